@@ -257,7 +257,7 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     /* One more byte: if the line ends in a quote, the last word's terminator follows it. */
     copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
     if (copy == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command of %zu bytes", strlen(line));
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command of %zu bytes", strlen(line));
         goto cleanup;
     }
     status = split(copy, words, &count, err);
@@ -293,7 +293,7 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     }
     words[0] = lw_arena_strdup(&arena, row->name);
     if (words[0] == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command's name");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command's name");
         goto cleanup;
     }
     status = lw_command_call(

@@ -147,7 +147,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         /* The size is only a hint: pipes and growing files are read to their end. */
         if (S_ISREG(st.st_mode) && st.st_size > 0 &&
             !lw_grow(&bytes, &capacity, (size_t)st.st_size + 2, 1)) {
-            status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %lld bytes", path,
+            status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %lld bytes", path,
                              (long long)st.st_size);
             goto cleanup;
         }
@@ -157,7 +157,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
 
         if (!lw_grow(&bytes, &capacity, used + 2, 1) ||
             (capacity - used < 4096 && !lw_grow(&bytes, &capacity, used + 4096, 1))) {
-            status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %zu bytes", path, used);
+            status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %zu bytes", path, used);
             goto cleanup;
         }
         got = fread(bytes + used, 1, capacity - used - 1, file);

@@ -97,7 +97,7 @@ static enum lw_status take_key(struct lw_yaml_document *doc, struct level *level
     level->key = lw_arena_strdup(&doc->arena, text);
     level->key_line = line;
     if (level->key == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s:%u: no memory for this file", doc->name, line);
+        return LW_FAIL(err, LW_ENOMEM, "%s:%u: the host has no memory for this file", doc->name, line);
     return LW_OK;
 }
 
@@ -124,7 +124,7 @@ static enum lw_status take_node(struct lw_yaml_document *doc, struct level *stac
     }
     node = lw_arena_alloc(&doc->arena, sizeof *node);
     if (node == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s:%u: no memory for this file", doc->name, line);
+        return LW_FAIL(err, LW_ENOMEM, "%s:%u: the host has no memory for this file", doc->name, line);
     node->line = line;
     if (level != NULL)
         attach(level, node);
@@ -136,7 +136,7 @@ static enum lw_status take_node(struct lw_yaml_document *doc, struct level *stac
         node->text = lw_arena_strndup(&doc->arena, (const char *)event->data.scalar.value,
                                       event->data.scalar.length);
         if (node->text == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "%s:%u: no memory for this file", doc->name, line);
+            return LW_FAIL(err, LW_ENOMEM, "%s:%u: the host has no memory for this file", doc->name, line);
         return LW_OK;
     }
     node->kind =
@@ -203,16 +203,16 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
     bool end = false;
 
     if (!yaml_parser_initialize(&parser))
-        return LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", name);
+        return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", name);
     doc = calloc(1, sizeof *doc);
     if (doc == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", name);
+        status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", name);
         goto cleanup;
     }
     lw_arena_init(&doc->arena);
     doc->name = lw_arena_strdup(&doc->arena, name);
     if (doc->name == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", name);
+        status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", name);
         goto cleanup;
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
@@ -223,7 +223,7 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
             unsigned line = mark_line(parser.problem_mark);
 
             if (parser.error == YAML_MEMORY_ERROR)
-                status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", name);
+                status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", name);
             else if (parser.error == YAML_READER_ERROR)
                 status = LW_FAIL(err, LW_EINPUT, "%s: the file is not text in UTF-8: %s at byte %zu", name,
                                  parser.problem, parser.problem_offset);

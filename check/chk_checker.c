@@ -293,7 +293,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     struct chk *chk = calloc(1, sizeof *chk);
 
     if (chk == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the checks");
     chk->machine = machine;
     chk->options = *options;
     chk->options.kinds &= ~CHK_EXITED_ANYWHERE;
@@ -305,7 +305,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();
     enum lw_status status = chk->files != NULL ? chk_hooks_begin(chk, err)
-                                               : LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
+                                               : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the checks");
     if (status != LW_OK) {
         chk_files_destroy(chk->files);
         free(chk);

@@ -222,7 +222,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
         if (now.state == NULL || (now.is->begin != NULL && !now.is->begin(now.state))) {
             free(now.state);
             chk_hooks_end(chk);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the checks");
         }
         chk->active[chk->active_count++] = now;
     }

@@ -190,7 +190,7 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
               chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
               info->summary, info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
     if (strstr(info->wrong, "void k(") == NULL)
-        lw_put(out, "\nThese are parts of kernels in assembly.\n");
+        lw_put(out, "\nThe examples are parts of kernels in assembly.\n");
     else
         lw_printf(out, "\nTo try a kernel, launch %s of 64 threads with n = 64 and a buffer a of 64 %s%s.\n",
                   kind == CHK_OUT_OF_BOUNDS || kind == CHK_ATOMIC_SCOPE || kind == CHK_STALE ? "two blocks" : "one block",

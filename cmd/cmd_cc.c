@@ -278,7 +278,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
     l.host = calloc(room, sizeof *l.host);
     l.plain = calloc(room, sizeof *l.plain);
     if (l.inputs == NULL || l.flags == NULL || l.host == NULL || l.plain == NULL) {
-        lw_fail(&err, LW_ENOMEM, "cc: no memory for %d words", argc);
+        lw_fail(&err, LW_ENOMEM, "cc: the host has no memory for %d words", argc);
         status = cmd_error(&err);
         goto cleanup;
     }

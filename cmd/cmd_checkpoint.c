@@ -58,7 +58,7 @@ static enum lw_status name_at(const struct cmd_checkpoint *c, uint64_t count, ch
     }
     name = malloc(room);
     if (name == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the name of a checkpoint");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the name of a checkpoint");
     for (from = c->path; (next = strstr(from, mark)) != NULL; from = next + sizeof mark - 1)
         used += (size_t)snprintf(name + used, room - used, "%.*s%" PRIu64, (int)(next - from),
                                  from, count);

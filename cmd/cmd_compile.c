@@ -309,7 +309,7 @@ static enum lw_status name_files(struct options *o, const char **path, const cha
     if (way != NULL && **path != '/')
         *path = lw_arena_printf(&o->flags.arena, "%s%s", way, *path);
     if (way == NULL || *path == NULL || !lnc_options_relocate(flags, o->flags.count, "", way, &o->flags.arena))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the names of files for %s", o->output);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the names of files for %s", o->output);
     return LW_OK;
 }
 

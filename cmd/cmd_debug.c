@@ -300,7 +300,7 @@ static enum lw_status build(struct serving *serving, const struct rsp_config *no
     drop_built(next);
     m = calloc(1, sizeof *m);
     if (m == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "run: no memory for the new run");
+        return LW_FAIL(err, LW_ENOMEM, "run: the host has no memory for the new run");
     status = cmd_machine_open(serving->how->launch_file, serving->how->options,
                               serving->how->print, serving->how->messages, m, err);
     check->chk = NULL;
@@ -518,7 +518,7 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     options.resume = path;
     m = calloc(1, sizeof *m);
     if (m == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "restore: no memory for the machine");
+        return LW_FAIL(err, LW_ENOMEM, "restore: the host has no memory for the machine");
     status = cmd_machine_open(host->path, &options, host->out, host->out, m, err);
     host->check_before = *host->check;
     host->check->chk = NULL;
@@ -597,7 +597,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     host.path = argv[1];
     host.now = calloc(1, sizeof *host.now);
     if (host.now == NULL) {
-        lw_fail(&err, LW_ENOMEM, "no memory for a session");
+        lw_fail(&err, LW_ENOMEM, "the host has no memory for a session");
         return cmd_error(&err);
     }
     if (cmd_machine_open(argv[1], &o->machine, &out.sink, &out.sink, host.now, &err) != LW_OK) {

@@ -322,7 +322,7 @@ bool cmd_flags_take(struct cmd_flags *flags, const char *name, const char *value
     }
     flag = lw_arena_printf(&flags->arena, "%s%s", prefix, value);
     if (flag == NULL)
-        *status = LW_FAIL(err, LW_ENOMEM, "no memory for an option");
+        *status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for an option");
     else
         flags->flag[flags->count++] = flag;
     return true;

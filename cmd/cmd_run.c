@@ -111,7 +111,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %d times", MAX_DUMPS);
         o->dump_name[o->dump_count] = strndup(value, (size_t)(equal - value));
         if (o->dump_name[o->dump_count] == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a name");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");
         o->dump_file[o->dump_count++] = equal + 1;
     }
     return LW_OK;

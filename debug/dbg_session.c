@@ -37,7 +37,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     bool more = true;
 
     if (dbg == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a debugger session");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a debugger session");
     dbg->config = *config;
     dbg->machine = config->machine;
     dbg->engine = config->engine;

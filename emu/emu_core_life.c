@@ -55,7 +55,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     struct emu_core **cores;
 
     if (core == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the core");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the core");
     memset(core, 0, sizeof *core);
     core->machine = machine;
     core->level = emu_level_choose(machine->config.level);
@@ -78,7 +78,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         free(core->tag_step);
         free(core->warp_template);
         free(core);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the core of %u blocks", slots);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the core of %u blocks", slots);
     }
     machine->cores[machine->core_count++] = core;
     *out = core;

@@ -102,7 +102,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
                                        "level is not one of 1, 3 and 4", config->level, config->level);
     machine = calloc(1, sizeof *machine);
     if (machine == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the machine");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the machine");
     machine->config = *config;
     machine->config.reconv = reconv->name;
     machine->config.push_order = emu_push_order_names[push_order];

@@ -318,7 +318,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
     enum lw_status status;
 
     if (rsp == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for a connection");
+        return LW_FAIL(err, LW_ENOMEM, "gdb stub: the host has no memory for a connection");
     rsp->config = *config;
     rsp->config.without = rsp_features_without(config->without);
     rsp->dbg = config->dbg;
@@ -331,7 +331,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
     rsp_messages_init(rsp);
     rsp->packet = malloc(RSP_PACKET_BYTES);
     if (rsp->packet == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for packets");
+        status = LW_FAIL(err, LW_ENOMEM, "gdb stub: the host has no memory for packets");
         goto cleanup;
     }
     status = rsp_describe(rsp, err);

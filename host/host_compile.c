@@ -71,7 +71,7 @@ int lanewise_compile(lanewise_machine *m, const lanewise_text *source, const lan
     includes = copy_texts(headers, header_count);
     lw_buffer_init(&words);
     if (own == NULL || includes == NULL)
-        status = LW_FAIL(&err, LW_ENOMEM, "%.200s: no memory for its text", source->name);
+        status = LW_FAIL(&err, LW_ENOMEM, "%.200s: the host has no memory for its text", source->name);
     else if (!ptx_is_compiled(source->name))
         status = LW_FAIL(&err, LW_EINPUT, "%.200s: only .cl and .cu are compiled to PTX", source->name);
     else
@@ -107,7 +107,7 @@ int lanewise_link(lanewise_machine *m, const lanewise_text *modules, unsigned co
     texts = copy_texts(modules, count);
     sources = calloc(count, sizeof *sources);
     if (status == LW_OK && (texts == NULL || sources == NULL))
-        status = LW_FAIL(&err, LW_ENOMEM, "no memory for %u modules", count);
+        status = LW_FAIL(&err, LW_ENOMEM, "the host has no memory for %u modules", count);
     for (unsigned i = 0; i < count && status == LW_OK; i++)
         sources[i] = (struct ptx_source){texts[i].name, texts[i].text, texts[i].size, ptx_is_compiled(texts[i].name)};
     ptx_options_default(&options);
@@ -136,7 +136,7 @@ int lanewise_describe(lanewise_machine *m, const lanewise_text *source, const la
     includes = copy_texts(headers, header_count);
     lw_buffer_init(&text);
     status = own == NULL || includes == NULL
-                 ? LW_FAIL(&err, LW_ENOMEM, "%.200s: no memory for its text", source->name)
+                 ? LW_FAIL(&err, LW_ENOMEM, "%.200s: the host has no memory for its text", source->name)
                  : ptx_describe_text(own, includes, header_count, options, count_options(options), m->settings.compiler,
                                      &text.sink, &err);
     free(own);
@@ -145,7 +145,7 @@ int lanewise_describe(lanewise_machine *m, const lanewise_text *source, const la
         text.text = calloc(1, 1);
     if (status != LW_OK || text.text == NULL) {
         lw_buffer_fini(&text);
-        return status != LW_OK ? host_fail(m, &err) : host_refuse(m, "%.200s: no memory for its declarations", source->name);
+        return status != LW_OK ? host_fail(m, &err) : host_refuse(m, "%.200s: the host has no memory for its declarations", source->name);
     }
     *out = text.text;
     return LANEWISE_OK;

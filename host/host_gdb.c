@@ -56,7 +56,7 @@ int lanewise_gdb(lanewise_machine *m, const lanewise_gdb_options *given, size_t 
     memcpy(&options, given, given_bytes < sizeof options ? given_bytes : sizeof options);
     g = calloc(1, sizeof *g);
     if (g == NULL)
-        return host_refuse(m, "no memory for a debugger");
+        return host_refuse(m, "the host has no memory for a debugger");
     g->machine = m;
     g->address = strdup(options.address != NULL && options.address[0] != '\0' ? options.address : "0");
     g->kernel = options.kernel != NULL ? strdup(options.kernel) : NULL;

@@ -122,7 +122,7 @@ int host_module_add(struct lanewise_machine *m, char *source, struct isa_object 
     if (module != NULL)
         module->kernels = calloc(object->function_count + 1u, sizeof *module->kernels);
     if (module == NULL || module->kernels == NULL || source == NULL)
-        status = LW_FAIL(&err, LW_ENOMEM, "no memory for a program");
+        status = LW_FAIL(&err, LW_ENOMEM, "the host has no memory for a program");
     if (status == LW_OK)
         status = emu_program_load(m->machine, object, &module->program, &err);
     if (status != LW_OK) {
@@ -231,7 +231,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     if (status == LW_OK) {
         copy = malloc(size + 1);
         if (copy == NULL)
-            status = LW_FAIL(&err, LW_ENOMEM, "%.200s: no memory for its text", name);
+            status = LW_FAIL(&err, LW_ENOMEM, "%.200s: the host has no memory for its text", name);
     }
     if (status == LW_OK) {
         if (size != 0)

@@ -106,7 +106,7 @@ static enum lw_status put_contents(struct host_record *r, const void *data, uint
 static enum lw_status put_buffer(struct lanewise_machine *m, const struct recorded *b, char name[NAME_BYTES], struct lw_error *err)
 {
     uint8_t *data = malloc(b->bytes + 1);
-    enum lw_status status = data == NULL ? LW_FAIL(err, LW_ENOMEM, "record: no memory for %s", b->name)
+    enum lw_status status = data == NULL ? LW_FAIL(err, LW_ENOMEM, "record: the host has no memory for %s", b->name)
                                          : emu_global_read(m->machine, b->address, data, b->bytes, err);
 
     if (status == LW_OK)

@@ -74,7 +74,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
         return result;
     params = calloc(1, f->param_bytes + 1u);
     if (params == NULL)
-        return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
+        return host_refuse(m, "the host has no memory for %u bytes of parameters", f->param_bytes);
     memcpy(launch.grid, shape.grid, sizeof launch.grid);
     memcpy(launch.block, shape.block, sizeof launch.block);
     memcpy(launch.offset, shape.offset, sizeof launch.offset);
@@ -419,7 +419,7 @@ static int report_counts(struct lanewise_machine *m, const char *kind, char **ou
     lw_buffer_fini(&text);
     if (status != LW_OK)
         return host_fail(m, &err);
-    return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
+    return *out != NULL ? LANEWISE_OK : host_refuse(m, "the host has no memory for the report");
 }
 
 int lanewise_report(lanewise_machine *m, const char *kind, char **out)
@@ -453,7 +453,7 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
                 m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", lanewise_version(), &text.sink);
         *out = strdup(text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
-        return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
+        return *out != NULL ? LANEWISE_OK : host_refuse(m, "the host has no memory for the report");
     }
     return host_refuse(m, "unknown report \"%.40s\"; the reports are statistics, timing, timing-json, findings, "
                        "findings-json, findings-sarif, findings-junit, coverage and profile",

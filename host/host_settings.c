@@ -55,7 +55,7 @@ static enum lw_status keep(char **out, const char *value, struct lw_error *err)
     char *copy = strdup(value);
 
     if (copy == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for \"%.40s\"", value);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for \"%.40s\"", value);
     free(*out);
     *out = copy;
     return LW_OK;

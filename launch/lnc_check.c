@@ -78,7 +78,7 @@ static enum lw_status write_text(const struct lnc_type *type, const uint8_t *dat
         lnc_value_format(type, lnc_value_load(type, data, i), text, sizeof text);
         lw_printf(&out.sink, "%s\n", text);
     }
-    status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "no memory for the text of %s", path)
+    status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the text of %s", path)
                               : lw_file_write(path, out.text, out.size, err);
     lw_buffer_fini(&out);
     return status;

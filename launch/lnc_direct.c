@@ -59,7 +59,7 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
 
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
 {
-    return LW_FAIL(t->err, LW_ENOMEM, "no memory for the launch of %s", t->d->source);
+    return LW_FAIL(t->err, LW_ENOMEM, "the host has no memory for the launch of %s", t->d->source);
 }
 
 /** Finds the members of structures, or writes them once all have values. */
@@ -811,7 +811,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     unsigned found;
 
     if (t.file == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the launch of %s", d->source);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the launch of %s", d->source);
     lnc_text_init(&text);
     lnc_text_init(&elsewhere);
     lw_arena_init(&t.file->arena);

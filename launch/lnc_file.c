@@ -14,7 +14,7 @@ static const uint64_t max_elements = UINT64_C(1) << 40;
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
                              struct lw_error *err)
 {
-    return LW_FAIL(err, LW_ENOMEM, "%s:%u: no memory for this file", lw_yaml_name(file->doc),
+    return LW_FAIL(err, LW_ENOMEM, "%s:%u: the host has no memory for this file", lw_yaml_name(file->doc),
                    node != NULL ? node->line : 1);
 }
 
@@ -605,13 +605,13 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
         return status;
     file = calloc(1, sizeof *file);
     if (file == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
+        status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", path);
         goto cleanup;
     }
     lw_arena_init(&file->arena);
     folder = lw_arena_strndup(&file->arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
     if (folder == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
+        status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for this file", path);
         goto cleanup;
     }
     status = lnc_file_read(file, path, folder, text, size, config, err);

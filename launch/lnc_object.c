@@ -131,7 +131,7 @@ static enum lw_status compile(const char *path, bool linked, const char *const *
     enum lw_status status;
 
     if (all == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu options of the compiler", option_count);
     for (size_t i = 0; i < option_count; i++)
         all[i] = options[i];
     if (translation != NULL && translation->no_values)
@@ -220,7 +220,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
                                        "remove -g", path);
     all = malloc((option_count + 4) * sizeof *all);
     if (all == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu options of the compiler", option_count);
     *count = 0;
     for (size_t i = 0; i < option_count; i++) {
         if (passes_output(options[i]) && i + 1 < option_count && strchr(options[i], '=') == NULL)
@@ -276,7 +276,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
     bool compiles = false;
 
     if (sources == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu sources", count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu sources", count);
     for (size_t i = 0; i < count; i++)
         compiles |= ptx_is_compiled(paths[i]);
     if (option_count != 0 && !compiles)
@@ -314,7 +314,7 @@ static enum lw_status join_flags(const struct lnc_file *file, const struct lnc_o
     *count = file->option_count + more;
     flags = malloc((*count + 1) * sizeof *flags);
     if (flags == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", *count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu options of the compiler", *count);
     for (size_t i = 0; i < *count; i++)
         flags[i] = i < file->option_count ? file->options[i] : options->flags[i - file->option_count];
     *out = flags;

@@ -144,7 +144,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     enum lw_status status = LW_OK;
 
     if (session == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a session");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a session");
     session->file = file;
     session->machine = machine;
     session->print = options != NULL ? options->print : NULL;
@@ -154,7 +154,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     session->chunk = malloc(CHUNK_BYTES);
     session->other_chunk = malloc(CHUNK_BYTES);
     if (session->addresses == NULL || session->handles == NULL || session->chunk == NULL || session->other_chunk == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a session");
         goto cleanup;
     }
     session->object = file->object;
@@ -247,7 +247,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     enum lw_status status;
 
     if (params == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %u bytes of parameters",
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %u bytes of parameters",
                        kernel->param_bytes);
     memcpy(l.grid, step->grid, sizeof l.grid);
     memcpy(l.block, step->block, sizeof l.block);
@@ -673,7 +673,7 @@ enum lw_status lnc_session_save(const struct lnc_session *session, void **data, 
                        session->grid != NULL ? session->grid->sequence : 0};
 
     if (out == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the state of a launch file's steps");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the state of a launch file's steps");
     for (unsigned i = 0; i < LW_COUNT_OF(head); i++, at += 8)
         lw_put64(at, head[i]);
     for (unsigned d = 0; d <= session->depth; d++) {
@@ -792,7 +792,7 @@ enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *
     size = b->count * b->type->bytes;
     data = malloc(size);
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the %" PRIu64 " bytes of %s", size, buffer);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the %" PRIu64 " bytes of %s", size, buffer);
     status = emu_global_read(session->machine, session->addresses[b->index], data, size, err);
     *out = status == LW_OK ? data : NULL;
     *out_size = size;

@@ -549,7 +549,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             continue;
         kernels++;
         if (!put_launch(&t, &object->functions[i], &launches.sink))
-            status = LW_FAIL(err, LW_ENOMEM, "no memory for the launches of %s", source);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the launches of %s", source);
     }
     if (status == LW_OK && kernels == 0)
         status = LW_FAIL(err, LW_ENOENT, "%s: the file has no kernel; a kernel is " LNC_KERNEL_WORDS

@@ -303,7 +303,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
         if (pass == 1) {
             values = lw_arena_alloc(arena, n * type->bytes);
             if (values == NULL)
-                return LW_FAIL(err, LW_ENOMEM, "%s: no memory for %" PRIu64 " numbers", path, n);
+                return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %" PRIu64 " numbers", path, n);
             n = 0;
         }
         while (at < size) {
@@ -362,7 +362,7 @@ enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
         uint8_t *copy = lw_arena_alloc(arena, size);
 
         if (copy == NULL) {
-            status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %zu bytes", path, size);
+            status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %zu bytes", path, size);
         } else {
             memcpy(copy, bytes, size);
             *data = copy;

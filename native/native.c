@@ -84,13 +84,15 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
     l->DisposeBuilder(u->entry_builder);
     l->DisposeBuilder(b->b);
     if (good && getenv("LANEWISE_NATIVE_DUMP") != NULL) {
-        char *text = l->PrintModuleToString(b->module), *message = NULL;
+        char *text = l->PrintModuleToString(b->module);
         fprintf(stderr, "%s", text);
         l->DisposeMessage(text);
-        if (l->VerifyModule(b->module, 2, &message) != 0) {
+    }
+    if (good) { /* LLVM crashes at operands of the wrong type */
+        char *message = NULL;
+        good = l->VerifyModule(b->module, 2, &message) == 0;
+        if (!good)
             fprintf(stderr, "lanewise: native code: %s\n", message);
-            good = false;
-        }
         l->DisposeMessage(message);
     }
     if (good) {
@@ -193,7 +195,7 @@ enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
     enum lw_status status;
 
     if (t == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for native code");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for native code");
     status = nat_llvm_load(&t->llvm, err);
     if (status != LW_OK) {
         free(t);

@@ -351,7 +351,7 @@ lanewise_machine *rt_machine(void)
     device.owner = getpid();
     device.machine = lanewise_create();
     if (device.machine == NULL) {
-        complain("", "no memory for the machine");
+        complain("", "the host has no memory for the machine");
         return NULL;
     }
     if (read_options(&checks)) {

@@ -75,7 +75,7 @@ enum lw_status sh_do_define(const struct lw_call *call, struct lw_error *err)
         return status;
     lw_buffer_clear(&shell->body);
     shell->defining = strdup(call->argv[1]);
-    return shell->defining != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a name");
+    return shell->defining != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");
 }
 
 enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_error *err)
@@ -88,7 +88,7 @@ enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_e
         body = strdup(shell->body.text != NULL ? shell->body.text : "");
         if (body == NULL) {
             free(name);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a definition");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a definition");
         }
         return put(shell, name, body, err);
     }
@@ -126,7 +126,7 @@ enum lw_status sh_do_alias(const struct lw_call *call, struct lw_error *err)
     if (name == NULL || text == NULL) {
         free(name);
         free(text);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for an alias");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for an alias");
     }
     return put(shell, name, text, err);
 }

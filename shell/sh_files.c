@@ -54,7 +54,7 @@ static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
         return status;
     data = malloc(size);
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %llu bytes", (unsigned long long)size);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %llu bytes", (unsigned long long)size);
     uint64_t done = dbg_mem_read(shell->dbg, id, address, data, size);
     if (done != size)
         status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",

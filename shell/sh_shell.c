@@ -74,7 +74,7 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
         return sh_define_take(shell, text, err);
     line = normalise(text);
     if (line == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a command");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command");
     /* Scripts nest inside the command that runs them: one interrupt listener is enough. */
     if (mine)
         shell->interrupt = sh_interrupt_begin(shell->dbg);
@@ -322,7 +322,7 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
         return status;
     shell.line = sh_line_create(&shell.set, config->dbg, config->interactive);
     if (shell.line == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the line editor");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the line editor");
     lw_buffer_init(&shell.body);
     sh_output_init(&shell.output, config->out);
     shell.output.more = more;

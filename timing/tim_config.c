@@ -460,7 +460,7 @@ static enum lw_status create(const char *name, struct tim_config **out, struct l
         config->name = strdup(name);
     if (config == NULL || config->name == NULL) {
         free(config);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a GPU model");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a GPU model");
     }
     for (size_t i = 0; i < tim_key_count; i++) {
         if (tim_keys[i].kind == TIM_KEY_SWITCH)

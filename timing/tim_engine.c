@@ -33,7 +33,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (s->called || !tim_suspended_can_run(core, s))
                 continue;
             if (!tim_grid_resume(&e->grid, s->grid, c, s->slot, e->now))
-                return LW_FAIL(err, LW_ENOMEM, "no memory for a block that continues");
+                return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a block that continues");
             s->called = true;
         }
     }
@@ -913,7 +913,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                        config->core_warp_width, have->warp_width);
     e = calloc(1, sizeof *e);
     if (e == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a timing model");
     e->base = (struct emu_engine){.ops = &ops, .machine = machine, .stop_at = UINT64_MAX,
                                   .threads = 1};
     e->config = *config;
@@ -971,7 +971,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         tim_engine_share_caches(e);
     if (!fine) {
         engine_destroy(&e->base);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a timing model of %u cores",
                        config->core_count);
     }
     e->cycle = cycle_of(e->core[0]);

@@ -56,7 +56,7 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
     e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
         if (launches && g->stream_prev != NULL && !tim_grid_note(&e->grid, g, e->now, &from))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
         if (g->stream_prev != NULL || g->blocks_placed == g->block_count ||
             (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
             continue;
@@ -70,7 +70,7 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
         }
         const struct tim_code *code = code_of(e, g->launch.program);
         if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches ? &from : NULL, e->kernel_count))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
         status = tim_kernels_add(e, g, err);
         if (status != LW_OK)
             return status;
@@ -88,7 +88,7 @@ enum lw_status tim_kernels_add(struct tim_engine *e, const struct emu_grid *grid
     /* A kernel is in this cycle's list only once, because it ends in a later cycle than it starts. */
     if (!lw_grow(&e->kernel, &e->kernel_capacity, e->kernel_count + 1, sizeof *e->kernel) ||
         !lw_grow(&e->turning, &e->rotating_capacity, e->kernel_count + 1, sizeof *e->turning))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the counters of a launch");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the counters of a launch");
     e->kernel[e->kernel_count++] = (struct tim_kernel_stats){
         .name = grid->launch.kernel->name, .grid = grid->sequence, .queued = e->now,
         .blocks = grid->block_count};

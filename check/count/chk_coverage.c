@@ -280,7 +280,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         good = find_copies(counters->programs[i]);
     if (!good) {
         free(e);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for coverage");
     }
     for (size_t file = 0, end; file < count; file = end) {
         struct totals lines = {0}, branches = {0};
@@ -293,7 +293,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         free(path);
         if (!put_functions(counters, e[file].file, out)) {
             free(e);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for coverage");
         }
         for (size_t at = file, next; at < end; at = next) {
             next = chk_line_end(e, end, at, false);
@@ -307,7 +307,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
             lanes = line_lanes(e, at, next);
             if (lanes == UINT64_MAX) {
                 free(e);
-                return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
+                return LW_FAIL(err, LW_ENOMEM, "the host has no memory for coverage");
             }
             lw_printf(out, "DA:%" PRIu32 ",%" PRIu64 "\n", e[at].line, lanes);
             total(&lines, lanes);

@@ -117,7 +117,7 @@ static enum lw_status put_counters(const struct chk_counters *counters, const ch
 
     if (e == NULL || counters->chk->short_of_memory) {
         free(e);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a profile");
     }
     for (size_t i = 0; i < counters->count; i++) {
         const struct chk_counts *c = counters->programs[i];

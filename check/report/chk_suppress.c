@@ -46,7 +46,7 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
         if (status == LW_OK) {
             *patterns[i].to = lw_arena_strdup(&s->arena, text);
             if (*patterns[i].to == NULL)
-                status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
+                status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for suppressions");
         }
     }
     value = lw_yaml_get(node, "line");
@@ -118,12 +118,12 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
     if (s == NULL && (s = calloc(1, sizeof *s)) != NULL)
         lw_arena_init(&s->arena);
     if (s == NULL || !lw_grow(&s->rows, &s->room, before + (root != NULL ? root->count : 0) + 1, sizeof *s->rows)) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for suppressions");
         goto cleanup;
     }
     const char *name = lw_arena_strdup(&s->arena, path);
     if (name == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for suppressions");
     for (const struct lw_yaml *n = root != NULL ? root->first : NULL; status == LW_OK && n != NULL; n = n->next) {
         struct suppression row = {.list = name, .list_line = n->line};
 

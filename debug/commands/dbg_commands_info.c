@@ -96,7 +96,7 @@ static enum lw_status find_run(struct dbg *dbg, const struct search *search, uin
 
     *count = 0;
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the search");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search");
     while (search->bytes - done >= search->size && *count < MAX_FOUND) {
         uint64_t want = search->bytes - done, i;
 

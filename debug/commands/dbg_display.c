@@ -101,7 +101,7 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
         !lw_grow(&dbg->displays, &dbg->display_capacity, dbg->display_count + 1,
                  sizeof *dbg->displays)) {
         free(display.text);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another expression to display");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another expression to display");
     }
     dbg->displays[dbg->display_count++] = display;
     dbg->last_display++;

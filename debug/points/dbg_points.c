@@ -66,7 +66,7 @@ enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *conditi
     if (status != LW_OK)
         return lw_error_prefix(err, "condition \"%s\"", condition);
     *copy = strdup(condition);
-    return *copy != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a condition");
+    return *copy != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a condition");
 }
 
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
@@ -80,7 +80,7 @@ enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record
     if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
                  sizeof *dbg->points)) {
         dbg_stoppoint_free(point);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
     }
     dbg->points[dbg->point_count++] = *point;
     dbg_hits_forget(dbg);

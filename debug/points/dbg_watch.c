@@ -413,7 +413,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     record.text = text != NULL && *text != '\0' ? strdup(text) : NULL;
     if (w == NULL || !watch_capacity(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
         dbg_stoppoint_free(&record);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
     }
     w->bytes = size_bytes;
     if (!ghost_take(dbg, &record.pub, lane_ref, w) &&
@@ -519,7 +519,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         w->operand = malloc(sizeof *w->operand);
         if (w->operand == NULL) {
             (void)!dbg_stoppoint_remove(dbg, *point, NULL);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
         }
         *w->operand = o;
     }
@@ -547,7 +547,7 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
         return status;
     if (!watch_capacity(dbg)) {
         dbg_stoppoint_free(&record);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
     }
     return dbg_stoppoint_insert(dbg, &record, point, err);
 }

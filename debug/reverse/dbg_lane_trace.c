@@ -167,7 +167,7 @@ enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trac
             !trace->search.interrupted && trace->search.high - trace->search.low >= LONG_WAIT)
             status = dbg_reverse_skip_wait(trace, err);
         if (status == LW_OK && trace->short_of_memory)
-            status = LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search back in history");
         if (trace->search.interrupted)
             *found = false;
         if (status != LW_OK || !*found)

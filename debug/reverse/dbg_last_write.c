@@ -181,7 +181,7 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
     saved_position->pin_count = dbg->pin_count;
     saved_position->pins = malloc((dbg->pin_count + 1) * sizeof *saved_position->pins);
     if (saved_position->pins == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search back in history");
     if (dbg->pin_count != 0)
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)

@@ -34,7 +34,7 @@ enum lw_status dbg_mark_set(struct dbg *dbg, const char *name, struct dbg_mark *
     old = dbg_mark_find(dbg, mark.name);
     if (old == NULL) {
         if (!lw_grow(&dbg->marks, &dbg->mark_capacity, dbg->mark_count + 1, sizeof *dbg->marks))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a mark");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a mark");
         old = &dbg->marks[dbg->mark_count++];
     }
     *old = *out = mark;

@@ -232,7 +232,7 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     status = look_between(dbg, low, high, hits, watches ? &toucher.observer : NULL, look,
                           interrupted, err);
     if (status == LW_OK && hits->short_of_memory)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search back in history");
     dbg->hits_valid = status == LW_OK && !*interrupted;
     return status;
 }
@@ -346,7 +346,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
     if (hits == NULL)
         hits = dbg->hits = calloc(1, sizeof *hits);
     if (hits == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search back in history");
     if (!dbg->hits_valid || before < hits->low || before > hits->high) {
         memset(hits->passed, 0, sizeof hits->passed);
         hits->count = 0;

@@ -101,7 +101,7 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_l
 
     assert(trace->count == 0);
     if (!dbg_watch_ready(dbg))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the search back in history");
     status = dbg_search_back(dbg, before, trace->lane_ref.id, &l.observer, &l.found, &look,
                            &trace->search.interrupted, err);
     if (status != LW_OK || trace->search.interrupted)

@@ -95,7 +95,7 @@ enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err)
     }
     ok = ok && add_many(dbg, "v", DBG_REG_VECTOR, vregs, 4 * width, "vector", true) &&
          add(dbg, "lane_pcs", DBG_REG_LANE_PCS, 0, 8 * width, "warp", false);
-    return ok ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for the register table");
+    return ok ? LW_OK : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the register table");
 }
 
 unsigned dbg_reg_count(const struct dbg *dbg)

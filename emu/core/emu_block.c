@@ -206,11 +206,11 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
         block->formed_by = 0;
         block->memory = aligned_alloc(4096, emu_round_up(plan->total, 4096));
         if (block->memory == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the state of a block (%zu bytes)", plan->total);
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the state of a block (%zu bytes)", plan->total);
         block->memory_bytes = plan->total;
     }
     if (!take_bregs(block, t->warps * plan->bregs))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the barrier registers of a block (%zu bytes)", t->warps * plan->bregs);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the barrier registers of a block (%zu bytes)", t->warps * plan->bregs);
     void *memory = block->memory, *bregs = block->bregs;
     size_t memory_bytes = block->memory_bytes, bregs_bytes = block->bregs_bytes;
     uint64_t formed_by = block->formed_by;

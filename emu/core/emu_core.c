@@ -59,7 +59,7 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
         }
     }
     if (!lw_grow(&core->code, &capacity, core->code_count + 1u, sizeof *core->code))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for decoded programs");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for decoded programs");
     core->code_capacity = (unsigned)capacity;
     struct emu_code *code = decoded_elsewhere(core, program, shape);
     if (code != NULL) {
@@ -68,7 +68,7 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
     }
     code = calloc(1, sizeof *code);
     if (code == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the decoded program");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the decoded program");
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
     status = emu_code_create((struct emu_program *)program, &layout, core->level, &shape, code, err);
     if (status != LW_OK) {

@@ -828,7 +828,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     enum lw_status status;
 
     if (f == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the engine");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the engine");
     memset(f, 0, sizeof *f);
     f->base.ops = &engine_ops[0];
     f->base.threads = 1;
@@ -836,7 +836,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
     status = emu_resident_capacity(f, slots) ? emu_core_create(machine, slots + more, NULL, NULL, &f->core, err)
-                                             : LW_FAIL(err, LW_ENOMEM, "no memory for the engine");
+                                             : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the engine");
     if (status != LW_OK) {
         functional_destroy(&f->base);
         return status;

@@ -306,7 +306,7 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
     if (emu_fixed_find(f, e->place.grid, e->place.block) != NULL)
         return diverged(f, err, "the log starts a block twice");
     if (!emu_resident_capacity(f, f->count + 1u))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the list of resident blocks");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of resident blocks");
     status = emu_core_block_start(f->core, grid, e->place.block, &slot, err);
     if (status != LW_OK)
         return status;

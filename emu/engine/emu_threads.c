@@ -227,7 +227,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     bool all_done = true;
 
     if (!emu_threads_are_running(f) && !begin(f))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for host threads");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for host threads");
     pool = f->pool;
     f->claims = &pool->claims; /* set only now: other calls of this engine are made by its user */
     machine->threaded = true;

@@ -105,7 +105,7 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
     if (grid->placed == NULL && block != grid->blocks_placed) {
         grid->placed = calloc((size_t)(grid->block_count / 64 + 1), sizeof *grid->placed);
         if (grid->placed == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the list of started blocks of launch %u", grid->sequence);
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of started blocks of launch %u", grid->sequence);
         for (uint64_t b = 0; b < grid->blocks_placed; b++)
             grid->placed[b / 64] |= UINT64_C(1) << b % 64;
     }
@@ -256,7 +256,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
         return status;
     grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1), take_bank(machine));
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     if (!number(machine, grid, err)) {
         free((void *)(uintptr_t)grid->bank0);
         free(grid);
@@ -282,7 +282,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
     grid = make(machine, launch, &shape,
                 device ? take_device(machine) : take_spare(machine, sequence), NULL);
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     grid->sequence = sequence;
     grid->first_warp_id = first_warp_id;
     append(machine, grid);
@@ -440,7 +440,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
         before = last_in_stream(machine, how);
     grid = make(machine, launch, &shape, take_device(machine), NULL);
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     if (!number(machine, grid, err)) {
         give_device(machine, grid);
         return LW_ENOMEM;

@@ -77,7 +77,7 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     lw_put64(hash, file.failed ? 0 : emu_hash_of(file.data, file.size));
     emu_put(&file, hash, sizeof hash);
     if (file.failed || state.failed)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a checkpoint");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a checkpoint");
     else
         status = lw_file_write(path, file.data, file.size, err);
     emu_bytes_fini(&file);

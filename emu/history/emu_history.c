@@ -531,7 +531,7 @@ enum lw_status emu_history_create(struct emu_engine *engine,
         return emu_fixed_on_threads(err);
     h = calloc(1, sizeof *h);
     if (h == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the history");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the history");
     h->f = f;
     h->machine = engine->machine;
     if (options != NULL)

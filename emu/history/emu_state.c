@@ -355,7 +355,7 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = emu_get_limited(in, 1u << 20);
         if (!emu_resident_capacity(f, (size_t)(number < count ? count : number + 1)))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the list of resident blocks");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of resident blocks");
         struct emu_resident *p = &f->resident[i];
         struct emu_resident before = i > 0 ? p[-1] : (struct emu_resident){0};
         unsigned slot;

@@ -433,7 +433,7 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: %s", log->name, why);
     /* history may go back before it: then the log must repeat it */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
     emu_log_advance(log, 0);
     log->host_steps++;
     return LW_OK;
@@ -496,7 +496,7 @@ enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu
         return LW_OK;
     emu_log_launch_put(&bytes, grid);
     if (bytes.failed)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the log of a launch");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the log of a launch");
     else
         status = emu_log_host_step(machine,
                                    &(struct emu_log_entry){.kind = EMU_LOG_LAUNCH,
@@ -518,7 +518,7 @@ enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
         return LW_FAIL(err, LW_ESTATE, "the machine records or replays a schedule log already");
     log = calloc(1, sizeof *log);
     if (log == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
     emu_config_put(&log->options, &machine->config);
     log->machine = machine;
     machine->log = log;

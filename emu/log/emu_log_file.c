@@ -40,14 +40,14 @@ enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_err
     emu_put_number(&file, VERSION);
     emu_put(&file, log->options.data, log->options.size);
     if (log->bytes.failed || !copy_entries(log, &entries)) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
         goto cleanup;
     }
     emu_put_number(&file, entries.size);
     emu_put(&file, entries.data, entries.size);
     lw_put64(hash, emu_hash_of(file.data, file.size));
     emu_put(&file, hash, sizeof hash);
-    status = file.failed ? LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log")
+    status = file.failed ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log")
                          : lw_file_write(path, file.data, file.size, err);
 cleanup:
     emu_bytes_fini(&entries);
@@ -114,7 +114,7 @@ enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const
     log->mode = EMU_LOG_REPLAY;
     emu_put(&log->bytes, entries, (size_t)bytes);
     if (log->bytes.failed)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the %llu bytes of %s",
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the %llu bytes of %s",
                          (unsigned long long)bytes, name);
     else
         status = check_entries(log, err);

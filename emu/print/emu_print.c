@@ -38,7 +38,7 @@ enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_gr
     if (!grid->launch.program->prints)
         return LW_OK;
     if (!lw_grow(&text->grid, &text->grid_capacity, text->grid_count + 1, sizeof *text->grid))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the order of printed text");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of printed text");
     text->grid[text->grid_count++] = (struct emu_text_grid){.grid = grid};
     return LW_OK;
 }
@@ -274,7 +274,7 @@ static enum lw_status load_text_grid(struct emu_machine *machine, struct emu_rea
                          text->grid[text->grid_count - 1].grid->sequence >= grid->sequence))
         return emu_state_bad(err, "printed text");
     if (!lw_grow(&text->grid, &text->grid_capacity, text->grid_count + 1, sizeof *text->grid))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the order of printed text");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of printed text");
     struct emu_text_grid *p = &text->grid[text->grid_count++];
     memset(p, 0, sizeof *p);
     p->grid = grid;
@@ -285,7 +285,7 @@ static enum lw_status load_text_grid(struct emu_machine *machine, struct emu_rea
         if (first <= end || last <= first || last > grid->block_count)
             return emu_state_bad(err, "printed text");
         if (!lw_grow(&p->ended, &p->capacity, p->count + 1, sizeof *p->ended))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the order of printed text");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of printed text");
         p->ended[p->count][0] = first;
         p->ended[p->count++][1] = end = last;
     }
@@ -297,7 +297,7 @@ static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *
 {
     if (!lw_grow(&text->block, &text->block_capacity, text->block_count + 1,
                  sizeof *text->block))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for printed text");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for printed text");
     struct emu_text_block *p = &text->block[text->block_count++];
     memset(p, 0, sizeof *p);
     p->grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
@@ -315,7 +315,7 @@ static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *
     }
     if (p->size != 0 && !lw_grow(&p->text, &p->capacity, p->size, 1)) {
         p->size = 0;
-        return LW_FAIL(err, LW_ENOMEM, "no memory for printed text");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for printed text");
     }
     if (p->size != 0)
         memcpy(p->text, kept, p->size);

@@ -55,7 +55,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
         }
     }
     if (!lw_grow(&code->imm_pool, &dec->imm_capacity, (size_t)code->imm_count + 1, 8))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for immediates of the program");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for immediates of the program");
     code->imm_pool[code->imm_count] = value;
     *offset = code->imm_count++ * 8;
     return LW_OK;
@@ -100,7 +100,7 @@ static enum lw_status prelude_add(struct emu_decoder *dec, struct emu_prelude **
     if (!(di->flags & EMU_D_MODIFIED)) {
         if (!lw_grow(&code->prelude, &dec->prelude_capacity, (size_t)code->prelude_count + 1,
                      sizeof *code->prelude))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for the decoded program");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the decoded program");
         memset(&code->prelude[code->prelude_count], 0, sizeof *code->prelude);
         di->aux = code->prelude_count++;
         di->flags |= EMU_D_MODIFIED;
@@ -640,7 +640,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     code->cached = calloc((size_t)count + 1, sizeof *code->cached);
     if (code->insn == NULL || code->base == NULL || code->layers == NULL || code->icache == NULL ||
         code->cached == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the decoded program of %u instructions", count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the decoded program of %u instructions", count);
         goto cleanup;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -656,7 +656,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     if (program->machine->config.tags != EMU_TAGS_OFF) {
         code->tag = calloc((size_t)count + 1, sizeof *code->tag);
         if (code->tag == NULL) {
-            status = LW_FAIL(err, LW_ENOMEM, "no memory for tags of %u instructions", count);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for tags of %u instructions", count);
             goto cleanup;
         }
         for (uint32_t i = 0; i < count; i++)
@@ -691,7 +691,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         mark_rpcs(code);
     if (!mark_chains(code) ||
         (program->machine->attached_hooks != NULL && !mark_hook_sites(code, level))) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the decoded program of %u instructions", count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the decoded program of %u instructions", count);
         goto cleanup;
     }
     for (uint32_t i = 0; i <= count; i++) {

@@ -101,7 +101,7 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
 {
     p->order = calloc(p->object->function_count + 1, sizeof *p->order);
     if (p->order == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the program");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program");
     isa_kernel_orders(p->object, p->insn, p->count, p->order);
     return LW_OK;
 }
@@ -115,7 +115,7 @@ static enum lw_status count_registers(struct emu_program *p, struct lw_error *er
 
     p->use = calloc(p->object->function_count + 1, sizeof *p->use);
     if (p->use == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the program");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program");
     for (unsigned k = 0; k < p->object->function_count; k++) {
         const struct isa_function *f = &p->object->functions[k];
         bool calls = false;
@@ -201,7 +201,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     char text[300];
 
     if (p == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the program");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program");
     status = machine->log == NULL
                  ? LW_OK
                  : emu_log_host_step(machine,
@@ -222,7 +222,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     p->rpc = malloc(((size_t)p->count + 1) * sizeof *p->rpc);
     if (p->insn == NULL || p->form == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
         p->bank1 == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the program of %u instructions", p->count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program of %u instructions", p->count);
         goto cleanup;
     }
     if (object->const_bank_bytes > ISA_CONST_BANK_BYTES) {

@@ -199,7 +199,7 @@ enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, u
     f.work = calloc(count, sizeof *f.work);
     if (f.at == NULL || f.reached == NULL || f.waiting == NULL || f.taken == NULL ||
         f.work == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the program of %u instructions", count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program of %u instructions", count);
     } else {
         flow_to(&f, 0, &nothing);
         follow(&f);

@@ -731,7 +731,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     code->plan = calloc((size_t)p.count + 1, sizeof *code->plan);
     p.node = calloc((size_t)p.count + 1, sizeof *p.node);
     if (code->plan == NULL || p.node == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the plan of %u instructions", p.count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;
     }
     for (uint32_t i = 0; i < p.count; i++)
@@ -739,13 +739,13 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     if (!fits || p.count == 0)
         goto cleanup; /* nothing is tagged */
     if (!find_blocks(&p)) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the plan of %u instructions", p.count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;
     }
     find_edges(&p);
     find_live(&p);
     if (!make_webs(&p)) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the plan of %u instructions", p.count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;
     }
     find_kinds(&p);

@@ -197,7 +197,7 @@ static enum lw_status serve_client(struct rsp_config *config, struct acceptor *a
     enum lw_status status;
 
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for a connection");
+        return LW_FAIL(err, LW_ENOMEM, "gdb stub: the host has no memory for a connection");
     status = rsp_create(config, &client.out, &rsp, err);
     if (status != LW_OK)
         goto cleanup;

@@ -544,7 +544,7 @@ static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object
     served.debug = &debug;
     debug.attrs = malloc((size_t)debug.attr_count * sizeof *debug.attrs + 1);
     if (debug.attrs == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the program's types");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program's types");
     for (uint32_t i = 0; i < debug.attr_count; i++) {
         debug.attrs[i] = object->debug->attrs[i];
         if (debug.attrs[i].name == ISA_AT_CALLING_CONVENTION &&

@@ -95,7 +95,7 @@ static enum lw_status add_reg(struct rsp_target *target, const struct rsp_reg *r
                               struct lw_error *err)
 {
     if (!lw_grow(&target->regs, &target->capacity, target->count + 1, sizeof *target->regs))
-        return LW_FAIL(err, LW_ENOMEM, "target description: no memory for register %s",
+        return LW_FAIL(err, LW_ENOMEM, "target description: the host has no memory for register %s",
                        reg->name);
     target->regs[target->count++] = *reg;
     return LW_OK;

@@ -217,7 +217,7 @@ static enum lw_status read_back(int fd, uint8_t **bytes, size_t *size, struct lw
         return LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
     copy = malloc((size_t)length + 1);
     if (copy == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the object file of %lld bytes", (long long)length);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the object file of %lld bytes", (long long)length);
     for (off_t at = 0; at < length;) {
         ssize_t n = pread(fd, copy + at, (size_t)(length - at), at);
 
@@ -281,7 +281,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         isa_bytes_string(&contents[SECTION_NAMES], sections[id].name);
     for (unsigned id = 0; id < SECTION_COUNT; id++) {
         if (contents[id].failed)
-            status = LW_FAIL(err, LW_ENOMEM, "no memory for section %s", sections[id].name);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for section %s", sections[id].name);
     }
     if (status != LW_OK)
         goto cleanup;
@@ -421,7 +421,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
         return status;
     copy = malloc(size); /* libelf needs aligned and writable memory */
     if (copy == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the object of %zu bytes", size);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the object of %zu bytes", size);
     memcpy(copy, bytes, size);
     if (elf_version(EV_CURRENT) == EV_NONE) {
         status = elf_fail(err);
@@ -436,7 +436,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     object->text_count = (uint32_t)(text->size / ISA_WORD_BYTES);
     object->text = lw_arena_alloc(&object->arena, text->size);
     if (object->text == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the text of %zu bytes", text->size);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the text of %zu bytes", text->size);
         goto cleanup;
     }
     memcpy(object->text, text->data, text->size);
@@ -461,7 +461,7 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
     enum lw_status status;
 
     if (object == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s: no memory for an object", name);
+        return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for an object", name);
     status = read_elf(bytes, size, object, err);
     if (status != LW_OK) {
         lw_error_prefix(err, "%s", name);

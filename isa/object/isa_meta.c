@@ -316,7 +316,7 @@ void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size)
         return NULL;
     room = lw_arena_alloc(&r->object->arena, count * size);
     if (room == NULL)
-        r->status = LW_FAIL(r->err, LW_ENOMEM, "no memory for an object");
+        r->status = LW_FAIL(r->err, LW_ENOMEM, "the host has no memory for an object");
     return room;
 }
 
@@ -333,7 +333,7 @@ const char *isa_reader_text(struct isa_reader *r, const char *what)
     }
     text = lw_arena_strndup(&r->object->arena, (const char *)r->p, size);
     if (text == NULL) {
-        r->status = LW_FAIL(r->err, LW_ENOMEM, "no memory for an object");
+        r->status = LW_FAIL(r->err, LW_ENOMEM, "the host has no memory for an object");
         return "";
     }
     r->p += size;

@@ -105,7 +105,7 @@ static enum lw_status check_param(const struct isa_function *function, unsigned 
     const struct isa_param *param = &function->params[index];
 
     if (!name_ok(param->name))
-        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %u has a bad name",
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %u has a name that is empty, too long, or has control characters",
                        function->name, index);
     if (param->kind >= ISA_PARAM_KIND_COUNT || param->space >= ISA_SPACE_COUNT ||
         (param->kind != ISA_PARAM_POINTER && param->space != 0))
@@ -170,7 +170,7 @@ static enum lw_status check_functions(const struct isa_object *object, struct lw
         enum lw_status status;
 
         if (!name_ok(function->name))
-            return LW_FAIL(err, LW_EFORMAT, "function %u has a bad name", i);
+            return LW_FAIL(err, LW_EFORMAT, "function %u has a name that is empty, too long, or has control characters", i);
         if (function->count == 0)
             return LW_FAIL(err, LW_EFORMAT, "function %s has no instructions", function->name);
         if (function->first < end ||
@@ -200,7 +200,7 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         if (!name_ok(variable->name))
-            return LW_FAIL(err, LW_EFORMAT, "variable %u has a bad name", i);
+            return LW_FAIL(err, LW_EFORMAT, "variable %u has a name that is empty, too long, or has control characters", i);
         if (variable->space != ISA_SPACE_GLOBAL && variable->space != ISA_SPACE_CONST && !shared)
             return LW_FAIL(err, LW_EFORMAT, "variable %s cannot be in space %u",
                            variable->name, variable->space);
@@ -251,7 +251,7 @@ static enum lw_status check_names(const struct isa_object *object, struct lw_err
     }
     names = malloc((count + 1) * sizeof *names);
     if (names == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu names", count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu names", count);
     for (unsigned i = 0; i < object->function_count && status == LW_OK; i++) {
         const struct isa_function *function = &object->functions[i];
 
@@ -314,7 +314,7 @@ static enum lw_status check_reloc_overlap(const struct isa_object *object, struc
     enum lw_status status = LW_OK;
 
     if (sorted == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu relocations", count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu relocations", count);
     if (count != 0)
         memcpy(sorted, object->relocs, count * sizeof *sorted);
     isa_relocs_sort(sorted, count);
@@ -338,7 +338,7 @@ static enum lw_status check_lines(const struct isa_object *object, struct lw_err
         return LW_FAIL(err, LW_EFORMAT, "%u source files are too many or too few", object->file_count);
     for (unsigned i = 1; i < object->file_count; i++) {
         if (!name_ok(object->files[i]))
-            return LW_FAIL(err, LW_EFORMAT, "source file %u has a bad name", i);
+            return LW_FAIL(err, LW_EFORMAT, "source file %u has a name that is empty, too long, or has control characters", i);
     }
     for (unsigned i = 0; i < object->line_count; i++) {
         const struct isa_line *line = &object->lines[i];

@@ -185,7 +185,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     size_t n;
 
     if (argv == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", path);
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
     job->values = ptx_values_wanted(flags, flag_count);
     n = put_dialect(job, flags, flag_count, argv);
@@ -231,7 +231,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         return status;
     job = calloc(1, sizeof *job);
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the compilation of %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path);
     job->words = words;
     status = ptx_find_clang(clang, job->compiler, err);
     if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
@@ -273,7 +273,7 @@ enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t
     static const char *const after[] = {"-w", "-fno-crash-diagnostics", "-cl-kernel-arg-info", "-O0", "-g0", "-S", "-emit-llvm"};
     const char **argv = calloc(flag_count + DIALECT_OPTIONS + LW_COUNT_OF(after) + 8, sizeof *argv);
     struct ptx_job *job = calloc(1, sizeof *job);
-    enum lw_status status = argv == NULL || job == NULL ? LW_FAIL(err, LW_ENOMEM, "no memory for the compilation of %s", path)
+    enum lw_status status = argv == NULL || job == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path)
                                                         : ptx_check_source(path, err);
     char result[PTX_PATH_BYTES + 16];
 

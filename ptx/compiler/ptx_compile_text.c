@@ -28,7 +28,7 @@ static enum lw_status write_source(const char *path, const char *name, const cha
             lw_printf(&out.sink, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     lw_put(&out.sink, "\"\n");
     out.sink.write(&out.sink, text, size);
-    status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "%s: no memory for its text", name)
+    status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for its text", name)
                               : lw_file_write(path, out.text, out.size, err);
     lw_buffer_fini(&out);
     return status;
@@ -76,7 +76,7 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
     }
     files->flags = calloc(flag_count + 3, sizeof *files->flags);
     if (files->flags == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s: no memory for the options", source->name);
+        return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the options", source->name);
     if (header_count != 0) { /* they are found before those of the user's folders */
         snprintf(files->headers, sizeof files->headers, "%s/headers", files->folder);
         if (mkdir(files->headers, 0700) != 0)

@@ -206,7 +206,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     size_t n = 0;
 
     if (status == LW_OK && argv == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", path);
     if (status != LW_OK) {
         free(argv);
         return status;
@@ -305,7 +305,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
 
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
     snprintf(compat, sizeof compat, "%s/lanewise_compat.h", job->scratch);
-    status = argv == NULL ? LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path)
+    status = argv == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", path)
                           : lw_file_write(compat, nvcc_compat, strlen(nvcc_compat), err);
     if (status != LW_OK) {
         free(argv);
@@ -356,7 +356,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
         return status;
     job = calloc(1, sizeof *job);
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the compilation of %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path);
     job->words = words;
     job->linked = linked;
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);

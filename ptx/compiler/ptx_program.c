@@ -90,7 +90,7 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     enum lw_status status;
 
     if (!make_words(&w, p))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", path);
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
@@ -100,7 +100,7 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     if (status == LW_OK) {
         container = make_container(p, path, ptx, strlen(ptx), &size);
         status = container != NULL ? lw_file_write(path_out, container, size, err)
-                                   : LW_FAIL(err, LW_ENOMEM, "no memory for the fat binary of %s", path);
+                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
     }
     free(container);
     free(ptx);
@@ -124,7 +124,7 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
     enum lw_status status;
 
     if (!make_words(&w, p))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", input->word);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", input->word);
     snprintf(result, sizeof result, "%s/host.o", job->scratch);
     unlink(result);
     add(&w, job->compiler);
@@ -220,7 +220,7 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
     struct words link = {0};
 
     if (!make_words(&link, p) || (objects = calloc(p->input_count + 1, sizeof *objects)) == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for %zu files", p->input_count);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for %zu files", p->input_count);
     if (status == LW_OK)
         status = ptx_find_libclc(job->libclc, err);
     if (status == LW_OK)
@@ -239,7 +239,7 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
         }
         snprintf(objects[i], sizeof objects[i], "%s/object%zu.o", job->scratch, i);
         if (p->compile_only && p->output == NULL && (named = object_name(input->word)) == NULL)
-            status = LW_FAIL(err, LW_ENOMEM, "no memory for the name of %s", input->word);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the name of %s", input->word);
         if (status == LW_OK)
             status = compile_file(job, p, input, !p->compile_only ? objects[i] : named != NULL ? named : p->output, err);
         free(named);
@@ -268,7 +268,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     if (p->compile_only && p->output == NULL && p->source_count > 1)
         return LW_FAIL(err, LW_EUSAGE, "-c with nvcc: one file at a time");
     if (!make_words(&w, p))
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line of %s", job->compiler);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line of %s", job->compiler);
     for (size_t i = 0; i < p->plain_count; i++)
         chosen = chosen || strncmp(p->plain[i], "-arch", 5) == 0 || strncmp(p->plain[i], "-gencode", 8) == 0;
     add(&w, job->compiler);
@@ -293,7 +293,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
         char *named = p->output == NULL ? object_name(p->source) : NULL;
         const char *output = p->output != NULL ? p->output : named;
 
-        status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "no memory for a name");
+        status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");
         umask(mask = umask(0));
         if (status == LW_OK && !p->compile_only && chmod(output, 0777 & ~mask) != 0)
             status = LW_FAIL(err, LW_EIO, "%s: %s", output, strerror(errno));
@@ -311,7 +311,7 @@ enum lw_status ptx_build_program(const struct ptx_program *p, struct lw_sink *wo
     enum lw_status status;
 
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a compilation");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a compilation");
     job->words = words;
     if (nvcc)
         status = ptx_find_nvcc(p->compiler, job->compiler)

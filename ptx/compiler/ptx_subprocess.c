@@ -422,7 +422,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
     pid_t pid;
 
     if (environment == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for the environment of %s", argv[0]);
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the environment of %s", argv[0]);
         goto cleanup;
     }
     if (pipe2(fds, O_CLOEXEC) != 0) {

@@ -527,8 +527,8 @@ static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, 
     else if (o->kind == PTX_O_REG && sel->fn->regs.at[o->reg].type != PTX_T_PRED)
         type = (enum ptx_type)sel->fn->regs.at[o->reg].type;
     else
-        ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of an indirect call is not a .param variable "
-                     "or a register", k + 1);
+        ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of an indirect call must be a .param variable, or a register "
+                     "other than a predicate", k + 1);
     *rows = ptx_type_rows(type);
     return ptx_sel_value(sel, o, type);
 }

@@ -257,20 +257,20 @@ printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: in
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 grep "$ends" err >said
 diff - said <<END || fail "other words on former names"
-lanewise: --window is called --fairness-limit $(echo "$ends" | tr -d '$')
-lanewise: --hang-window is called --hang-limit $(echo "$ends" | tr -d '$')
-lanewise: nan-made is called nan-generated $(echo "$ends" | tr -d '$')
-lanewise: shift-too-far is called shift-out-of-range $(echo "$ends" | tr -d '$')
-lanewise: former.yaml:1: shift-too-far is called shift-out-of-range $(echo "$ends" | tr -d '$')
-lanewise: former.yaml:3: infinity-made is called inf-generated $(echo "$ends" | tr -d '$')
+lanewise: --window was renamed to --fairness-limit $(echo "$ends" | tr -d '$')
+lanewise: --hang-window was renamed to --hang-limit $(echo "$ends" | tr -d '$')
+lanewise: nan-made was renamed to nan-generated$(echo "$ends" | tr -d '$')
+lanewise: shift-too-far was renamed to shift-out-of-range$(echo "$ends" | tr -d '$')
+lanewise: former.yaml:1: shift-too-far was renamed to shift-out-of-range$(echo "$ends" | tr -d '$')
+lanewise: former.yaml:3: infinity-made was renamed to inf-generated$(echo "$ends" | tr -d '$')
 END
 expect 0 '' run -q bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
-! grep -q 'former' err || fail "-q does not silence former names: $(cat err)"
+! grep -q 'renamed' err || fail "-q does not silence former names: $(cat err)"
 expect 1 '' run bits.yaml --check=shift-out-of-range --fairness-limit 128 --hang-limit 6000 --check-file -
-! grep -q 'former' out err || fail "new names are called former ones"
-expect 0 "^lanewise: nan-made is called nan-generated $ends" explain nan-made
-expect 0 "^nan-made is called nan-generated $ends" debug bits.yaml --check=nan-generated --batch --command 'check nan-made'
-expect 2 '"shift-too-fa" is not a kind of finding\|"shift-too-fa" is no kind of finding' explain shift-too-fa
+! grep -q 'renamed' out err || fail "new names are called former ones"
+expect 0 "^lanewise: nan-made was renamed to nan-generated$ends" explain nan-made
+expect 0 "^nan-made was renamed to nan-generated$ends" debug bits.yaml --check=nan-generated --batch --command 'check nan-made'
+expect 2 'there is no kind of finding "shift-too-fa"' explain shift-too-fa
 
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
@@ -424,7 +424,7 @@ refuse 'both name file lists/more.yaml, so that the suppressions would be overwr
 cp wild.yaml lists/launch.yaml
 for command in run 'debug --batch'; do
     # shellcheck disable=SC2086
-    refuse 'the report would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
+    refuse 'the output would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
 cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
 # a suffix similar to that of a format is an error; any other suffix means text
@@ -531,7 +531,7 @@ sed -i 's/constant: 0}/constant: 77}/' bound.yaml
 expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 77 bound.yaml
 expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 0x4d -X -O0 bound.yaml
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
-expect 2 'read-poison: no checks are enabled: add --check' run --read-poison 1 bound.yaml
+expect 2 'read-poison has no effect, as no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
 # a report never has the compiler's name without the name in the source
 cat >names.cu <<'END'

@@ -113,13 +113,13 @@ done
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 run some_lanes_bad default --check-file branch.json --check-file branch.sarif
-grep -q "barrier-divergence: 10 threads of the block wait at this barrier inside the branch in line $(branch 1), and 118 threads take the other side and end; .*other place at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
+grep -q "barrier-divergence: 10 threads of the block wait at this barrier inside the branch in line $(branch 1), and 118 threads take the other side and end; .*other location at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
     fail "no branch: $(cat err)"
 grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
 grep -q '"id": "barrier-divergence"' branch.sarif || fail "no rule of SARIF"
 run others_wait_later_bad default
-grep -q "under the branch in line $(branch 3), and 64 threads take the other side and wait at the barrier in line $(($(line 3) + 4));" err ||
+grep -q "inside the branch in line $(branch 3), and 64 threads take the other side and wait at the barrier in line $(($(line 3) + 4));" err ||
     fail "not where the others wait: $(cat err)"
 [ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
 # engines and widths: on a SIMT stack lanes of one warp that diverge at a branch hang, and the branch is reported
@@ -155,7 +155,7 @@ grep -q "in element, inlined at .*memory.cl:$inner, in next_two, inlined at .*me
     fail "no inlined calls: $(cat err)"
 grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"function\": \"next_two\", .*\"line\": $outer}\]" calls.json ||
     fail "no inlined calls in JSON: $(cat calls.json)"
-grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
+grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined at this line\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
 # suppressions match the lines of calls, but not a line of one file with the name of another
 for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do

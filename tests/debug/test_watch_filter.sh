@@ -95,12 +95,12 @@ back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
     (cd "$work" && timeout 60 "$lanewise" debug waits.yaml -x commands) 2>&1 |
-        sed -n -e '/^pc = /p' -e '/^looking back/p' -e 's/^at instruction .*/&/p' >"$work/$1"
+        sed -n -e "/^pc = /p" -e "/^looking back/p" -e "/^now at instruction /p" >"$work/$1"
 }
 waits 30000 3
 back few 24
 back all 24 'set pc = pc'
-if cmp -s "$work/few" "$work/all" && grep -q '^at instruction 180023;' "$work/few" && grep -q '^at instruction 7;' "$work/few"; then
+if cmp -s "$work/few" "$work/all" && grep -q '^now at instruction 180023;' "$work/few" && grep -q '^now at instruction 7;' "$work/few"; then
     echo "ok: a lane that waited: $(grep -c '^pc' "$work/few") steps back"
 else
     echo "FAIL: a lane that waited"

@@ -180,9 +180,9 @@ static void a_suffix_names_the_thread_of_one_packet(void **state)
     assert_string_equal(fix_ask(fix, "p10"), plain);
     assert_string_equal(fix_ask(fix, "p10;thread:;"), "E01");
     /* Nobody's registers are another's. */
-    assert_memory_equal(fix_ask(fix, "p10;thread:999;"), "E.there is no such thread", 25);
-    assert_memory_equal(fix_ask(fix, "g;thread:999;"), "E.there is no such thread", 25);
-    assert_memory_equal(fix_ask(fix, "P10=0000000001000000;thread:999;"), "E.there is no", 13);
+    assert_memory_equal(fix_ask(fix, "p10;thread:999;"), "E.this thread does not exist", 28);
+    assert_memory_equal(fix_ask(fix, "g;thread:999;"), "E.this thread does not exist", 28);
+    assert_memory_equal(fix_ask(fix, "P10=0000000001000000;thread:999;"), "E.this thread does", 18);
     assert_string_equal(fix_ask(fix, "p10"), plain);
 }
 

@@ -188,7 +188,7 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load(f.gpu, "no/such/file.ptx", NULL, &module), "no/such/file.ptx");
     assert_null(module);
     said(f.gpu, lanewise_load_text(f.gpu, "bad.ptx", "what", 4, NULL, &module), "bad.ptx:1");
-    said(f.gpu, lanewise_load_text(f.gpu, "bad.txt", "what", 4, NULL, &module), ".cl .cu");
+    said(f.gpu, lanewise_load_text(f.gpu, "bad.txt", "what", 4, NULL, &module), ".cl, .cu");
     said(f.gpu, lanewise_load_text(f.gpu, "bad.s", ramp, strlen(ramp), NULL, &module), "bad.s:");
     said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
          "five.cl:2:1: error: ");
@@ -336,7 +336,7 @@ static void recovers(void **state)
             assert_int_equal(launch(&f, out, 4, 100), LANEWISE_OK);
             if (i != 2) {
                 assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
-                said(f.gpu, launch(&f, out, 4, 1), "nothing can be launched");
+                said(f.gpu, launch(&f, out, 4, 1), "cannot launch");
             }
             assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
@@ -412,7 +412,7 @@ static void links(void **state)
 
     said(gpu, lanewise_link(gpu, texts, 1, &module), "seven");
     assert_null(module);
-    said(gpu, lanewise_link(gpu, texts, 0, &module), "NULL was given for");
+    said(gpu, lanewise_link(gpu, texts, 0, &module), "must not be NULL");
     assert_int_equal(lanewise_link(gpu, texts, 2, &module), LANEWISE_OK);
     assert_int_equal(lanewise_alloc(gpu, sizeof got, NULL, &out), LANEWISE_OK);
     assert_int_equal(lanewise_launch(gpu, lanewise_kernel_find(module, "put"), one, one, 0, (const void *[]){&out}), LANEWISE_OK);
@@ -420,7 +420,7 @@ static void links(void **state)
     assert_int_equal(lanewise_read(gpu, out, &got, sizeof got), LANEWISE_OK);
     assert_int_equal(got, 7);
     said(gpu, lanewise_gdb(gpu, &options, sizeof options), "in use already");
-    said(gpu, lanewise_gdb(gpu, NULL, 0), "NULL was given for the options");
+    said(gpu, lanewise_gdb(gpu, NULL, 0), "must not be NULL");
     lanewise_destroy(gpu);
     gpu = lanewise_create(); /* a debugger that nothing is launched for */
     assert_int_equal(lanewise_gdb(gpu, &options, sizeof options), LANEWISE_OK);

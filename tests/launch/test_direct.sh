@@ -66,7 +66,7 @@ expect 0 '' run saxpy.cl $four $arguments --dump y=y.bin -q
 [ "$(wc -c <y.bin)" = 4096 ] && [ ! -s out ] || fail "the buffer is dumped by its parameter's name, and -q is quiet"
 expect 1 'out-of-bounds' run saxpy.cl $four --check --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^ok: no findings; results were not checked, 1 launch, .* s (races and uninitialised values were not checked: use --check=all,-performance)$' run saxpy.cl $four --check $arguments
-expect 0 '^ok: nothing found; .* s$' run saxpy.cl $four --check=default,races $arguments
+expect 0 '^ok: no findings; .* s$' run saxpy.cl $four --check=default,races $arguments
 expect 2 '^lanewise: --arg x=int\[1024\]: x of saxpy is const float \*, .*: give f32\[1024\], or bytes as u8\[\]$' run saxpy.cl $four --arg a=2 --arg x=int[1024] --arg y=f32[1024] --arg n=10
 expect 2 ': --arg y=f64\[1024\]: y of saxpy' run saxpy.cl $four --arg a=2 --arg x=u8[4096] --arg y=f64[1024] --arg n=10
 expect 0 '1 launch' run several.cl --entry fill --grid 1 --block 4 --arg f32[1] --arg 3
@@ -160,7 +160,7 @@ expect 0 '' run saxpy.cl $four $arguments -D UNUSED=1 -I . --save-launch saved.y
 grep -qx '  x: {type: f32, count: 1024, init: {ramp: {start: 0, step: 1}}}' saved.yaml || fail "a ramp does not say what it is"
 grep -q '^  # - check: {buffer: y, file: expected.bin, tolerance: 1e-5}$' saved.yaml || fail "the saved file does not show how results are compared"
 refuse 'save-launch: saved.yaml: the file exists and would be overwritten' run saxpy.cl --grid 5 --block 256 $arguments --save-launch saved.yaml
-refuse 'save-launch saxpy.cl: it is the program' run saxpy.cl $four $arguments --save-launch saxpy.cl
+refuse 'save-launch saxpy.cl: the output would overwrite the program' run saxpy.cl $four $arguments --save-launch saxpy.cl
 mkdir elsewhere
 printf '0 1 2 3\n' >numbers.txt
 expect 0 '' debug saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4 -I . --save-launch elsewhere/saved.yaml --batch
@@ -277,7 +277,7 @@ refuse '--global 1000: global: 1000 is not a multiple' run saxpy.cl --global 100
 refuse 'give one of them' run saxpy.cl --global 1000 --grid 4 --block 256 $arguments
 refuse '--grid can be used only with a kernel file .*, but saved.yaml is a launch file' run saved.yaml --grid 4
 refuse 'option "-DN=1" is for\|compiler options such as "-DN=1" are for .cl and .cu' run twice.s -DN=1 --grid 1 --block 1 --arg u32[1] --arg 1
-refuse 'more than 256 arguments' run saxpy.cl $(yes -- --arg=1 | head -n 257)
+refuse 'at most 256 arguments' run saxpy.cl $(yes -- --arg=1 | head -n 257)
 }
 
 # ---- -g compiles for a debugger, whatever the launch file says

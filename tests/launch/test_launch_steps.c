@@ -172,7 +172,7 @@ static void until_ends_when_the_element_has_the_value(void **state)
     assert_int_equal(result.checks, 1);
     assert_int_equal(result.failed_checks, 1);
     assert_string_equal(r.out.text, "l.yaml:4: until failed: x[0] is still 27, expected 20, after "
-                                    "9 rounds\n");
+                                    "9 iterations\n");
     close_run(&r);
 }
 

@@ -183,7 +183,7 @@ continue'; do
     [ "$commands" = continue ] || says='it says nothing more, and runs'
     got=$(COMMANDS=$commands SAYS=$says python3 send.py SIGTERM "$lanewise" debug --check --check-file sh.json k.yaml)
     [ "$got" = -15 ] || fail "debug: ended with $got"
-    grep -q '^interrupted: ended by SIGTERM' err && grep -q '"signal": "SIGTERM"' sh.json && grep -q 'out-of-bounds' sh.json ||
+    grep -q '^interrupted by SIGTERM' err && grep -q '"signal": "SIGTERM"' sh.json && grep -q 'out-of-bounds' sh.json ||
         fail "SIGTERM while the shell runs $commands"
     rm -f sh.json
 done

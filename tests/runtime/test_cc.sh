@@ -76,7 +76,7 @@ refused 'which file?' -O2
 refused 'one file at a time' -c bad.cu link.cu -o program
 refused 'is no source' -c program
 refused 'option "-o" needs an operand' link.cu -o
-refused 'no such program' --compiler no-such-clang link.cu -o program
+refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
 refused 'compile --emit ptx' -ptx link.cu
 refused 'leave this step out' -dlink link.cu
 refused 'unknown argument' -fno-such-option link.cu -o program

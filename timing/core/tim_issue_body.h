@@ -170,7 +170,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)
-                return LW_FAIL(err, LW_ENOMEM, "no memory for an instruction in flight");
+                return LW_FAIL(err, LW_ENOMEM, "the host has no memory for an instruction in flight");
             struct tim_op *op = &core->op[index];
             op->sched = (uint8_t)s;
             op->dual = second;
@@ -186,7 +186,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             op->issued = now;
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
-                return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
+                return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the accesses of an instruction");
             if (!tim_kind.fixed && core->mechs.touches)
                 touch_lines(core, op);
             if (core->held != NULL && what->path == TIM_PATH_MEMORY)

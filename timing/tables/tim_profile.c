@@ -72,7 +72,7 @@ static enum lw_status read_load(const struct lw_yaml_document *doc, const struct
     if (status != LW_OK)
         return status;
     load->function = strdup(text);
-    return load->function != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+    return load->function != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a profile");
 }
 
 static enum lw_status read_loads(const char *path, const struct lw_yaml_document *doc, struct tim_profile *profile,
@@ -88,7 +88,7 @@ static enum lw_status read_loads(const char *path, const struct lw_yaml_document
                                        "--timing --mechanism loads --timing-report FILE", path);
     for (const struct lw_yaml *row = loads->first; row != NULL && status == LW_OK; row = row->next) {
         if (!lw_grow(&profile->load, &capacity, profile->count + 1, sizeof *profile->load))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a profile");
         profile->load[profile->count] = (struct tim_profile_load){0};
         status = read_load(doc, row, &profile->load[profile->count], err);
         profile->count += status == LW_OK;
@@ -105,7 +105,7 @@ enum lw_status tim_config_set_profile(struct tim_config *config, const char *pat
     size_t size;
 
     if (profile == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a profile");
     profile->users = 1;
     profile->name = strdup(path);
     status = lw_file_read(path, &data, &size, err);
@@ -115,7 +115,7 @@ enum lw_status tim_config_set_profile(struct tim_config *config, const char *pat
     if (status == LW_OK)
         status = read_loads(path, doc, profile, err);
     if (status == LW_OK && profile->name == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a profile");
     lw_yaml_destroy(doc);
     if (status != LW_OK) {
         tim_profile_release(profile);

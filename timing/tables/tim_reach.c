@@ -159,7 +159,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     if (p == NULL) {
         p = calloc(1, sizeof *p);
         if (p == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory for slices of a program");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for slices of a program");
         p->program = grid->launch.program;
         status = emu_predict_slices_create(p->program, &p->slices, err);
         if (status != LW_OK) {
@@ -273,7 +273,7 @@ enum lw_status tim_reach_add(struct tim_reach *reach, const struct emu_grid *gri
         return LW_OK;
     l = calloc(1, sizeof *l);
     if (l == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the addresses of a launch");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the addresses of a launch");
     l->reach = reach;
     l->sequence = grid->sequence;
     memcpy(l->grid, grid->launch.grid, sizeof l->grid);

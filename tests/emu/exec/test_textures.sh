@@ -202,7 +202,7 @@ END
     [ $? = 2 ] || fail "'$2' is taken"
     grep -qF "$1" out || { fail "'$2' does not say: $1"; cat out; }
 }
-wrong 'one.yaml:3: texture t: the program has no texture of this name' 't: {buffer: A}'
+wrong 'one.yaml:3: texture t: the texture is not used: the program has no texture of this name' 't: {buffer: A}'
 wrong 'one.yaml:3: texture word: the program'"'"'s variable of this name is not a texture' 'word: {buffer: A}'
 wrong 'texture other: expected a mapping such as {buffer: A}' 'other: A'
 wrong '"buffer" is missing: give the buffer that holds the texels' 'line: {components: 2}'

@@ -177,7 +177,7 @@ refused 'cannot be combined, as a schedule log starts at the start of the run' d
 refused 'the run starts later' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
 refused 'the run ended at' run collatz.yaml -q --checkpoint x --checkpoint-at 99999999
 refused 'none/such' run collatz.yaml --resume none/such
-refused 'no checkpoint' run collatz.yaml --resume collatz.yaml
+refused 'is not a checkpoint' run collatz.yaml --resume collatz.yaml
 refused 'another program' run bfs.yaml --resume "$work/mid"
 sed 's/^steps:/# another text\nsteps:/' collatz.yaml >collatz2.yaml
 refused 'not the launch file' run collatz2.yaml --resume "$work/mid"

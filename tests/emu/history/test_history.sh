@@ -142,7 +142,7 @@ refused 'no history is recorded' debug order.yaml --history 0 --batch -c stepi -
 refused 'warp: 32, but this run has 64' run order.yaml --replay "$work/log" --warp 64
 refused 'does not match this run' run collatz_asm.yaml --replay "$work/log"
 refused 'give one of them' run vadd_asm.yaml --replay "$work/log" --log "$work/log2"
-refused 'no schedule log' run vadd_asm.yaml --replay vadd.s
+refused 'is not a schedule log' run vadd_asm.yaml --replay vadd.s
 refused 'none/such' run vadd_asm.yaml --replay none/such
 refused 'none/such' run vadd_asm.yaml -q --log none/such
 head -c 50 "$work/log" >"$work/short"

@@ -96,7 +96,7 @@ static void what_does_not_fit_is_refused(void **state)
     WITH(site->loops, UINT64_C(1) << 63, "site 0 is invalid");
     WITH(site->array, ISA_SLICE_ARRAYS - 1, "site 0 is invalid");
     WITH(site->bytes, 0, "site 0 is invalid");
-    WITH(s->function, 9, "is no kernel");
+    WITH(s->function, 9, "is not a kernel");
     WITH(object->slices[1].function, 0, "out of order");
     assert_int_equal(isa_object_check(object, &err), LW_OK);
     isa_object_destroy(object);
