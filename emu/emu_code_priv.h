@@ -122,6 +122,7 @@ struct emu_program {
     struct isa_order_analysis *order; /* [function of the object], set for kernels */
     struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches with one, else EMU_NO_RPC */
+    uint32_t *rank;        /* [count + 1] isa_object_ranks(): order in which splits run under thread frontiers; NULL: that of the pcs */
     struct emu_program *next;
 };
 

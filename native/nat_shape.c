@@ -89,10 +89,10 @@ void nat_sources(const struct isa_insn *insn, struct nat_source source[3])
     }
     if (insn->variant && x.words != 0 && c.words != 0) { /* the table's b and c are the sources as written */
         const struct nat_source t = x;
-        const unsigned c_words = c.words, x_mods = x.mods, c_mods = c.mods;
+        const unsigned x_words = x.words, c_words = c.words, x_mods = x.mods, c_mods = c.mods;
         x = c;
         c = t;
-        x.words = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2), c.words = c_words;
+        x.words = x_words, c.words = c_words;
         x.mods = c_mods, c.mods = x_mods;
     }
     source[0] = a;

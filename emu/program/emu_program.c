@@ -17,6 +17,7 @@ static void program_destroy(struct emu_program *p)
     free(p->breakpoint);
     free(p->use);
     free(p->rpc);
+    free(p->rank);
     free(p->form);
     free(p->order);
     free(p);
@@ -251,6 +252,14 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         unsigned op = p->insn[i].op;
         p->prints = p->prints || op == ISA_VPRINTF;
         p->launches = p->launches || op == ISA_LAUNCH_KERNEL || op == ISA_LAUNCH_GROUP;
+    }
+    if (machine->reconv == &emu_reconv_frontier) {
+        p->rank = malloc(((size_t)p->count + 1) * sizeof *p->rank);
+        if (p->rank == NULL || !isa_object_ranks(object, p->insn, p->rank)) {
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of %u instructions", p->count);
+            goto cleanup;
+        }
+        p->rank[p->count] = UINT32_MAX;
     }
     for (unsigned i = 0; i < object->function_count; i++) {
         status = check_flow(p, &object->functions[i], err);

@@ -35,6 +35,15 @@ static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
     return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
 }
 
+/** Order of blocks, then of pcs. */
+static bool before_rank(const struct emu_warp *w, const struct emu_split *a,
+                        const struct emu_split *b)
+{
+    const uint32_t *rank = w->code->program->rank;
+
+    return rank != NULL && rank[a->pc] != rank[b->pc] ? rank[a->pc] < rank[b->pc] : before_minpc(w, a, b);
+}
+
 static bool before_most(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
 {
@@ -62,6 +71,9 @@ static const struct emu_policy policies[] = {
     {"stack_like", "the split that was created last, as with a SIMT stack",    0, true,  before_stack},
 };
 /* clang-format on */
+
+const struct emu_policy emu_policy_frontier = {"frontier", "the split in the earliest block, chosen after each instruction", 1, false,
+                                               before_rank};
 
 const char *const emu_policy_names[] = {"rr_quantum", "rr",         "minpc",      "minpc_step",
                                         "maxpc",      "most_lanes", "stack_like", NULL};

@@ -29,7 +29,8 @@ void emu_split_template(struct emu_warp *w)
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
     if (w->reconv->policy != NULL) {
-        w->policy = emu_policy_find(w->reconv->policy);
+        if (w->policy != emu_policy_find("minpc_step")) /* the order of the pcs, if the code is laid out for it */
+            w->policy = w->reconv->policy;
         w->quantum = w->policy->quantum;
         w->window = 0;
         w->merge = true;
@@ -380,13 +381,12 @@ const struct emu_reconv emu_reconv_cbar = {
     .exit = cbar_exit,
 };
 
-/* Lanes with the lowest pc run; lanes ahead wait for them, and join them where their pcs are the same. Code is laid out so that
- * a block follows those from which it is reached. Source: specs of the book 11.3. */
+/* Lanes with the lowest rank run; lanes ahead wait for them, and join them where their pcs are the same. */
 const struct emu_reconv emu_reconv_frontier = {
     .name = "frontier",
-    .summary = "thread frontiers: lanes with the lowest pc run, and join others at the same pc",
+    .summary = "thread frontiers: lanes in the earliest block run, and join others at the same pc",
     .ignores_barriers = true,
-    .policy = "minpc_step",
+    .policy = &emu_policy_frontier,
     .branch = cbar_branch,
     .branch2 = cbar_branch2,
     .exit = cbar_exit,

@@ -18,8 +18,8 @@ struct emu_reconv {
      *  have no effect. */
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield have no effect */
-    const char *policy;    /* the only split policy of the engine, with its quantum, with merges and without a fairness limit;
-                            * NULL: the machine's */
+    const struct emu_policy *policy; /* the only split policy of the engine, with its quantum, with merges and without a fairness
+                                      * limit; NULL: the machine's */
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin */
     /** Implement emu_split_branch, _branch2 and _exit, which are documented below. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
@@ -39,6 +39,7 @@ struct emu_reconv {
     void (*woken)(struct emu_warp *w); /* called when waiting splits became ready */
 };
 const struct emu_reconv *emu_reconv_find(const char *name);
+extern const struct emu_policy emu_policy_frontier; /* of emu_reconv_frontier */
 extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier;
 /** Returns the index of @name in emu_push_order_names, -1: no such name. NULL means "smaller". */
 int emu_push_order_find(const char *name);

@@ -257,8 +257,8 @@ printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: in
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 grep "$ends" err >said
 diff - said <<END || fail "other words on former names"
-lanewise: --window was renamed to --fairness-limit $(echo "$ends" | tr -d '$')
-lanewise: --hang-window was renamed to --hang-limit $(echo "$ends" | tr -d '$')
+lanewise: --window was renamed to --fairness-limit$(echo "$ends" | tr -d '$')
+lanewise: --hang-window was renamed to --hang-limit$(echo "$ends" | tr -d '$')
 lanewise: nan-made was renamed to nan-generated$(echo "$ends" | tr -d '$')
 lanewise: shift-too-far was renamed to shift-out-of-range$(echo "$ends" | tr -d '$')
 lanewise: former.yaml:1: shift-too-far was renamed to shift-out-of-range$(echo "$ends" | tr -d '$')
@@ -424,7 +424,7 @@ refuse 'both name file lists/more.yaml, so that the suppressions would be overwr
 cp wild.yaml lists/launch.yaml
 for command in run 'debug --batch'; do
     # shellcheck disable=SC2086
-    refuse 'the output would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
+    refuse 'would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
 cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
 # a suffix similar to that of a format is an error; any other suffix means text

@@ -204,7 +204,7 @@ static void refuses(void **state)
 
     said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "ramp: parameter 2");
     arguments[1] = &zero;
-    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "size of 0");
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "size is 0");
     said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, wide, 0, arguments), "2000");
     said(f.gpu, lanewise_free(f.gpu, 4), "0x4");
     said(f.gpu, lanewise_read(f.gpu, 4, &zero, 4), "0x4");

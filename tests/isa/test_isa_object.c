@@ -580,7 +580,7 @@ static void objects_that_break_a_rule_are_not_written(void **state)
     BROKEN(o->functions[2].count = 99, "function f 2 (instructions 9 to 107) overlaps its "
            "predecessor, is out of order or exceeds the text of 10 instructions");
     BROKEN(o->functions[1].name = "k", "k is defined twice");
-    BROKEN(o->functions[1].name = "", "function 1 has a name that is empty");
+    BROKEN(o->functions[1].name = "", "function 1 has a name that is empty, too long, or has control characters");
     BROKEN(o->text[3] = ((struct isa_word){ 0xcc, 1 }),
            "word 3 (0x000000000000000100000000000000cc) is not an instruction");
     BROKEN(o->variables[0].align = 3, "variable g: 32 bytes aligned to 3 are not possible");

@@ -22,8 +22,6 @@ fi
 observes=' spinlock hello launch_bfs cuda_launch enqueue '
 # A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
 locks=' spinlock '
-# clang places the code after the loop before the loop: the lanes that leave it run first, without the others.
-exit_first=' collatz '
 # Kernels that run with any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
 # The grids of these kernels stay unchanged, because loops distribute the work over any number of blocks.
@@ -131,10 +129,7 @@ for launch in *.yaml; do
             esac
         done
         case "$w$locks" in
-        [!4]*" $name "*) continue ;; # the lanes that spin have the lower pc
-        esac
-        case $exit_first in
-        *" $name "*) ;;
+        [!4]*" $name "*) ;; # the lanes that spin run first
         *) ! drawn || verify "$name.object" "$name.hash" "$name" --warp "$w" --reconv frontier ;;
         esac
     done

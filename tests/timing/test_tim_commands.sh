@@ -55,26 +55,26 @@ session 'tbreak *0x100000010;continue;cycle;why;tbreak *0x100000030;continue;cyc
 says "the stall count" <<'END'
 cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of its last instruction
 next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
-for 1 more cycle
+this takes 1 more cycle
 END
 says "another" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
-for 12 more cycles
+this takes 12 more cycles
 END
 says "two barriers" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
-dependence barrier 1: 2 to come
+dependence barrier 1: count is 2
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
      waits for 1 of 1 lines; issued 17 cycles ago
 for: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
      waits for 1 of 1 lines; issued 15 cycles ago
-dependence barrier 2: 1 to come
+dependence barrier 2: count is 1
 for: 0x100000030: v_rcp_f32 v4, v6 {st=13,wr=2}
      in its pipe for 5 more cycles; issued 13 cycles ago
 END
 says "operands" <<'END'
 next: 0x100000060: v_mov_b32 v2, 0 {st=1,wt=0x8}
-dependence barrier 3: 1 to come
+dependence barrier 3: count is 1
 for: 0x100000050: st.global.b32 [v6:7], v2 {st=1,rd=3}
 END
 grep -q '^     .*; issued 2 cycles ago; not all of its operands have been read$' said || {
@@ -113,15 +113,15 @@ a line of the instruction cache has been requested for the warp
 END
 says "a branch" <<'END'
 next: 0x100000030: v_mov_b32 v0, 2
-for 4 more cycles before it fetches
+the warp fetches after 4 more cycles
 cycle N
 cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
 next: 0x100000030: v_mov_b32 v0, 2
-for 1 more cycle before it fetches
+the warp fetches after 1 more cycle
 cycle N
 cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
 next: 0x100000030: v_mov_b32 v0, 2
-for 2 more cycles
+this takes 2 more cycles
 END
 
 # At a barrier: which warps have arrived, and what the others do.
@@ -148,7 +148,7 @@ waits for warp 1, warp slot 1: waits for data of a load
 waits for warp 2, warp slot 2: waits for data of a load
 waits for warp 3, warp slot 3: waits for data of a load
 waits for warp 4, warp slot 4: waits for data of a load
-and 1 more
+and 1 more warps
 END
 # Lanes 0 to 15 wait at b0 for the other lanes, which are at the block's barrier.
 cat >group.s <<'END'
@@ -200,7 +200,7 @@ grep -q '^$2 = 569$' out || fail "gdb does not read the cycle anew"
 
 # Caches of a scheduler: the first line of code is requested in the first cycle.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
-for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by  accesses1, age 0' \
+for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by 1 accesses, age 0' \
     'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of at most 64 outstanding lines' 'scheduler 3, operand: 0 of at most 4 outstanding lines'; do
     grep -q "^$line$" out || fail "no line '$line'"
 done
@@ -225,15 +225,15 @@ cat >two.s <<'END'
 END
 launch_file two >two.yaml
 session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi --timing-set icnt.hash=none two.yaml
-for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1' \ accesses
-    '  line 0x200000000200 (set 20, way 0): sectors 0x3 requested by 1' \ accesses
+for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1 accesses' \
+    '  line 0x200000000200 (set 20, way 0): sectors 0x3 requested by 1 accesses' \
     '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
     'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
     'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no valid lines'; do
     grep -q "^$line$" said || fail "no line '$line'"
 done
-[ "$(grep -c 'packets are not answered' said)" = 2 ] || fail "queues counts packets twice"
+[ "$(grep -c 'packets are without an answer' said)" = 2 ] || fail "queues counts packets twice"
 says "a set of a slice" <<'END'
 slice 8, l2: 65536 bytes, 64 sets of 8 ways
   set 20  way 0  0x40000010000: 64 bytes, age 1

@@ -20,7 +20,7 @@ expect 0 '' timing fermi -o saved.yaml
 cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
-refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? Known: lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
+refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? The names are lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
 refuse 'l1.bytes 1000 is not a power of two of sets' timing fermi --set l1.bytes=1000
 refuse 'timing: expected only one GPU model' timing fermi volta
 refuse 'timing: expected a GPU model: give MACHINE or FILE' timing --source
@@ -40,7 +40,7 @@ printf 'machine: deep/two.yaml\n' >far/one.yaml
 printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
 refuse '^lanewise: far/deep/two.yaml:1: base: ../deep/../one.yaml is, directly or through other files, its own base: one of the files must have a shipped GPU model as its base$' timing far/one.yaml
 printf 'machine: self.yaml\n' >self.yaml
-refuse '^lanewise: self.yaml:1: base: self.yaml begins with itself: ' timing self.yaml
+refuse '^lanewise: self.yaml:1: base: self.yaml is, directly or through other files, its own base: ' timing self.yaml
 for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
 echo 'machine: volta' >chain18.yaml
 refuse '^lanewise: chain16.yaml:1: base: chain17.yaml ends a chain of more than 16 files' timing chain0.yaml
@@ -366,9 +366,9 @@ refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; d
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
 "$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
-expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only a model uses it that has swl.on=true or issue.policy=swl does$' run --timing --timing-set issue.limit=4 good.yaml
+expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only a model uses it that has swl.on=true or issue.policy=swl$' run --timing --timing-set issue.limit=4 good.yaml
 expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
-expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only a model uses it that has issue.dependence=control does$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
+expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only a model uses it that has issue.dependence=control$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
 [ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
 expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
@@ -383,7 +383,7 @@ refuse 'a profile of loads has no effect without mechanism daws' run --timing --
 refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has this option; in the shell, the command timing prints the counters$' \
     debug --timing --timing-report=r good.yaml
 refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has this option$' debug --hash good.yaml
-refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
+refuse '--timing-set has no effect without the timing model' debug --timing-set l1.bytes=1 good.yaml
 for scheduler in lrr gto two_level swl cggty active_pending; do
     refuse "^lanewise: --policy selects a split of a warp, but $scheduler is a warp scheduler: use --timing with --timing-set issue.policy=$scheduler\$" \
         run --timing --policy $scheduler good.yaml
@@ -450,9 +450,9 @@ for tags in '' '--tags compact' '--tags compact --tag-plan all' '--timing-set ta
     expect 0 '^ok' run --replay tags.log good.yaml --hash
     grep '^hash_state' out | cmp -s - timed.hash || fail "tags in use, $tags: the replay has another state"
 done
-refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
+refuse '--threads and --timing cannot be combined' run --timing --threads 2 good.yaml
 expect 0 '^ok' run --timing --threads 1 good.yaml
-refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
+refuse '--checkpoint and --timing cannot be combined' run --timing --checkpoint x.lwc good.yaml
 refuse '--replay and --timing cannot be combined, as .*: give one of them' run --timing --replay x.log good.yaml
 refuse '--resume and --timing cannot be combined, as .*: give one of them' run --timing --resume x.lwc good.yaml
 refuse '--history: a run on the timing model cannot go back in time: instead, write its schedule with --log FILE, and then debug with --replay FILE' debug --timing --history 3 good.yaml
@@ -475,7 +475,7 @@ expect 0 '^cycle 592$' debug --timing good.yaml --batch "$@"
 for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
     '^cycle 592: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of at most 4 outstanding lines$' \
-    'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
+    'packets are without an answer$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
 done
@@ -633,7 +633,7 @@ sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
 expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
-[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on gcn-tahiti .* at 1 place:' err || fail "run --timing=gcn-tahiti: not one note of a missing waitcnt"
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on .*gcn-tahiti .* at 1 instruction (' err || fail "run --timing=gcn-tahiti: not one note of a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"
     ! grep -q note err || fail "run $other: a note of a missing waitcnt"

@@ -101,7 +101,7 @@ grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,
 
 # The disassembly names the reason for a fixed order, too, and the assembler accepts the disassembly.
 "$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "dis"
-grep -q '^# kernel k: fixed order: red.global.add.u32 .* together with another operation' "$work/dis.s" ||
+grep -q '^# kernel k: fixed order: red.global.add.u32 .* (mixed with a different operation' "$work/dis.s" ||
     fail "dis does not name the instruction that observes order"
 "$lanewise" asm "$work/dis.s" -o "$work/dis.lwo" || fail "what dis writes does not assemble"
 
