@@ -229,7 +229,7 @@ for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1 a
     '  line 0x200000000200 (set 20, way 0): sectors 0x3 requested by 1 accesses' \
     '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
     'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
-    'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
+    'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 outstanding' '  slice 3   0 lines, 0 dirty, 0 outstanding' \
     'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no valid lines'; do
     grep -q "^$line$" said || fail "no line '$line'"
 done
@@ -267,7 +267,7 @@ session 'cycle 900;focus warp 1;why;mechanism;mechanism 1' --timing rogers --tim
     --timing-set issue.limit=1 --mechanism swl lost.yaml
 says "a limit" <<'END'
 cycle N, core 0, warp slot 1, scheduler 0: a mechanism holds the warp back
-held back by swl: 1 older warps of the core run, which is the limit ()1
+held back by swl: 1 older warps of the core run, which is the limit (1)
 END
 says "the limit's table" <<'END'
 swl: limit 1, 4 warps run; warps that may issue, the oldest first: 0
@@ -280,7 +280,7 @@ grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cut
 grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
 [ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds none back"
 says "the score" <<'END'
-held back by ccws: score 100, 2 of 3 warps before it by score, 1 may load; cutoff 300
+held back by ccws: score 100; 2 of 3 warps precede it by score, 1 may load; cutoff 300
 END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
@@ -290,12 +290,12 @@ grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds none bac
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
 says "the footprint" <<'END'
-held back by daws: 32 lines for the loop at 0x100000040, and 32 lines of older warps, of 32 that they may need together
+held back by daws: 32 lines are predicted for its loop at 0x100000040; 32 lines are predicted for older warps, and 32 are available for all
 END
 session 'cycle 1000;focus warp 3;why;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set issue.active=2 --mechanism pools lost.yaml
 says "the pool" <<'END'
-held back by pools: it is pending, 0 warps before it; 2 of 2 warps are active
+held back by pools: the warp is pending, after 0 others; 2 of 2 warps are active
 END
 says "the pool's table" <<'END'
 pools: scheduler 0, active: 1 2; pending, the next first: 3 0
@@ -316,10 +316,10 @@ grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp s
 grep -q '^ILT, 0 of 32 instructions:$' said || fail "no ILT of dwr"
 session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
 says "the barrier" <<'END'
-held back by dwr: its LAT barrier takes 8 more cycles
+held back by dwr: its LAT barrier operation takes 8 more cycles
 END
 says "the partners" <<'END'
-held back by dwr: at its LAT 0x100000040 it waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
+held back by dwr: at its load or store at 0x100000040 the warp waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
 END
 says "the group's entry" <<'END'
     0  0x100000040       1f  0 waits 1 waits 2 waits 3 waits 4 waits 5 barrier 6 barrier 7 barrier
