@@ -899,7 +899,7 @@ const char *isa_symbol_text(const char *symbol, char *room);
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** Sets @rank, by instruction of the text: lanes of a warp meet again early if those with the lowest rank run first (isa_rank.c).
+/** Sets @rank, by instruction of the text: lanes of a warp reconverge early if those with the lowest rank run first (isa_rank.c).
  *  Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
 /** State of a function's frame before one of its instructions. Compiled code has the same frame on every path to the instruction

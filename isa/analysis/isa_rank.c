@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order in which the lanes of a divergent warp should run so that they meet again: the blocks of a function in topological
+ * Order in which the lanes of a divergent warp should run so that they reconverge: the blocks of a function in topological
  * order, a loop before the code after it. Lanes at the head of a loop wait for the lanes in its body. Functions run before
  * their callers. Source: G. Diamos and others, "SIMD re-convergence at thread frontiers", MICRO 2011: priorities of blocks.
  */

@@ -27,6 +27,23 @@ static void require_equal(const struct isa_object *a, const struct isa_object *b
     require(difference == NULL, what, difference != NULL ? difference : "");
 }
 
+/** Each instruction of a function has a rank; there are fewer ranks than two for each instruction. */
+static void require_ranks(const struct isa_object *object)
+{
+    struct isa_insn *insn = calloc((size_t)object->text_count + 1, sizeof *insn);
+    uint32_t *rank = calloc((size_t)object->text_count + 1, sizeof *rank);
+
+    require(insn != NULL && rank != NULL, "memory", "");
+    for (uint32_t i = 0; i < object->text_count; i++)
+        (void)isa_insn_decode(object->text[i], &insn[i]);
+    require(isa_object_ranks(object, insn, rank), "ranks", "");
+    for (unsigned f = 0; f < object->function_count; f++)
+        for (uint32_t i = 0; i < object->functions[f].count; i++)
+            require(rank[object->functions[f].first + i] < 2 * object->text_count, "a rank", object->functions[f].name);
+    free(insn);
+    free(rank);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct isa_object *object = NULL, *back = NULL;
@@ -51,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(isa_object_read("fuzz.lwo", bytes, byte_count, &back, &err) == LW_OK,
             "it can be read", err.text);
     require_equal(object, back, "written and read");
+    require_ranks(object);
     isa_object_destroy(back);
     isa_object_destroy(object);
     lw_buffer_fini(&text);

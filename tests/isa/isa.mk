@@ -25,3 +25,7 @@ EXTRA_DIST += tests/isa/corpus/asm tests/isa/corpus/decode
 check_PROGRAMS += tests/isa/test_waitcnt
 tests_isa_test_waitcnt_SOURCES = tests/isa/test_waitcnt.c
 tests_isa_test_waitcnt_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/isa/test_ranks
+tests_isa_test_ranks_SOURCES = tests/isa/test_ranks.c tests/lib/object_fixture.h
+tests_isa_test_ranks_LDADD = liblanewise.a $(TEST_LIBS)
