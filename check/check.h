@@ -66,6 +66,13 @@ struct chk_location {
 };
 /** A finding; one for each site: a kind at a pc, or for races at two pcs. Location and message are those of
  *  the first occurrence. Strings belong to the checker. */
+/** A location in the host program that belongs to a finding. */
+struct chk_related {
+    const char *what; /* "launched by main" */
+    const char *file; /* "": not known */
+    uint32_t line;    /* 0: not known */
+};
+enum { CHK_MOST_RELATED = 4 };
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
@@ -75,6 +82,8 @@ struct chk_finding {
     const char *allocation; /* name of the nearest allocation at or below address; "" none */
     uint64_t count;         /* number of lanes, over all occurrences */
     bool suppressed;
+    unsigned related_count;
+    struct chk_related related[CHK_MOST_RELATED]; /* see chk_relate */
 };
 
 struct chk_suppressions;
@@ -155,6 +164,10 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
 /** Returns finding @index of all recorded ones, suppressed ones included; NULL past the last. Sorted after
  *  chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
+/** Adds a location in the host program to @finding of @chk, for JSON and SARIF reports. Texts are copied. Errors: LW_ENOMEM; LW_ERANGE
+ *  if it has CHK_MOST_RELATED locations. */
+enum lw_status chk_relate(struct chk *chk, const struct chk_finding *finding, const struct chk_related *related,
+                          struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if a debugger currently stops for findings of this kind. */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 

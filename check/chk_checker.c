@@ -559,6 +559,21 @@ unsigned chk_dropped_count(const struct chk *chk)
     return chk->beyond;
 }
 
+enum lw_status chk_relate(struct chk *chk, const struct chk_finding *finding, const struct chk_related *related,
+                          struct lw_error *err)
+{
+    struct chk_finding *f = &chk->findings[finding - chk->findings];
+    const struct chk_related copy = {lw_arena_strdup(&chk->strings, related->what), lw_arena_strdup(&chk->strings, related->file),
+                                     related->line};
+
+    if (f->related_count == CHK_MOST_RELATED)
+        return LW_FAIL(err, LW_ERANGE, "a finding has at most %d related locations", CHK_MOST_RELATED);
+    if (copy.what == NULL || copy.file == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the location");
+    f->related[f->related_count++] = copy;
+    return LW_OK;
+}
+
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
 {
     chk_race_flush(chk);

@@ -145,6 +145,21 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
     return LANEWISE_OK;
 }
 
+int lanewise_finding_relate(lanewise_machine *m, unsigned index, const char *message, const char *file, uint32_t line)
+{
+    const struct chk_finding *f;
+    struct lw_error err;
+
+    if (m == NULL || message == NULL || file == NULL)
+        return host_missing(m, "lanewise_finding_relate", message == NULL ? "the message" : "the file");
+    f = finding_at(m, index);
+    if (f == NULL)
+        return no_finding(m, index);
+    if (chk_relate(m->chk, f, &(struct chk_related){message, file, line}, &err) != LW_OK)
+        return host_refuse(m, "%s", err.text);
+    return LANEWISE_OK;
+}
+
 int lanewise_finish(lanewise_machine *m)
 {
     struct lw_error err;

@@ -288,6 +288,10 @@ LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
  *  not 0) around that of the previous access. @out_bytes is sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
+/** Adds a location in the host program to finding @index, for JSON and SARIF reports: "launched by main" at
+ *  @file and @line. @line 0 and @file "": not known. At most 4 for each finding. */
+LANEWISE_API int lanewise_finding_relate(lanewise_machine *machine, unsigned index, const char *message, const char *file,
+                                         uint32_t line);
 /** Finishes the machine, on which nothing more is launched, for a debugger, too: makes the checks of the end of a run
  *  ("heap-leak", "performance", and what ended it), and sorts findings by file and line. LANEWISE_FINDING:
  *  there are findings, reported before or not. */

@@ -3,6 +3,7 @@
 #include "runtime/rt_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,17 +63,36 @@ static const char *file_of(const lanewise_location *location)
     return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : location->file;
 }
 
+/** Prints a line with the call: "launched by main (vadd.c:57)", for @what "launched". Adds it to finding @finding; -1: to none. */
+static void print_site(const struct rt_site *site, const char *what, const char *stub, int finding)
+{
+    struct rt_call call;
+    char text[240];
+
+    if (!rt_site_find(site, stub, &call))
+        return;
+    snprintf(text, sizeof text, "%s by %s", what, call.function);
+    if (call.line != 0)
+        fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, call.file, call.line);
+    else if (call.offset != 0)
+        fprintf(stderr, "lanewise:     %s (%s+0x%" PRIx64 ")\n", text, call.file, call.offset);
+    else
+        fprintf(stderr, "lanewise:     %s (%s)\n", text, call.file);
+    if (finding >= 0)
+        (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
+}
+
 /** Prints where the launch was made that is reported, and where the buffer was created. */
-static void print_sites(uint32_t launch, const char *allocation)
+static void print_sites(uint32_t launch, const char *allocation, int finding)
 {
     const struct rt_site *buffer = allocation != NULL ? rt_site_find_buffer(allocation) : NULL;
     char what[80];
 
     if (launch != 0 && launch == device.launches)
-        rt_site_print(&device.launch_site, "launched", device.launch_kernel);
+        print_site(&device.launch_site, "launched", device.launch_kernel, finding);
     if (buffer != NULL) {
         snprintf(what, sizeof what, "%.60s was created", allocation);
-        rt_site_print(buffer, what, NULL);
+        print_site(buffer, what, NULL, finding);
     }
 }
 
@@ -109,7 +129,7 @@ static void print_findings(void)
             fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f.location), f.location.line, f.kind, f.message);
         else
             fprintf(stderr, "lanewise: %s: %s: %s\n", f.location.kernel, f.kind, f.message);
-        print_sites(f.location.launch, f.allocation);
+        print_sites(f.location.launch, f.allocation, (int)device.printed);
     }
 }
 
@@ -401,7 +421,7 @@ bool rt_run(void)
         complain("", "the program ended while a kernel was running");
     else
         rt_complain("");
-    print_sites(device.launches, NULL);
+    print_sites(device.launches, NULL, -1);
     device.stopped = true;
     return false;
 }

@@ -69,9 +69,16 @@ void rt_site_take(struct rt_site *site);
 void rt_site_of_buffer(void);
 /** Returns where a buffer was created, by its name; NULL: not known. Locked. */
 const struct rt_site *rt_site_find_buffer(const char *name);
-/** Prints a line with the call to the standard error: "launched by main (vadd.c:57)", for @what "launched". @stub: name of a
- *  function that belongs to the call, such as nvcc's of a kernel; or NULL. */
-void rt_site_print(const struct rt_site *site, const char *what, const char *stub);
+/** A call of the program as its debug information has it. */
+struct rt_call {
+    char function[120]; /* "the program": not known */
+    char file[1000];    /* source, or without a line the program or library; "": not known */
+    uint32_t line;      /* 0: not known */
+    uint64_t offset;    /* in a file without lines; 0: not known */
+};
+/** Finds the call of the program's own code. @stub: name of a function that belongs to the call, such as nvcc's of a kernel; or NULL.
+ *  Returns false if there is none. */
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out);
 
 /** Allocates memory of the device, and records where; locked. */
 int rt_alloc(uint64_t bytes, uint64_t *address);

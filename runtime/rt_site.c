@@ -85,23 +85,24 @@ static bool is_stub(const char *function, const char *stub)
     return strstr(function, "__device_stub__") != NULL || (stub != NULL && strcmp(function, stub) == 0);
 }
 
-/** Prints "launched by main": of a C++ function that is in no class or namespace the plain name. */
-static void print_function(const char *what, const char *function)
+/** Sets the name of a function: of a C++ function that is in no class or namespace the plain name. */
+static void name_function(const char *function, struct rt_call *out)
 {
-    const char *name = function;
+    const char *name = function != NULL ? function : "the program";
+    int size = (int)sizeof out->function - 1;
     char *end;
-    unsigned long size;
+    unsigned long length;
 
-    if (function != NULL && strncmp(function, "_Z", 2) == 0) {
-        name += 2;
-        name += *name == 'L';
-        size = strtoul(name, &end, 10);
-        if (size != 0 && size <= strlen(end)) {
-            fprintf(stderr, "lanewise:     %s by %.*s", what, (int)size, end);
-            return;
+    if (strncmp(name, "_Z", 2) == 0) {
+        const char *plain = name + 2;
+        plain += *plain == 'L';
+        length = strtoul(plain, &end, 10);
+        if (length != 0 && length <= strlen(end)) {
+            name = end;
+            size = length < (unsigned)size ? (int)length : size;
         }
     }
-    fprintf(stderr, "lanewise:     %s by %s", what, function != NULL ? function : "the program");
+    snprintf(out->function, sizeof out->function, "%.*s", size, name);
 }
 
 #ifdef HAVE_LIBDW
@@ -173,28 +174,30 @@ static bool find_call(Dwfl *session, const struct rt_site *site, const char *stu
     return false;
 }
 
-void rt_site_print(const struct rt_site *site, const char *what, const char *stub)
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out)
 {
     static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo};
     Dwfl *session = dwfl_begin(&callbacks);
     struct place place;
+    bool found;
 
     if (session == NULL)
-        return;
-    if (dwfl_linux_proc_report(session, getpid()) == 0 && dwfl_report_end(session, NULL, NULL) == 0 &&
-        find_call(session, site, stub, &place)) {
-        print_function(what, place.function);
-        if (place.line != 0)
-            fprintf(stderr, " (%s:%d)\n", place.file, place.line);
-        else
-            fprintf(stderr, " (%s)\n", place.file != NULL ? place.file : "");
+        return false;
+    found = dwfl_linux_proc_report(session, getpid()) == 0 && dwfl_report_end(session, NULL, NULL) == 0 &&
+            find_call(session, site, stub, &place);
+    if (found) {
+        name_function(place.function, out);
+        snprintf(out->file, sizeof out->file, "%s", place.file != NULL ? place.file : "");
+        out->line = (uint32_t)place.line;
+        out->offset = 0;
     }
     dwfl_end(session);
+    return found;
 }
 
 #else
 
-void rt_site_print(const struct rt_site *site, const char *what, const char *stub)
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out)
 {
     for (unsigned i = 0; i < site->count; i++) {
         Dl_info info;
@@ -202,10 +205,13 @@ void rt_site_print(const struct rt_site *site, const char *what, const char *stu
         if (dladdr(site->frame[i], &info) == 0 || info.dli_fname == NULL || is_between(info.dli_fname) ||
             (info.dli_sname != NULL && is_stub(info.dli_sname, stub)))
             continue;
-        print_function(what, info.dli_sname);
-        fprintf(stderr, " (%s+0x%lx)\n", info.dli_fname, (unsigned long)((char *)site->frame[i] - (char *)info.dli_fbase));
-        return;
+        name_function(info.dli_sname, out);
+        snprintf(out->file, sizeof out->file, "%s", info.dli_fname);
+        out->line = 0;
+        out->offset = (uint64_t)((char *)site->frame[i] - (char *)info.dli_fbase);
+        return true;
     }
+    return false;
 }
 
 #endif

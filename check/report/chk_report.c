@@ -208,6 +208,13 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         }
         lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", ", f->address);
         json_name("allocation", f->allocation, out);
+        for (unsigned k = 0; k < f->related_count; k++) {
+            lw_put(out, k == 0 ? ",\n     \"related\": [{\"message\": " : ", {\"message\": ");
+            lw_put_json(out, f->related[k].what);
+            lw_put(out, ", \"file\": ");
+            lw_put_json(out, chk_report_file(chk, f->related[k].file));
+            lw_printf(out, ", \"line\": %u}%s", f->related[k].line, k + 1 == f->related_count ? "]" : "");
+        }
         lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
                   f->suppressed ? "true" : "false");
     }
@@ -428,6 +435,23 @@ static void add_line(const struct chk *chk, const struct chk_location *location,
     put_new(&one, related);
 }
 
+/** Adds the locations in the host program. */
+static void add_host(const struct chk *chk, const struct chk_finding *f, struct lw_buffer *related)
+{
+    for (unsigned i = 0; i < f->related_count; i++) {
+        struct lw_buffer one;
+
+        if (f->related[i].line == 0)
+            continue;
+        lw_buffer_init(&one);
+        put_physical(chk, f->related[i].file, f->related[i].line, &one.sink);
+        lw_put(&one.sink, ", \"message\": {\"text\": ");
+        lw_put_json(&one.sink, f->related[i].what);
+        lw_put(&one.sink, "}}");
+        put_new(&one, related);
+    }
+}
+
 /** Adds the inlined calls around a location. */
 static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *related)
 {
@@ -449,7 +473,7 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
     }
 }
 
-/** Prints the previous access of a race, and inlined calls around both. */
+/** Prints the previous access of a race, inlined calls around both, and locations in the host program. */
 static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer related;
@@ -460,6 +484,7 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
     add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other location" : "the other access", &related);
     add_calls(chk, &f->location, &related);
     add_calls(chk, &f->other, &related);
+    add_host(chk, f, &related);
     if (related.text != NULL && related.text[0] != '\0')
         lw_printf(out, ",\n       \"relatedLocations\": [%s]", related.text);
     lw_buffer_fini(&related);

@@ -137,6 +137,12 @@ for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
         has err 'past.cu:7)' "past $options: the launch"
         has err 'buffer 1 was created by main (' "past $options: the buffer"
         has err 'past.cu:13)' "past $options: the buffer"
+        for report in calls.json calls.sarif; do
+            "$lanewise" app --check-file $report ./past >out 2>err || fail "past $options: status $?"
+            python3 -m json.tool $report >/dev/null || fail "past $options: $report is not JSON"
+        done
+        grep -q '"related": \[{"message": "launched by .*", "file": ".*past.cu", "line": 7}, .*"line": 13}\]' calls.json || fail "past $options: no calls in JSON"
+        grep -q '"relatedLocations": .*"startLine": 7}}, "message": {"text": "launched by .*"startLine": 13}}' calls.sarif || fail "past $options: no calls in SARIF"
     else
         has err 'launched by' "past $options: the launch"
     fi
