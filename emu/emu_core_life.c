@@ -106,7 +106,8 @@ void emu_core_destroy(struct emu_core *core)
         lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
     free(core->native.window);
-    free(core->native.gain);
+    free(core->native.whole.gain);
+    free(core->native.masked.gain);
     for (unsigned i = 0; i < core->code_count; i++) {
         if (is_shared(core, core->code[i]))
             continue;

@@ -157,8 +157,8 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /*
  * Native code of kernels, as emu sees it: a translator above emu turns a kernel into host code (native/), emu runs
- * it in place of its handlers where nothing observes the difference. Native code executes whole warps: all lanes of the
- * warp are live, active and in one split. It works on the warp's registers and on the machine's memory through a
+ * it in place of its handlers where nothing observes the difference. There are two forms. Code for whole warps: all lanes
+ * of the warp are live, active and in one split. Masked code executes the lanes of one split. It works on the warp's registers and on the machine's memory through a
  * frame, and leaves at any instruction, which the interpreter then executes.
  */
 
@@ -183,7 +183,9 @@ struct emu_native_frame {
     uint8_t *shared;
     uint64_t shared_bytes;
     struct emu_native_window *window; /* [windows of the kernel] */
-    uint64_t limit;          /* instructions after which the code leaves, at the next loop head */
+    uint64_t limit;          /* instructions after which the code leaves at the next loop head; masked code never executes more */
+    uint64_t mask;           /* masked code: lanes of the split */
+    uint64_t alone;          /* masked code: not 0: the warp has no other split */
     /* Results. */
     uint64_t retired;        /* warp instructions executed */
     uint64_t loads, stores;  /* of these, loads and stores that emu_native_execute() has not counted */
@@ -201,8 +203,9 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
 /** Sets window @slot to the allocation that contains @offset. */
 bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
-/** Execute bssy and bsync of the warp's one split; @retired: instructions of the frame before this one. */
-void emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
+/** Execute bssy of the running split, and bsync if it is the warp's only one; @retired: instructions of the frame before
+ *  this one. */
+bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
 /** What native code of a kernel is for. */
@@ -215,11 +218,12 @@ struct emu_native_request {
     uint32_t block[3];           /* threads of a block in each dimension */
     uint32_t stride, first_row;  /* register file */
     unsigned vregs;              /* vector registers that the kernel's warps have */
+    bool masked;                 /* masked code */
 };
 
 /** Native code of a kernel for one block shape. */
 struct emu_native_kernel {
-    /** Executes the warp from entry @entry on until it leaves. */
+    /** Executes the warp or split from entry @entry on until it leaves. */
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
     const uint16_t *entry;  /* [count]: 1 + number of the entry at instruction first + i, 0: none */
     uint32_t first, count;
@@ -230,6 +234,9 @@ struct emu_native_kernel {
 struct emu_native {
     /** Returns the code for @request, which belongs to the translator and stays valid; NULL: there is none. */
     const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request);
+    /** Masked code of a kernel is requested when warps that are not whole have reached entries this often: many kernels
+     *  never diverge. */
+    uint32_t masked_after;
 };
 
 /** Lets the machine's functional engine use native code. NULL: the interpreter executes everything. @native is

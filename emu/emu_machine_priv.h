@@ -17,19 +17,25 @@ struct emu_warp_switch {
     bool handed;       /* a direct switch has happened: the slice is that of warp block->next_warp */
 };
 
+/** One form of the native code of a core's grid: for whole warps, or masked. */
+struct emu_native_form {
+    const struct emu_native_kernel *kernel; /* NULL: none */
+    struct emu_native_gain {                /* [entries], owned: what native code executed from an entry on */
+        uint32_t visits, instructions;      /* of the last visits; UINT32_MAX instructions: the entry is not used */
+    } *gain;
+    uint32_t gains;
+};
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
-    const struct emu_native_kernel *kernel; /* code of `grid`, or NULL */
+    struct emu_native_form whole, masked;
+    uint32_t requests;                      /* how often masked code was looked for while there was none */
+    bool masked_done;                       /* masked code was requested */
     const struct emu_grid *grid;            /* grid that native code was requested for last; with its sequence number */
     uint64_t sequence;
     uint64_t until;                         /* core->retired up to which native code may run; 0: not at all */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
-    struct emu_native_gain {                /* [entries], owned: what native code executed from an entry on */
-        uint32_t visits, instructions;      /* of the last visits; UINT32_MAX instructions: the entry is not used */
-    } *gain;
-    uint32_t gains;
 };
 
 struct emu_nondet_log;

@@ -53,6 +53,30 @@ static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
     return u->b.llvm->ConstInt(u->b.i64, value, 0);
 }
 
+LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
+
+    if (u->masked)
+        bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->mask_bits, ""), "");
+    return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
+}
+/** Returns true (i1) if @lanes holds in a lane that is executed. */
+static LLVMValueRef any_lane(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
+
+    if (u->masked)
+        bits = l->BuildAnd(u->b.b, bits, u->mask_bits, "");
+    return l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
+}
+LLVMValueRef nat_first(struct nat_unit *u, LLVMValueRef vector)
+{
+    return u->b.llvm->BuildExtractElement(u->b.b, vector, u->masked ? u->low_lane : word(u, 0), "");
+}
+
 LLVMValueRef nat_address(struct nat_unit *u, LLVMValueRef base, LLVMValueRef offset)
 {
     return u->b.llvm->BuildGEP2(u->b.b, u->b.i8, base, &offset, 1, "");
@@ -283,6 +307,15 @@ static LLVMValueRef row_address(struct nat_unit *u, unsigned reg)
 {
     return nat_address(u, u->regs, quad(u, (uint64_t)(u->request->first_row + reg) * u->request->stride));
 }
+static LLVMValueRef load_mask(struct nat_unit *u, unsigned p)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->p, quad(u, 8 * p)), "");
+
+    if (u->width < 64)
+        bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
+    return bits;
+}
 static void spill(struct nat_unit *u, const struct nat_set *set)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -290,7 +323,10 @@ static void spill(struct nat_unit *u, const struct nat_set *set)
     for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
         if (!nat_has(set, NAT_V + r) || u->state.v[r].kind == NAT_UNKNOWN)
             continue;
-        l->SetAlignment(l->BuildStore(u->b.b, nat_get_lanes(u, r, false), row_address(u, r)), 16);
+        if (u->masked)
+            nat_store_masked(u, nat_get_lanes(u, r, false), row_address(u, r), 16, u->mask);
+        else
+            l->SetAlignment(l->BuildStore(u->b.b, nat_get_lanes(u, r, false), row_address(u, r)), 16);
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(set, NAT_S + r))
@@ -299,6 +335,9 @@ static void spill(struct nat_unit *u, const struct nat_set *set)
         if (nat_has(set, NAT_P + p)) {
             LLVMValueRef bits = nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v;
             bits = l->BuildBitCast(u->b.b, bits, mask_type(u), "");
+            if (u->masked)
+                bits = l->BuildOr(u->b.b, l->BuildAnd(u->b.b, bits, u->mask_bits, ""),
+                                  l->BuildAnd(u->b.b, load_mask(u, p), l->BuildNot(u->b.b, u->mask_bits, ""), ""), "");
             if (u->width < 64)
                 bits = l->BuildZExt(u->b.b, bits, u->b.i64, "");
             (void)l->BuildStore(u->b.b, bits, nat_address(u, u->p, quad(u, 8 * p)));
@@ -308,21 +347,12 @@ static void spill(struct nat_unit *u, const struct nat_set *set)
                                 nat_address(u, u->sp, quad(u, p)));
     }
 }
-static LLVMValueRef load_row(struct nat_unit *u, unsigned reg)
+LLVMValueRef nat_load_lanes(struct nat_unit *u, unsigned reg)
 {
     LLVMValueRef value = u->b.llvm->BuildLoad2(u->b.b, lanes_type(u, u->b.i32), row_address(u, reg), "");
 
     u->b.llvm->SetAlignment(value, 16);
     return value;
-}
-static LLVMValueRef load_mask(struct nat_unit *u, unsigned p)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef bits = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->p, quad(u, 8 * p)), "");
-
-    if (u->width < 64)
-        bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
-    return bits;
 }
 static LLVMValueRef load_scalar_predicate(struct nat_unit *u, unsigned p)
 {
@@ -333,6 +363,24 @@ static LLVMValueRef load_scalar_predicate(struct nat_unit *u, unsigned p)
 static LLVMValueRef lane(struct nat_unit *u, LLVMValueRef vector, unsigned i)
 {
     return u->b.llvm->BuildExtractElement(u->b.b, vector, word(u, i), "");
+}
+/** Returns the value in lane 0 of an affine row with a known sy, from the value in the lowest lane that is executed. */
+LLVMValueRef nat_base_of(struct nat_unit *u, bool wide, LLVMValueRef row, int64_t sx, int64_t sy)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef base = nat_first(u, row), x, y;
+
+    if (!u->masked)
+        return base;
+    x = l->BuildURem(u->b.b, u->low_lane, word(u, u->columns), "");
+    y = l->BuildUDiv(u->b.b, u->low_lane, word(u, u->columns), "");
+    if (wide) {
+        x = l->BuildZExt(u->b.b, x, u->b.i64, "");
+        y = l->BuildZExt(u->b.b, y, u->b.i64, "");
+    }
+    LLVMTypeRef type = wide ? u->b.i64 : u->b.i32;
+    base = l->BuildSub(u->b.b, base, l->BuildMul(u->b.b, x, l->ConstInt(type, (uint64_t)sx, 0), ""), "");
+    return l->BuildSub(u->b.b, base, l->BuildMul(u->b.b, y, l->ConstInt(type, (uint64_t)sy, 0), ""), "");
 }
 
 /* ---- leaving ---------------------------------------------------------------------------------- */
@@ -420,7 +468,10 @@ static void go_to(struct nat_unit *u, int32_t n)
     if (to->first <= u->at) { /* runaway loops end here */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
         struct nat_state kept = u->state;
-        LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), u->limit, "");
+        LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
+        if (u->masked) /* a time slice of the split must not end before the next test */
+            counted = l->BuildAdd(u->b.b, counted, quad(u, to->path - 1), "");
+        LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, u->limit, "");
         (void)l->BuildCondBr(u->b.b, more, go, out);
         position(u, out);
         u->state = *to->in;
@@ -448,11 +499,8 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     } else {
         LLVMValueRef any = taken.v;
         if (taken.vector) {
-            LLVMValueRef bits = l->BuildBitCast(u->b.b, taken.v, mask_type(u), "");
-            LLVMValueRef all = l->ConstInt(mask_type(u), ~UINT64_C(0), 0);
-            any = l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
-            LLVMValueRef whole = l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), l->BuildICmp(u->b.b, NAT_INT_EQ, bits, all, ""), "");
-            nat_leave_unless(u, whole); /* the warp divides */
+            any = any_lane(u, taken.v);
+            nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), "")); /* the lanes divide */
         }
         add_to(u, u->counted, b->count);
         add_to(u, u->loads, u->block_loads);
@@ -483,8 +531,8 @@ void nat_emit_generic(struct nat_unit *u)
         if (!nat_has(&writes, NAT_V + r))
             continue;
         if (after.v[r].kind == NAT_SAME)
-            nat_put_same(u, r, lane(u, load_row(u, r), 0));
-        nat_put_lanes(u, r, load_row(u, r));
+            nat_put_same(u, r, nat_first(u, nat_load_lanes(u, r)));
+        nat_put_lanes(u, r, nat_load_lanes(u, r));
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&writes, NAT_S + r)) {
@@ -506,12 +554,33 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     LLVMValueRef args[2] = {word(u, insn->d & 15), NULL};
 
     if (u->kind[u->at] == NAT_BSSY) {
-        (void)nat_call(u, (uintptr_t)emu_native_bssy, u->b.none, types, args, 1);
+        nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bssy, u->b.i1, types, args, 1));
         return;
     }
     args[1] = u->b.llvm->BuildAdd(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""),
                                   quad(u, u->at - u->block_first), "");
     nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bsync, u->b.i1, types, args, 2));
+}
+
+/** An exit with a guard. */
+static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const struct nat_value gone = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
+
+    nat_leave_unless(u, u->b.llvm->BuildNot(u->b.b, gone.vector ? any_lane(u, gone.v) : gone.v, ""));
+}
+
+/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits: it faults. */
+static void must_be_alone(struct nat_unit *u)
+{
+    struct nat_set reads, writes;
+    uint64_t scalars = 0;
+
+    nat_uses(u, u->at, &reads, &writes);
+    for (unsigned r = NAT_S; r < NAT_REGS; r++)
+        scalars |= (r < NAT_P || r >= NAT_SP) && nat_has(&writes, r);
+    if (scalars || nat_info(&u->insn[u->at])->flags & ISA_F_SCALAR)
+        nat_leave_unless(u, u->alone);
 }
 
 /** Makes lanes of the other half of a pair that the next instruction breaks up. */
@@ -537,6 +606,8 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         const struct isa_insn *insn = &u->insn[i];
         u->at = i;
         keep_halves(u);
+        if (u->masked && u->kind[i] != NAT_BRANCH)
+            must_be_alone(u);
         switch (u->kind[i]) {
         case NAT_ROW: nat_emit_row(u); break;
         case NAT_LOAD:
@@ -548,6 +619,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         case NAT_GENERIC: nat_emit_generic(u); break;
         case NAT_BSSY:
         case NAT_BSYNC: emit_barrier(u, insn); break;
+        case NAT_EXIT: emit_exit(u, insn); break;
         case NAT_BRANCH: emit_branch(u, b); return;
         case NAT_LEAVE: leave_here(u); return;
         default: break;
@@ -578,17 +650,17 @@ static void must_hold(struct nat_unit *u, LLVMValueRef *all, LLVMValueRef row, L
 static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape *shape, LLVMValueRef *all)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef row = load_row(u, r), base, step;
+    LLVMValueRef row = nat_load_lanes(u, r), base, step;
 
     switch (shape->kind) {
     case NAT_SAME:
-        base = shape->known ? word(u, shape->value) : lane(u, row, 0);
+        base = shape->known ? word(u, shape->value) : nat_first(u, row);
         must_hold(u, all, row, nat_splat(&u->b, base, u->width));
         nat_put_same(u, r, base);
         break;
     case NAT_AFFINE:
         if (!shape->pair) {
-            base = lane(u, row, 0);
+            base = shape->known_sy ? nat_base_of(u, false, row, shape->sx, shape->sy) : lane(u, row, 0);
             step = shape->known_sy ? word(u, (uint32_t)shape->sy)
                    : u->rows > 1 ? l->BuildSub(u->b.b, lane(u, row, u->columns), base, "") : word(u, 0);
             nat_put_affine(u, r, false, base, step);
@@ -596,9 +668,9 @@ static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape 
             break;
         }
         row = l->BuildOr(u->b.b, l->BuildZExt(u->b.b, row, lanes_type(u, u->b.i64), ""),
-                         l->BuildShl(u->b.b, l->BuildZExt(u->b.b, load_row(u, r + 1), lanes_type(u, u->b.i64), ""),
+                         l->BuildShl(u->b.b, l->BuildZExt(u->b.b, nat_load_lanes(u, r + 1), lanes_type(u, u->b.i64), ""),
                                      nat_splat(&u->b, quad(u, 32), u->width), ""), "");
-        base = lane(u, row, 0);
+        base = shape->known_sy ? nat_base_of(u, true, row, shape->sx, shape->sy) : lane(u, row, 0);
         step = shape->known_sy ? quad(u, (uint64_t)shape->sy)
                : u->rows > 1 ? l->BuildSub(u->b.b, lane(u, row, u->columns), base, "") : quad(u, 0);
         nat_put_affine(u, r, true, base, step);
@@ -615,15 +687,16 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
     const struct nat_llvm *l = u->b.llvm;
     LLVMBasicBlockRef no = nat_new_block(u);
     LLVMValueRef all = NULL, ok = l->ConstInt(u->b.i1, 1, 0), none = l->ConstNull(mask_type(u));
+    LLVMValueRef all_bits = u->masked ? u->mask_bits : l->ConstInt(mask_type(u), ~UINT64_C(0), 0);
 
     u->state = *b->in;
     for (unsigned r = 0; r < u->request->vregs && r < 255; r++)
         if (nat_has(&b->live, NAT_V + r))
             enter_vector(u, r, &b->in->v[r], &all);
-    if (all != NULL) {
-        LLVMValueRef bits = l->BuildBitCast(u->b.b, all, mask_type(u), "");
-        ok = l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
-    }
+    if (all != NULL)
+        ok = nat_all(u, all);
+    if (u->masked)
+        ok = l->BuildAnd(u->b.b, ok, l->BuildICmp(u->b.b, NAT_INT_ULE, quad(u, b->path), u->limit, ""), "");
     for (unsigned r = 0; r < 128; r++) {
         if (!nat_has(&b->live, NAT_S + r))
             continue;
@@ -636,8 +709,10 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         if (nat_has(&b->live, NAT_P + p)) {
             LLVMValueRef bits = load_mask(u, p);
             if (b->in->p[p] == NAT_SAME) {
+                if (u->masked)
+                    bits = l->BuildAnd(u->b.b, bits, u->mask_bits, "");
                 LLVMValueRef any = l->BuildICmp(u->b.b, NAT_INT_NE, bits, none, "");
-                LLVMValueRef full = l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
+                LLVMValueRef full = l->BuildICmp(u->b.b, NAT_INT_EQ, bits, all_bits, "");
                 ok = l->BuildAnd(u->b.b, ok, l->BuildOr(u->b.b, full, l->BuildNot(u->b.b, any, ""), ""), "");
                 write_variable(u, &u->pred_same[p], u->b.i1, any);
             } else {
@@ -672,6 +747,15 @@ static void load_frame(struct nat_unit *u)
     MEMBER(window, pointer);
     MEMBER(limit, i64);
 #undef MEMBER
+    if (!u->masked)
+        return;
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, mask));
+    LLVMValueRef args[2] = {bits, l->ConstInt(u->b.i1, 1, 0)};
+    u->low_lane = l->BuildTrunc(u->b.b, nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2), u->b.i32, "");
+    u->mask_bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
+    u->mask = l->BuildBitCast(u->b.b, u->mask_bits, lanes_type(u, u->b.i1), "");
+    u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone)), quad(u, 0), "");
 }
 
 static LLVMValueRef counter(struct nat_unit *u)

@@ -22,6 +22,7 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_S_BRA: return NAT_BRANCH;
     case ISA_BSSY: return insn->guard == ISA_PT ? NAT_BSSY : NAT_LEAVE;
     case ISA_BSYNC: return insn->guard == ISA_PT ? NAT_BSYNC : NAT_LEAVE;
+    case ISA_EXIT: return insn->guard != ISA_PT ? NAT_EXIT : NAT_LEAVE;
     case ISA_NOP:
     case ISA_DEPBAR_LE:
     case ISA_WAITCNT: return NAT_NOTHING;
@@ -120,9 +121,10 @@ static void liveness(struct nat_unit *unit)
 /** Returns true if the block ends with instruction @i. */
 static bool ends_block(const struct nat_unit *unit, uint32_t i)
 {
-    return unit->kind[i] == NAT_BRANCH || unit->kind[i] == NAT_LEAVE;
+    return unit->kind[i] == NAT_BRANCH || unit->kind[i] == NAT_LEAVE || unit->kind[i] == NAT_EXIT;
 }
 
+/** Marks the first instructions of blocks: 1; 2: target of a backward branch, 4: an entry. */
 static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
 {
     int64_t target;
@@ -130,15 +132,16 @@ static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
     leader[0] = 1;
     for (uint32_t i = 0; i < unit->count; i++) {
         const struct isa_insn *insn = &unit->insn[i];
+        const bool divides = unit->masked && unit->kind[i] == NAT_BRANCH && insn->guard != ISA_PT && !insn->guard_scalar;
         if (isa_insn_jumps(insn, unit->first + i, &target)) {
             if (target < unit->first || target >= unit->first + unit->count)
                 return false;
-            leader[target - unit->first] |= target <= unit->first + i ? 3 : 1;
+            leader[target - unit->first] |= (target <= unit->first + i ? 3 : 1) | (divides ? 4 : 0);
         } else if (unit->kind[i] == NAT_BRANCH) {
             return false;
         }
         if (ends_block(unit, i) && i + 1 < unit->count)
-            leader[i + 1] |= unit->kind[i] == NAT_LEAVE ? 5 : 1; /* 4: an entry */
+            leader[i + 1] |= unit->kind[i] != NAT_BRANCH || divides ? 5 : 1;
         if (unit->kind[i] == NAT_BSYNC && i + 1 < unit->count)
             leader[i + 1] |= 5; /* lanes are together again */
     }
@@ -171,6 +174,17 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
+    for (uint32_t n = unit->blocks; n-- > 0;) {
+        struct nat_block *b = &unit->block[n];
+        uint32_t rest = 0;
+        for (; b->path < b->count; b->path++)
+            if (unit->kind[b->first + b->path] == NAT_BSYNC || unit->kind[b->first + b->path] == NAT_LEAVE)
+                break;
+        for (unsigned k = 0; k < 2 && b->path == b->count; k++)
+            if (b->next[k] > (int32_t)n && unit->block[b->next[k]].path > rest)
+                rest = unit->block[b->next[k]].path;
+        b->path += rest;
+    }
 }
 
 bool nat_flow(struct nat_unit *unit)
@@ -185,6 +199,8 @@ bool nat_flow(struct nat_unit *unit)
         struct isa_reg_use use[ISA_MAX_USES];
         const unsigned uses = isa_insn_uses(&unit->insn[i], use);
         unit->kind[i] = (uint8_t)nat_kind_of(&unit->insn[i]);
+        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that stay fault */
+            unit->kind[i] = NAT_LEAVE;
         for (unsigned u = 0; u < uses; u++) /* exec selects lanes */
             if (use[u].written && use[u].reg_class == ISA_REG_S && use[u].first + use[u].count > ISA_S_EXEC)
                 good = false;

@@ -114,8 +114,8 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
 }
 
-/** Leaves unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align. */
-static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+/** Leaves unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align. @bytes: i64. */
+static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
@@ -127,8 +127,8 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
         nat_leave_unless(u, ok);
     }
     if (shared) {
-        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
-        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""),
+        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, bytes, "");
+        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, bytes, ""),
                          l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
         nat_leave_unless(u, ok);
         return;
@@ -136,7 +136,7 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
     LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULT, offset, u->global_bytes, "");
     LLVMValueRef page = l->BuildSelect(b, inside, l->BuildLShr(b, offset, quad(u, 12), ""), quad(u, 0), "");
     LLVMValueRef valid = l->BuildLoad2(b, u->b.i16, l->BuildGEP2(b, u->b.i16, write ? u->store_valid : u->load_valid, &page, 1, ""), "");
-    LLVMValueRef end = l->BuildAdd(b, l->BuildAnd(b, offset, quad(u, EMU_NATIVE_PAGE - 1), ""), quad(u, bytes), "");
+    LLVMValueRef end = l->BuildAdd(b, l->BuildAnd(b, offset, quad(u, EMU_NATIVE_PAGE - 1), ""), bytes, "");
     ok = l->BuildAnd(b, inside, l->BuildICmp(b, NAT_INT_ULE, end, l->BuildZExt(b, valid, u->b.i64, ""), ""), "");
     if (write) {
         LLVMValueRef mark = l->BuildLoad2(b, u->b.i8, nat_address(u, u->dirty, page), "");
@@ -146,13 +146,65 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
     (void)l->BuildCondBr(b, ok, go, slow);
     l->PositionBuilderAtEnd(b, slow);
     LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
-    LLVMValueRef args[3] = {offset, quad(u, bytes), l->ConstInt(u->b.i1, write, 0)};
+    LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
     nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_reach, u->b.i1, types, args, 3));
     (void)l->BuildBr(b, go);
     l->PositionBuilderAtEnd(b, go);
 }
+static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+{
+    check_range(u, shared, offset, quad(u, bytes), align, write);
+}
+
+/** Checks a row of elements of @bytes from @offset on, from the lowest to the highest lane of the mask. */
+static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offset, unsigned bytes, bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef low = l->BuildZExt(u->b.b, u->low_lane, u->b.i64, "");
+    LLVMValueRef args[2] = {u->width < 64 ? l->BuildZExt(u->b.b, u->mask_bits, u->b.i64, "") : u->mask_bits, l->ConstInt(u->b.i1, 1, 0)};
+    LLVMValueRef last = l->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
+    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last, low, ""), quad(u, 1), "");
+
+    offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, low, quad(u, bytes), ""), "");
+    check_range(u, shared, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
+}
 
 /* ---- data ------------------------------------------------------------------------------------- */
+
+static LLVMValueRef masked(struct nat_unit *u, const char *name, LLVMTypeRef type, LLVMValueRef *args, unsigned count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef types[2] = {type, u->b.pointer};
+    const unsigned id = l->LookupIntrinsicID(name, strlen(name));
+
+    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
+                         args, count, "");
+}
+LLVMValueRef nat_load_masked(struct nat_unit *u, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask)
+{
+    LLVMValueRef args[4] = {at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask, u->b.llvm->ConstNull(type)};
+
+    return masked(u, "llvm.masked.load", type, args, 4);
+}
+void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask)
+{
+    LLVMValueRef args[4] = {value, at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask};
+
+    (void)masked(u, "llvm.masked.store", u->b.llvm->TypeOf(value), args, 4);
+}
+/** Returns the mask with each lane @words times. */
+static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
+{
+    int lanes[512];
+
+    for (unsigned i = 0; i < u->width * words; i++)
+        lanes[i] = (int)(i / words);
+    return words == 1 ? u->mask : nat_shuffle(&u->b, u->mask, u->b.llvm->GetUndef(u->b.llvm->TypeOf(u->mask)), lanes, u->width * words);
+}
+static unsigned alignment(unsigned size)
+{
+    return size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4;
+}
 
 /** The type of an element in memory; elements of several words are words. */
 static LLVMTypeRef element(const struct nat_unit *u, unsigned size)
@@ -213,9 +265,14 @@ static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef of
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef type = l->VectorType(element(u, size), count * words);
-    LLVMValueRef all = l->BuildLoad2(u->b.b, type, nat_address(u, memory_of(u, at), offset), "");
+    LLVMValueRef from = nat_address(u, memory_of(u, at), offset), all;
 
-    l->SetAlignment(all, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+    if (u->masked) {
+        all = nat_load_masked(u, type, from, alignment(size), mask_of_words(u, words));
+    } else {
+        all = l->BuildLoad2(u->b.b, type, from, "");
+        l->SetAlignment(all, alignment(size));
+    }
     for (unsigned k = 0; k < words; k++)
         out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
 }
@@ -227,7 +284,7 @@ static void load_equal(struct nat_unit *u, const struct place *at, LLVMValueRef 
     for (unsigned k = 0; k < words; k++) {
         LLVMValueRef p = nat_address(u, memory_of(u, at), l->BuildAdd(u->b.b, offset, quad(u, 4 * k), ""));
         LLVMValueRef x = l->BuildLoad2(u->b.b, element(u, size), p, "");
-        l->SetAlignment(x, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+        l->SetAlignment(x, alignment(size));
         out[k] = to_word(u, x, size, 0);
     }
 }
@@ -247,18 +304,11 @@ static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width), types[2] = {result, pointers};
     LLVMValueRef args[4] = {l->BuildGEP2(u->b.b, u->b.i8, memory, &lanes, 1, ""), l->ConstInt(u->b.i32, 4, 0),
-                            nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->GetUndef(result)};
+                            u->masked ? u->mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->ConstNull(result)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
                          args, 4, "");
-}
-static LLVMValueRef all_lanes(struct nat_unit *u, LLVMValueRef mask)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMTypeRef type = l->IntTypeInContext(u->b.context, u->width);
-
-    return l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildBitCast(u->b.b, mask, type, ""), l->ConstInt(type, ~UINT64_C(0), 0), "");
 }
 
 /** Emits a load of words at addresses that are not affine. */
@@ -275,7 +325,7 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
     if (at->shared) {
         LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
         ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, lanes, nat_splat(&u->b, room, u->width), ""), "");
-        ok = l->BuildAnd(b, all_lanes(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
+        ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
         nat_leave_unless(u, ok);
     } else {
         const uint32_t slot = u->windows++;
@@ -287,7 +337,7 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
             LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
             LLVMValueRef room = l->BuildSub(b, size, quad(u, bytes), "");
             ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, from, nat_splat(&u->b, room, u->width), ""), "");
-            ok = l->BuildAnd(b, all_lanes(u, ok), l->BuildICmp(b, NAT_INT_UGE, size, quad(u, bytes), ""), "");
+            ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, size, quad(u, bytes), ""), "");
             if (attempt == 1) {
                 nat_leave_unless(u, ok);
                 (void)l->BuildBr(b, go);
@@ -296,8 +346,7 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
             (void)l->BuildCondBr(b, ok, go, slow);
             l->PositionBuilderAtEnd(b, slow);
             LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
-            LLVMValueRef args[2] = {l->ConstInt(u->b.i32, slot, 0),
-                                    l->BuildExtractElement(b, lanes, l->ConstInt(u->b.i32, 0, 0), "")};
+            LLVMValueRef args[2] = {l->ConstInt(u->b.i32, slot, 0), nat_first(u, lanes)};
             nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_find, u->b.i1, types, args, 2));
             (void)l->BuildBr(b, again);
             l->PositionBuilderAtEnd(b, again);
@@ -324,6 +373,10 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         return load_scattered(u, insn, &at, bytes, words);
     const bool equal = at.sx == 0, run = at.sx == (int64_t)bytes;
     const int64_t way = at.sx * (int64_t)(u->columns - 1);
+    if (u->masked && !(equal && at.flat) && !(run && u->rows == 1)) { /* rows outside the mask may be invalid */
+        at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
+        return load_scattered(u, insn, &at, bytes, words);
+    }
     if (!equal && !run) {
         if (at.sx < 0 || way >= EMU_NATIVE_PAGE || bytes < 4 || at.sx % bytes != 0) {
             at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
@@ -331,7 +384,9 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         }
     }
     const unsigned rows = at.flat ? 1 : u->rows;
-    for (unsigned row = 0; row < rows; row++) /* all checks are before all effects */
+    if (u->masked && run)
+        check_masked_row(u, at.shared, at.base, bytes, false);
+    for (unsigned row = 0; row < rows && !(u->masked && run); row++) /* all checks are before all effects */
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)way + bytes, bytes, false);
     if (!equal && !run) {
         LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
@@ -386,10 +441,12 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
     const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
-    if (sx != (int64_t)bytes || (one_row && u->rows > 1))
+    if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->masked && u->rows > 1))
         return false; /* lanes that meet at an address store in their order */
     find_place(u, insn, &at);
-    for (unsigned row = 0; row < u->rows; row++)
+    if (u->masked)
+        check_masked_row(u, at.shared, at.base, bytes, true);
+    for (unsigned row = 0; row < u->rows && !u->masked; row++)
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
     for (unsigned k = 0; k < words; k++)
         data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
@@ -408,8 +465,11 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
             all = nat_shuffle(&u->b, both, l->GetUndef(l->TypeOf(both)), lanes, words * u->columns);
         }
         all = from_word(u, all, size, words * u->columns);
-        LLVMValueRef store = l->BuildStore(u->b.b, all, nat_address(u, memory_of(u, &at), row_offset(u, &at, row)));
-        l->SetAlignment(store, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+        LLVMValueRef to = nat_address(u, memory_of(u, &at), row_offset(u, &at, row));
+        if (u->masked)
+            nat_store_masked(u, all, to, alignment(size), mask_of_words(u, words));
+        else
+            l->SetAlignment(l->BuildStore(u->b.b, all, to), alignment(size));
     }
     return true;
 }

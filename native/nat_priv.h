@@ -11,6 +11,11 @@
  *
  * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
  * the warp, else the warp's width.
+ *
+ * Code for whole warps and masked code come from the same steps. Masked code executes one split, whose lanes are the
+ * mask of the frame. It computes in all lanes of its variables, whose other lanes hold anything. Shapes hold for the lanes
+ * of the mask. The mask selects lanes where the code decides, checks an access, accesses memory, and writes the register
+ * file; so the register file holds the values of the other splits.
  */
 #ifndef NAT_PRIV_H
 #define NAT_PRIV_H
@@ -28,6 +33,7 @@ enum nat_kind {
     NAT_NOTHING,
     NAT_BRANCH,  /* bra, s_bra */
     NAT_BSSY, NAT_BSYNC,
+    NAT_EXIT,    /* an exit with a guard: native code leaves before it if a lane exits */
     NAT_LEAVE    /* native code always leaves before it */
 };
 /** Sets of registers: v, s, p, sp. */
@@ -77,6 +83,7 @@ struct nat_block {
     int32_t next[2];       /* successors: falls through, jumps; -1: none */
     uint16_t entry;        /* 1 + number of its entry; 0: none */
     bool head;             /* target of a backward branch */
+    uint32_t path;         /* most instructions from its first on, up to a backward branch, a bsync or where the code leaves */
     struct nat_set live;   /* before it */
     struct nat_state *in;
 };
@@ -90,6 +97,7 @@ struct nat_unit {
     const struct isa_insn *insn; /* of the kernel */
     uint32_t first, count;
     unsigned width, columns, rows;
+    bool masked;          /* code for a split of any lanes; else for whole warps */
     uint8_t *kind;        /* [count] enum nat_kind */
     int32_t *block_of;    /* [count] */
     struct nat_block *block;
@@ -102,6 +110,8 @@ struct nat_unit {
     LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256]; /* variables; NULL: not used yet */
     LLVMValueRef scalar[128], pred[8], pred_same[8], spred[8];
     LLVMValueRef counted, loads, stores;
+    LLVMValueRef mask, mask_bits, low_lane, alone; /* masked code: lanes of the split as a vector and as an integer, the lowest of
+                                                    * them, and whether the warp has no other split */
     LLVMBasicBlockRef entry_block; /* holds the variables */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
@@ -171,6 +181,15 @@ bool nat_has_modifiers(const struct isa_insn *insn);
 
 /* Emission. */
 bool nat_emit(struct nat_unit *unit);
+/** Returns true (i1) if @lanes, a vector of i1, holds in all lanes that are executed. */
+LLVMValueRef nat_all(struct nat_unit *unit, LLVMValueRef lanes);
+/** Returns an element of @vector from the lowest lane that is executed. */
+LLVMValueRef nat_first(struct nat_unit *unit, LLVMValueRef vector);
+/** Returns the value in lane 0 of the affine row @row, whose sy is known. */
+LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int64_t sx, int64_t sy);
+/** Loads or stores a vector at @at in the lanes of @mask. */
+LLVMValueRef nat_load_masked(struct nat_unit *unit, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask);
+void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask);
 /** Leaves native code before instruction @unit->at unless @ok. */
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 /** Load registers as vectors of lanes, with canonical NaNs unless @raw. */
@@ -181,6 +200,8 @@ LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
 /** sy of an AFFINE register: i32, or i64 for pairs. */
 LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
 LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
+/** Loads a register as a vector of lanes from the register file. */
+LLVMValueRef nat_load_lanes(struct nat_unit *unit, unsigned reg);
 void nat_put_lanes(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
 void nat_put_same(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
 void nat_put_affine(struct nat_unit *unit, unsigned reg, bool pair, LLVMValueRef base, LLVMValueRef step);

@@ -96,7 +96,8 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
     bare.mods = 0;
     const struct nat_shape shape = nat_source_shape(u, &u->state, &bare);
     if (!source->vector || source->reg == ISA_VZ) {
-        x = (struct nat_value){nat_get_uniform(u, source), wide ? NAT_U64 : NAT_U32, false};
+        x = (struct nat_value){nat_get_uniform(u, source), source->words == 2 ? NAT_U64 : NAT_U32, false};
+        x = nat_convert(b, x, wide ? NAT_U64 : NAT_U32); /* positions in 64-bit fields are words */
     } else if (shape.kind == NAT_SAME) {
         x = (struct nat_value){wide ? nat_get_base_pair(u, source->reg, raw) : nat_get_base(u, source->reg, raw),
                                wide ? NAT_U64 : NAT_U32, false};
@@ -529,7 +530,8 @@ static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
         nat_emit_generic(u);
         if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
             return true;
-        value = b->llvm->BuildExtractElement(b->b, nat_get_lanes(u, insn->d, false), b->llvm->ConstInt(b->i32, 0, 0), "");
+        LLVMValueRef row = nat_load_lanes(u, insn->d);
+        value = shape.kind == NAT_SAME ? nat_first(u, row) : nat_base_of(u, false, row, shape.sx, shape.sy);
         if (shape.kind == NAT_SAME)
             nat_put_same(u, insn->d, value);
         else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shapes of registers: a forward analysis over the blocks, with the tag column of isa/insns.def as its rules. It holds
- * for a warp that has stayed whole; native code leaves where a branch divides the warp, and verifies the shapes where
+ * for lanes that have stayed together; native code leaves where a branch divides them, and verifies the shapes where
  * it is entered.
  */
 #include <stdlib.h>
@@ -444,7 +444,8 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
     case NAT_NOTHING:
     case NAT_BRANCH:
     case NAT_BSSY:
-    case NAT_BSYNC: break;
+    case NAT_BSYNC:
+    case NAT_EXIT: break;
     default: put_anything(unit, state, i); break;
     }
 }

@@ -8,7 +8,8 @@
 
 #include "native/nat_priv.h"
 
-enum { MOST_INSTRUCTIONS = 6000 }; /* larger kernels take seconds to compile */
+/* Larger kernels take seconds to compile. */
+enum { MOST_INSTRUCTIONS = 6000, MOST_INSTRUCTIONS_MASKED = 1500 };
 
 /** Code of a kernel, and what it is for. */
 struct nat_kernel {
@@ -18,6 +19,7 @@ struct nat_kernel {
     unsigned width;
     uint32_t block[3], stride;
     unsigned vregs;
+    bool masked;
     uint16_t *entry; /* owned */
     struct nat_kernel *next;
 };
@@ -133,9 +135,10 @@ static void translate(struct translator *t, const struct emu_native_request *req
                                  ? request->block[0] : request->width;
     struct nat_unit u = {.request = request, .insn = request->insn + request->kernel->first, .first = request->kernel->first,
                          .count = request->kernel->count, .width = request->width, .columns = columns,
-                         .rows = request->width / columns};
+                         .rows = request->width / columns, .masked = request->masked};
 
-    if (u.count <= MOST_INSTRUCTIONS && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
+    const uint32_t most = u.masked ? MOST_INSTRUCTIONS_MASKED : MOST_INSTRUCTIONS;
+    if (u.count <= most && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
         k->entry = calloc(u.count, sizeof *k->entry);
         for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
             if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
@@ -159,7 +162,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     pthread_mutex_lock(&t->lock);
     for (k = t->kernels; k != NULL; k = k->next)
         if (k->first == kernel->first && k->count == kernel->count && k->width == request->width &&
-            k->stride == request->stride && k->vregs == request->vregs && memcmp(k->block, request->block, sizeof k->block) == 0 &&
+            k->stride == request->stride && k->vregs == request->vregs && k->masked == request->masked && memcmp(k->block, request->block, sizeof k->block) == 0 &&
             memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0)
             break;
     if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
@@ -175,6 +178,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
         k->width = request->width;
         k->stride = request->stride;
         k->vregs = request->vregs;
+        k->masked = request->masked;
         memcpy(k->block, request->block, sizeof k->block);
         k->next = t->kernels;
         t->kernels = k;
@@ -211,6 +215,7 @@ enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
             t->jit = NULL;
     }
     t->native.kernel = kernel_of;
+    t->native.masked_after = 64;
     pthread_mutex_init(&t->lock, NULL);
     if (t->jit == NULL) {
         nat_destroy(&t->native);

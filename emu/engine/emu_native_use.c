@@ -18,47 +18,52 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
-/** Gets the native code of @grid and puts its entries into the decoded program. */
-static void take_up(struct emu_core *core, struct emu_grid *grid)
+/** Makes the memory that @kernel needs. Returns false without memory. */
+static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel)
+{
+    if (kernel->windows > native->windows) {
+        struct emu_native_window *more = realloc(native->window, kernel->windows * sizeof *more);
+        if (more == NULL)
+            return false;
+        memset(more, 0, kernel->windows * sizeof *more);
+        native->window = more;
+        native->windows = kernel->windows;
+    }
+    if (kernel->entries > form->gains) {
+        struct emu_native_gain *more = realloc(form->gain, kernel->entries * sizeof *more);
+        if (more == NULL)
+            return false;
+        form->gain = more;
+        form->gains = kernel->entries;
+    }
+    memset(form->gain, 0, form->gains * sizeof *form->gain);
+    return true;
+}
+
+/** Gets a form of the native code of @grid and puts its entries into the decoded program. */
+static void take_up(struct emu_core *core, const struct emu_grid *grid, struct emu_native_form *form)
 {
     struct emu_core_native *native = &core->native;
     const struct emu_launch *launch = &grid->launch;
     struct emu_code *code;
     struct emu_layout layout;
 
-    native->grid = grid;
-    native->sequence = grid->sequence;
-    native->kernel = NULL;
     if (!may_use(core, grid) || emu_core_code(core, launch, &code, NULL) != LW_OK)
         return;
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
     struct emu_native_request request = {
         .object = launch->program->object, .insn = launch->program->insn, .insn_count = launch->program->count,
         .kernel = launch->kernel, .width = core->machine->config.warp_width, .stride = layout.stride,
-        .first_row = EMU_ROW_V0, .vregs = emu_kernel_use(launch->program, launch->kernel)->vregs};
+        .first_row = EMU_ROW_V0, .vregs = emu_kernel_use(launch->program, launch->kernel)->vregs,
+        .masked = form == &native->masked};
     memcpy(request.block, launch->block, sizeof request.block);
     const struct emu_native_kernel *kernel = core->machine->native->kernel(core->machine->native, &request);
-    if (kernel == NULL)
+    if (kernel == NULL || !reserve(native, form, kernel))
         return;
-    if (kernel->windows > native->windows) {
-        struct emu_native_window *more = realloc(native->window, kernel->windows * sizeof *more);
-        if (more == NULL)
-            return;
-        native->window = more;
-        native->windows = kernel->windows;
-    }
-    if (kernel->entries > native->gains) {
-        struct emu_native_gain *more = realloc(native->gain, kernel->entries * sizeof *more);
-        if (more == NULL)
-            return;
-        native->gain = more;
-        native->gains = kernel->entries;
-    }
-    memset(native->gain, 0, native->gains * sizeof *native->gain);
     for (uint32_t i = 0; i < kernel->count; i++)
         if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* cores may share code */
             emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
-    native->kernel = kernel;
+    form->kernel = kernel;
 }
 
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until)
@@ -70,11 +75,20 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until
     if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0)
         return;
     if (native->grid != grid || native->sequence != grid->sequence) {
-        take_up(core, grid);
+        native->grid = grid;
+        native->sequence = grid->sequence;
+        native->whole.kernel = native->masked.kernel = NULL;
+        native->masked_done = false;
+        native->requests = 0;
+        take_up(core, grid, &native->whole);
         if (native->windows != 0) /* allocations may have changed */
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
-    if (native->kernel != NULL)
+    if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
+        native->masked_done = true; /* on threads at once: they share decoded code, which may not change later */
+        take_up(core, grid, &native->masked);
+    }
+    if (native->whole.kernel != NULL || native->masked.kernel != NULL)
         native->until = until;
 }
 

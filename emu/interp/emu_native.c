@@ -4,6 +4,11 @@
  * reaches it as it reaches any handler, with the warp's state in its register file. The native code executes
  * instructions up to one that it leaves to the interpreter, and the chain continues there.
  *
+ * Whole warps and splits of other lanes have code of their own. Masked code executes the running split only: branches that
+ * divide it, and all that releases, blocks or merges splits, are the interpreter's. If other splits are ready, the code leaves
+ * before the slice of the split ends, so that the split policy decides as for the interpreter. If all others are blocked at
+ * convergence barriers, the policy has no choice, and the code runs on.
+ *
  * A warp in native code does not rotate with the others of its block: it runs on until it leaves. Kernels whose order
  * cannot be observed (MACHINE 4, order-free) give the same results in any order; only these have native code.
  */
@@ -17,7 +22,7 @@
 /* Most instructions of one visit to native code, after which an interruption is noticed. */
 enum { LONGEST_VISIT = 1 << 20 };
 /* An entry whose visits are shorter on average costs more than it saves: registers are loaded and stored at each. */
-enum { VISITS = 256, SHORTEST_VISIT = 40, NOT_USED = -1 };
+enum { VISITS = 256, SHORTEST_VISIT = 40, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
                "native code uses the tables of pages");
@@ -39,7 +44,10 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
     pair[1].h.full = pair[1].h.part = end_of_pair;
     w->run_start = pair; /* nothing is counted: native code counts its instructions itself */
     w->leave = EMU_RUNNING;
-    pair[0].h.full(w, &pair[0]);
+    if (w->full)
+        pair[0].h.full(w, &pair[0]);
+    else
+        pair[0].h.part(w, &pair[0]);
     const bool done = w->leave != EMU_LEAVE_FAULT;
     w->leave = EMU_RUNNING;
     w->run_start = start;
@@ -82,11 +90,14 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t off
     return true;
 }
 
-void emu_native_bssy(struct emu_native_frame *frame, uint32_t reg)
+bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg)
 {
     struct emu_warp *w = frame->warp;
 
+    if (emu_split_bssy_frees(w, reg, w->m))
+        return false;
     emu_split_bssy(w, reg, w->m);
+    return true;
 }
 
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired)
@@ -96,9 +107,15 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
+/** Returns true if the running split goes on whenever its slice ends: all others wait for it at convergence barriers. */
+static bool no_choice(const struct emu_warp *w)
+{
+    return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);
+}
+
 /** Runs native code from entry @entry on. Returns the number of instructions that it executed, and the next one in
  *  *@next. */
-static uint64_t visit(struct emu_warp *w, const struct emu_native_kernel *kernel, unsigned entry, uint32_t *next)
+static uint64_t visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, uint32_t *next)
 {
     struct emu_core *core = w->core;
     struct emu_memory *memory = &core->machine->memory;
@@ -109,14 +126,17 @@ static uint64_t visit(struct emu_warp *w, const struct emu_native_kernel *kernel
         .bank0 = w->ubase[EMU_U_BANK0], .global = memory->host, .global_bytes = memory->bytes,
         .load_valid = memory->load_valid, .store_valid = memory->store_valid, .dirty = memory->dirty,
         .shared = block->shared, .shared_bytes = block->shared_bytes, .window = core->native.window,
-        .limit = left < LONGEST_VISIT ? left : LONGEST_VISIT, .warp = w};
+        .limit = left < LONGEST_VISIT ? left : LONGEST_VISIT, .mask = w->m, .alone = w->split_count == 1, .warp = w};
+    const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
 
-    kernel->run(&frame, entry);
+    if (!frame.alone && !no_choice(w) && w->budget < (int64_t)frame.limit)
+        frame.limit = (uint64_t)w->budget;
+    form->kernel->run(&frame, entry);
     core->native.retired += frame.retired;
-    struct emu_native_gain *gain = &core->native.gain[entry];
+    struct emu_native_gain *gain = &form->gain[entry];
     gain->instructions += (uint32_t)frame.retired;
     if (++gain->visits == VISITS) {
-        gain->instructions = gain->instructions < VISITS * SHORTEST_VISIT ? (uint32_t)NOT_USED : 0;
+        gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
         gain->visits = 0;
     }
     core->stats.loads += frame.loads;
@@ -129,18 +149,21 @@ static uint64_t visit(struct emu_warp *w, const struct emu_native_kernel *kernel
 void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_core *core = w->core;
-    const struct emu_native_kernel *kernel = core->native.kernel;
+    struct emu_native_form *form = w->m == w->all && w->split_count == 1 ? &core->native.whole : &core->native.masked;
+    const struct emu_native_kernel *kernel = form->kernel;
 
-    if (kernel != NULL && core->native.until > core->retired && w->full && w->e == w->all && w->m == w->all &&
-        w->split_count == 1 && !w->stepped && !w->parts && di->index - kernel->first < kernel->count) {
+    if (kernel == NULL && !core->native.masked_done)
+        core->native.requests++;
+    if (kernel != NULL && core->native.until > core->retired && w->e == w->m && !w->stepped && !w->parts &&
+        di->index - kernel->first < kernel->count) {
         const unsigned entry = kernel->entry[di->index - kernel->first];
         uint32_t next = di->index;
         uint64_t count = 0;
-        if (entry != 0 && core->native.gain[entry - 1].instructions != (uint32_t)NOT_USED) {
+        if (entry != 0 && form->gain[entry - 1].instructions != (uint32_t)NOT_USED) {
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;
-            count = visit(w, kernel, entry - 1, &next);
+            count = visit(w, form, entry - 1, &next);
         }
         if (count != 0) {
             const struct emu_dinsn *t = w->code->insn + next;

@@ -373,6 +373,8 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->running < 0 || w->split_count == 1)
         return; /* alone: parking and reselecting would change nothing */
     w->turn_used += count;
+    if (w->quantum != 0 && w->turn_used > w->quantum) /* native code of the only split that is ready: it was selected again */
+        w->turn_used = (w->turn_used - 1) % w->quantum + 1;
     if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
         wake_sleepers(w);
     if ((w->quantum != 0 && w->turn_used >= w->quantum) || window_left(w) <= 0)

@@ -355,6 +355,10 @@ static void epilogue(struct gen *g)
 
 enum { NATIVE_CODE = 500 }; /* LLVM takes seconds for larger programs */
 static struct emu_native *native; /* in use by run_emulator(), or NULL */
+static struct counts {
+    struct emu_stats stats;
+    uint64_t hash_state;
+} counts; /* of the last run_emulator() */
 static unsigned compiled;         /* kernels compiled to native code */
 static uint64_t executed;         /* instructions that native code executed */
 
@@ -415,6 +419,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     else if (emu_global_read(machine, *base, after, bytes, &err) != LW_OK)
         snprintf(why, why_size, "%s", err.text);
     emu_stats_get(machine, &stats);
+    counts = (struct counts){.stats = stats, .hash_state = emu_hash_state(machine)};
     executed += emu_machine_native_instructions(machine);
     if (stats.tags.mismatches != 0)
         snprintf(why, why_size, "%" PRIu64 " registers differ from their tags",
@@ -478,6 +483,29 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
     return ends;
 }
 
+/** Run the program by the interpreter. Return true if it counts what native code counted, and ends in the same state. */
+static bool same_counts(struct trial *t, const struct setup *setup)
+{
+    const struct counts with = counts;
+    struct emu_native *const kept = native;
+    uint64_t base;
+
+    native = NULL;
+    run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
+                 t->params, &base, t->why, sizeof t->why);
+    native = kept;
+    for (size_t i = 0; i < emu_stat_row_count && t->why[0] == '\0'; i++) {
+        uint64_t have, want;
+        memcpy(&have, (const char *)&with.stats + emu_stat_rows[i].offset, sizeof have);
+        memcpy(&want, (const char *)&counts.stats + emu_stat_rows[i].offset, sizeof want);
+        if (have != want)
+            snprintf(t->why, sizeof t->why, "%s: %" PRIu64 ", by the interpreter %" PRIu64, emu_stat_rows[i].name, have, want);
+    }
+    if (t->why[0] == '\0' && with.hash_state != counts.hash_state)
+        snprintf(t->why, sizeof t->why, "another state than by the interpreter");
+    return t->why[0] == '\0';
+}
+
 /** Run the program on the emulator with one configuration and compare the results. *stops is set if the reference
  *  stops. */
 static bool agrees(struct trial *t, const struct setup *setup, const char **stops)
@@ -492,7 +520,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
             return false;
         t->wanted_at = base;
     }
-    return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
+    return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0 && (native == NULL || same_counts(t, setup));
 }
 
 /** Replace each instruction that is not needed to reproduce the difference by nop. */
@@ -632,11 +660,17 @@ static void one_program(uint64_t seed)
                  t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
     }
     if (getenv("LW_NATIVE") != NULL && g->count <= NATIVE_CODE) { /* tests/native/prop_native.sh */
-        struct setup setup = {.reconv = "cbar", .push_order = "smaller", .policy = setup_name(&g->r, emu_policy_names)};
+        static const unsigned windows[] = {0, 7, 64, 1024, 1024, 1024};
+        struct setup setup = {.reconv = "cbar", .push_order = "smaller", .merge = prop_below(&g->r, 4) != 0,
+                              .policy = prop_below(&g->r, 2) ? setup_name(&g->r, emu_policy_names) : "rr_quantum",
+                              .quantum = prop_below(&g->r, 3) ? 0 : 1 + prop_below(&g->r, 90),
+                              .window = windows[prop_below(&g->r, LW_COUNT_OF(windows))]};
+        char how[400];
         struct lw_error err = {0};
         const char *stops;
         if (nat_create(&native, &err) != LW_OK)
             fail_msg("%s", err.text);
+        native->masked_after = 0;
         const bool good = agrees(&t, &setup, &stops);
         struct nat_stats stats;
         nat_get_stats(native, &stats);
@@ -644,8 +678,9 @@ static void one_program(uint64_t seed)
         if (!good && stops == NULL) {
             shrink(&t, &setup);
             show(&t);
-            fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], native code: %s", seed, t.width, t.block[0],
-                     t.block[1], t.block[2], t.why[0] ? t.why : "results differ");
+            setup_print(&setup, how, sizeof how);
+            fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], native code, %s: %s", seed, t.width, t.block[0],
+                     t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
         }
         nat_destroy(native);
         native = NULL;
