@@ -28,7 +28,7 @@ struct emu_native_form {
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
-    uint32_t requests;                      /* how often masked code was looked for while there was none */
+    uint32_t requests;                      /* how often masked code was missing */
     bool masked_done;                       /* masked code was requested */
     const struct emu_grid *grid;            /* grid that native code was requested for last; with its sequence number */
     uint64_t sequence;

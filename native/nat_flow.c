@@ -15,8 +15,11 @@ static bool plain_access(const struct isa_insn *insn)
 enum nat_kind nat_kind_of(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = nat_info(insn);
+    const bool never = insn->guard == ISA_PT && insn->guard_neg;
     struct nat_row row;
 
+    if (never && insn->op != ISA_BRA && insn->op != ISA_S_BRA)
+        return info->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_BARRIER) ? NAT_LEAVE : NAT_GENERIC;
     switch (insn->op) {
     case ISA_BRA:
     case ISA_S_BRA: return NAT_BRANCH;
@@ -185,6 +188,29 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
                 rest = unit->block[b->next[k]].path;
         b->path += rest;
     }
+}
+
+uint64_t nat_leave_cost(const struct nat_unit *unit)
+{
+    uint64_t cost = 0;
+
+    for (uint32_t n = 0; n < unit->blocks; n++) {
+        const struct nat_block *b = &unit->block[n];
+        struct nat_set live;
+        live_after(unit, b, &live);
+        for (uint32_t i = b->first + b->count; i-- > b->first;) {
+            const enum nat_kind kind = (enum nat_kind)unit->kind[i];
+            unsigned count = 0;
+            step_back(unit, i, &live);
+            for (unsigned w = 0; w < 4; w++)
+                count += lw_popcount(live.word[w]);
+            if (kind != NAT_ROW && kind != NAT_NOTHING && !(kind == NAT_BRANCH && unit->insn[i].guard == ISA_PT))
+                cost += count;
+            if (i == b->first && b->entry != 0)
+                cost += count;
+        }
+    }
+    return cost * ((unit->width + 15) / 16);
 }
 
 bool nat_flow(struct nat_unit *unit)

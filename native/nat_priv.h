@@ -132,6 +132,8 @@ static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
 
 /** Finds blocks, entries and liveness. Returns false if the kernel cannot be translated, or without memory. */
 bool nat_flow(struct nat_unit *unit);
+/** Returns about how many host vectors the code loads where it is entered and stores where it leaves, over all such places. */
+uint64_t nat_leave_cost(const struct nat_unit *unit);
 /** Registers that instruction @i reads (including those that it writes in some lanes only) and writes. */
 void nat_uses(const struct nat_unit *unit, uint32_t i, struct nat_set *reads, struct nat_set *writes);
 /** Gets the registers that are live before instruction @i. */

@@ -9,7 +9,7 @@
 #include "native/nat_priv.h"
 
 /* Larger kernels take seconds to compile. */
-enum { MOST_INSTRUCTIONS = 6000, MOST_INSTRUCTIONS_MASKED = 1500 };
+enum { MOST_INSTRUCTIONS = 6000, MOST_INSTRUCTIONS_MASKED = 1500, MOST_LEAVE_COST_MASKED = 8000 };
 
 /** Code of a kernel, and what it is for. */
 struct nat_kernel {
@@ -138,7 +138,7 @@ static void translate(struct translator *t, const struct emu_native_request *req
                          .rows = request->width / columns, .masked = request->masked};
 
     const uint32_t most = u.masked ? MOST_INSTRUCTIONS_MASKED : MOST_INSTRUCTIONS;
-    if (u.count <= most && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
+    if (u.count <= most && nat_flow(&u) && (!u.masked || nat_leave_cost(&u) <= MOST_LEAVE_COST_MASKED) && nat_shapes(&u) && compile(t, &u, k)) {
         k->entry = calloc(u.count, sizeof *k->entry);
         for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
             if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)

@@ -85,7 +85,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
     if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
-        native->masked_done = true; /* on threads at once: they share decoded code, which may not change later */
+        native->masked_done = true; /* on threads immediately: they share decoded code */
         take_up(core, grid, &native->masked);
     }
     if (native->whole.kernel != NULL || native->masked.kernel != NULL)

@@ -107,7 +107,7 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
-/** Returns true if the running split goes on whenever its slice ends: all others wait for it at convergence barriers. */
+/** Returns true if the running split continues whenever its slice ends: all others are blocked at convergence barriers. */
 static bool no_choice(const struct emu_warp *w)
 {
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);
