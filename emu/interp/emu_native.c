@@ -22,7 +22,7 @@
 /* Most instructions of one visit to native code, after which an interruption is noticed. */
 enum { LONGEST_VISIT = 1 << 20 };
 /* An entry whose visits are shorter on average costs more than it saves: registers are loaded and stored at each. */
-enum { VISITS = 256, SHORTEST_VISIT = 40, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
+enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
                "native code uses the tables of pages");

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the sample kernels by the interpreter and by native code: results, hashes and counts are equal, and native code
-# executes most instructions of kernels whose warps stay whole. Without LLVM the option is refused with the package.
+# executes most instructions of kernels whose warps stay whole, and of divergent loops. A kernel that diverges in many
+# ways is the same under each split policy, and so is a fault of one of its lanes. Without LLVM the option is refused with
+# the package.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)
@@ -46,4 +48,64 @@ for kernel in gemm nbody mandelbrot transpose; do # whole warps
     executed=$(sed -n "s/^$kernel.yaml //p" executed)
     [ "${executed:-0}" -ge 5000 ] || { echo "FAIL: $kernel: native code executed ${executed:-no} warp instructions"; bad=1; }
 done
+for kernel in mandelbrot:400000 collatz:120000 bfs:40000 saxpy:2600; do # lanes leave loops one by one; warps of fewer lanes
+    executed=$(sed -n "s/^${kernel%:*}.yaml //p" executed)
+    [ "${executed:-0}" -ge ${kernel#*:} ] || { echo "FAIL: ${kernel%:*}: native code executed ${executed:-no} warp instructions"; bad=1; }
+done
+
+cat >divergent.cl <<'EOF'
+__kernel void work(__global const int *in, __global int *out, int n, int bad)
+{
+    int i = get_global_id(0), s = 0;
+
+    if (i >= n)
+        return; /* the last warps have fewer lanes */
+    for (int x = in[i]; x > 0; x = x & 4 ? x / 3 : x - 1 - (x & 2)) {
+        if (x & 1)
+            s += in[(x * 7 + i) % n];
+        else
+            s ^= x;
+        for (int k = 0; k < (x & 3); k++)
+            s = s * 5 + k;
+        if (i == bad && x < 40)
+            s += in[1 << 28];
+    }
+    out[s & 8 ? i : n + i] = s;
+}
+EOF
+divergent() { # NAME BLOCK BAD [OPTION...]: both engines give the same results, counts and faults
+    name=$1
+    blocks=$(((849 + $2) / $2))
+    sed -e "s/BLOCK/$2/; s/BAD/$3/; s/GRID/$blocks/" >divergent.yaml <<'EOF'
+program: {source: divergent.cl}
+buffers:
+  in: {type: s32, count: 850, init: {ramp: {start: 0, step: 3}}}
+  out: {type: s32, count: 1700}
+steps:
+  - repeat: 4
+    steps:
+      - launch: {entry: work, grid: [GRID], block: [BLOCK], args: [in, out, 850, BAD]}
+EOF
+    shift 3
+    for engine in interpreter native; do
+        "$lanewise" run --threads 1 --hash -q --engine $engine --stats $engine.json "$@" divergent.yaml >$engine 2>&1 </dev/null
+        echo "status $?" >>$engine
+    done
+    if ! cmp -s interpreter native || [ "$(counts interpreter.json)" != "$(counts native.json)" ]; then
+        echo "FAIL: divergent, $name"
+        diff interpreter native
+        counts interpreter.json >a; counts native.json >b; diff a b
+        bad=1
+    fi
+}
+for policy in rr_quantum rr minpc maxpc most_lanes stack_like; do
+    divergent $policy 100 -1 --policy $policy
+    divergent "$policy, a fault" 32 333 --policy $policy # blocks of one warp: no other warp runs
+done
+for width in 4 8 16 64; do
+    divergent "warps of $width" 100 -1 --warp $width
+    divergent "warps of $width, a fault" $width 333 --warp $width
+done
+divergent "quantum 16" 100 -1 --quantum 16
+divergent "threads" 100 -1 --threads 2
 exit $bad
