@@ -38,7 +38,8 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_V_S2R:
     case ISA_S_S2R:
     case ISA_V_CVT:
-    case ISA_V_LOP3_B32: return NAT_ROW;
+    case ISA_V_LOP3_B32:
+    case ISA_V_PLOP3: return NAT_ROW;
     default: break;
     }
     if (info->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_BARRIER))

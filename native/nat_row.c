@@ -389,6 +389,27 @@ static struct nat_value logic(const struct nat_build *b, unsigned operation, str
     return x;
 }
 
+/** Writes predicates P and Q of the instruction. */
+static void put_predicates(struct nat_unit *u, const struct isa_insn *insn, struct nat_value p, struct nat_value q)
+{
+    const struct nat_build *b = &u->b;
+    const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
+    struct nat_value out[2] = {p, q};
+
+    for (unsigned k = 0; k < 2; k++) { /* the guard and R may be a predicate that is written */
+        if (to[k] == ISA_PT || insn->guard == ISA_PT)
+            continue;
+        const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
+        const struct nat_value old = nat_get_predicate(u, to[k], false, false);
+        out[k] = nat_select(b, guard.vector || !(out[k].vector || old.vector) ? guard : nat_vector(b, guard),
+                            guard.vector ? nat_vector(b, out[k]) : out[k], old);
+    }
+    /* Q is written after P */
+    for (unsigned k = 0; k < 2; k++)
+        if (to[k] != ISA_PT)
+            nat_put_predicate(u, to[k], out[k]);
+}
+
 static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
                          const struct nat_source source[3])
 {
@@ -411,35 +432,18 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
             b->llvm->BuildStore(b->b, p.v, u->spred[reg]);
         return true;
     }
-    const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
-    struct nat_value out[2] = {p, q};
-    for (unsigned k = 0; k < 2; k++) { /* the guard and R may be a predicate that is written */
-        if (to[k] == ISA_PT || insn->guard == ISA_PT)
-            continue;
-        const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
-        const struct nat_value old = nat_get_predicate(u, to[k], false, false);
-        out[k] = nat_select(b, guard.vector || !(out[k].vector || old.vector) ? guard : nat_vector(b, guard),
-                            guard.vector ? nat_vector(b, out[k]) : out[k], old);
-    }
-    /* Q is written after P */
-    for (unsigned k = 0; k < 2; k++)
-        if (to[k] != ISA_PT)
-            nat_put_predicate(u, to[k], out[k]);
+    put_predicates(u, insn, p, q);
     return true;
 }
 
-static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], struct nat_value *out)
+/** Returns the function of three values whose truth table is @table. */
+static struct nat_value by_table(struct nat_unit *u, unsigned table, struct nat_value x[3])
 {
     const struct nat_build *b = &u->b;
     const struct nat_llvm *l = b->llvm;
-    const unsigned table = isa_insn_lut(insn);
-    struct nat_value x[3], sum;
-    bool vector = false;
+    const bool vector = x[0].vector || x[1].vector || x[2].vector;
+    struct nat_value sum;
 
-    for (unsigned i = 0; i < 3; i++) {
-        x[i] = source[i].words != 0 ? get(u, &source[i], NAT_U32, false) : nat_constant(b, NAT_U32, 0);
-        vector = vector || x[i].vector;
-    }
     for (unsigned i = 0; vector && i < 3; i++)
         x[i] = nat_vector(b, x[i]);
     sum = x[0];
@@ -454,7 +458,28 @@ static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const str
         }
         sum.v = l->BuildOr(b->b, sum.v, term, "");
     }
-    *out = sum;
+    return sum;
+}
+
+static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], struct nat_value *out)
+{
+    struct nat_value x[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        x[i] = source[i].words != 0 ? get(u, &source[i], NAT_U32, false) : nat_constant(&u->b, NAT_U32, 0);
+    *out = by_table(u, isa_insn_lut(insn), x);
+    return true;
+}
+
+static bool emit_plop3(struct nat_unit *u, const struct isa_insn *insn)
+{
+    struct nat_value x[3] = {nat_get_predicate(u, isa_insn_ra(insn), isa_insn_ra_neg(insn), false),
+                             nat_get_predicate(u, isa_insn_rb(insn), isa_insn_rb_neg(insn), false),
+                             nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
+    struct nat_value p = by_table(u, isa_x_reg(insn->x), x), q = p;
+
+    q.v = u->b.llvm->BuildNot(u->b.b, p.v, "");
+    put_predicates(u, insn, p, q);
     return true;
 }
 
@@ -603,6 +628,8 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
 
     if (insn->op == ISA_V_S2R || insn->op == ISA_S_S2R)
         return emit_special(u, insn);
+    if (insn->op == ISA_V_PLOP3)
+        return emit_plop3(u, insn);
     nat_sources(insn, source);
     (void)nat_row_of(info, &row);
     if (info->flags & ISA_F_SCALAR)

@@ -361,6 +361,17 @@ static struct nat_shape guarded(const struct nat_unit *unit, const struct nat_st
     return lanes;
 }
 
+/** Writes predicates P and Q of the instruction. */
+static void put_predicates(struct nat_state *state, const struct isa_insn *insn, bool uniform)
+{
+    const uint8_t kind = uniform ? NAT_SAME : NAT_LANES;
+
+    if (isa_insn_p(insn) != ISA_PT)
+        state->p[isa_insn_p(insn)] = kind;
+    if (isa_insn_q(insn) != ISA_PT)
+        state->p[isa_insn_q(insn)] = kind;
+}
+
 static void row_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i)
 {
     const struct isa_insn *insn = &unit->insn[i];
@@ -378,6 +389,12 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
     if (insn->op == ISA_V_S2R) {
         result = nat_special_shape(unit, (enum isa_special)insn->x);
         put(state, insn->d, 1, guarded(unit, state, insn, 1, result));
+        return;
+    }
+    if (insn->op == ISA_V_PLOP3) {
+        const bool uniform = predicate_shape(state, isa_insn_ra(insn)) == NAT_SAME && predicate_shape(state, isa_insn_rb(insn)) == NAT_SAME &&
+                             predicate_shape(state, isa_insn_r(insn)) == NAT_SAME && insn->guard == ISA_PT;
+        put_predicates(state, insn, uniform);
         return;
     }
     nat_sources(insn, source);
@@ -408,11 +425,7 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
         const bool uniform = shape[0].kind == NAT_SAME && shape[1].kind == NAT_SAME && insn->guard == ISA_PT &&
                              (isa_mod_get(insn, ISA_MOD_BOOL) == ISA_BOOL_NONE ||
                               predicate_shape(state, isa_insn_r(insn)) == NAT_SAME);
-        const uint8_t kind = uniform ? NAT_SAME : NAT_LANES;
-        if (isa_insn_p(insn) != ISA_PT)
-            state->p[isa_insn_p(insn)] = kind;
-        if (isa_insn_q(insn) != ISA_PT)
-            state->p[isa_insn_q(insn)] = kind;
+        put_predicates(state, insn, uniform);
         return;
     }
     result = nat_result_shape(unit, insn, source, shape);
