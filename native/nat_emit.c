@@ -99,8 +99,7 @@ LLVMValueRef nat_affine_lanes(struct nat_unit *u, bool wide, LLVMValueRef base, 
     return sum;
 }
 
-/** Replaces NaNs of f32 bits by the canonical one. */
-static LLVMValueRef canonical(struct nat_unit *u, LLVMValueRef bits, bool vector)
+LLVMValueRef nat_canonical(struct nat_unit *u, LLVMValueRef bits, bool vector)
 {
     struct nat_value x = {bits, NAT_U32, vector}, f = nat_bits(&u->b, x, NAT_F32), nan = nat_constant(&u->b, NAT_U32, 0x7fffffff);
     LLVMValueRef is = u->b.llvm->BuildFCmp(u->b.b, NAT_REAL_UNO, f.v, f.v, "");
@@ -123,7 +122,7 @@ LLVMValueRef nat_get_base(struct nat_unit *u, unsigned reg, bool raw)
     if (shape->kind == NAT_UNKNOWN)
         return word(u, 0);
     LLVMValueRef value = read_variable(u, &u->same[reg], u->b.i32);
-    return !raw && is_raw(u, reg) ? canonical(u, value, false) : value;
+    return !raw && is_raw(u, reg) ? nat_canonical(u, value, false) : value;
 }
 
 LLVMValueRef nat_get_base_pair(struct nat_unit *u, unsigned reg, bool raw)
@@ -166,7 +165,7 @@ LLVMValueRef nat_get_lanes(struct nat_unit *u, unsigned reg, bool raw)
         return l->BuildTrunc(u->b.b, value, lanes_type(u, u->b.i32), "");
     default:
         value = read_variable(u, &u->vec[reg], lanes_type(u, u->b.i32));
-        return !raw && is_raw(u, reg) ? canonical(u, value, true) : value;
+        return !raw && is_raw(u, reg) ? nat_canonical(u, value, true) : value;
     }
 }
 
@@ -441,10 +440,11 @@ static void reshape(struct nat_unit *u, const struct nat_block *to)
         const struct nat_shape *from = &u->state.v[r], *want = &to->in->v[r];
         if (!nat_has(&to->live, NAT_V + r) || want->kind == NAT_UNKNOWN || want->kind == NAT_HIGH)
             continue;
-        if (want->kind == NAT_LANES && from->kind != NAT_LANES)
-            nat_put_lanes(u, r, nat_get_lanes(u, r, true));
+        const bool raw = !is_raw(u, r) || nat_has(&to->in->nan, NAT_V + r);
+        if (want->kind == NAT_LANES && (from->kind != NAT_LANES || !raw))
+            nat_put_lanes(u, r, nat_get_lanes(u, r, raw));
         else if (want->kind == NAT_SAME && !want->known)
-            nat_put_same(u, r, nat_get_base(u, r, true));
+            nat_put_same(u, r, nat_get_base(u, r, raw));
         else if (want->kind == NAT_AFFINE && want->pair)
             nat_put_affine(u, r, true, nat_get_base_pair(u, r, true), nat_get_step(u, r));
         else if (want->kind == NAT_AFFINE)

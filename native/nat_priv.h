@@ -75,7 +75,9 @@ struct nat_state {
     bool reached;
     struct nat_shape v[256], s[128]; /* s: SAME, known or not */
     uint8_t p[8];                    /* SAME or LANES */
-    struct nat_set nan;              /* registers whose NaNs need not be canonical */
+    struct nat_set nan;              /* registers with results of f32, whose NaNs need not be canonical yet */
+    struct nat_set bits;             /* registers whose bits must stay what they are, also those of a NaN; a register in neither
+                                      * set has a constant that is no NaN */
 };
 
 struct nat_block {
@@ -196,6 +198,8 @@ void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 /** Load registers as vectors of lanes, with canonical NaNs unless @raw. */
 LLVMValueRef nat_get_lanes(struct nat_unit *unit, unsigned reg, bool raw);
+/** Replaces NaNs of f32 bits by the canonical one. */
+LLVMValueRef nat_canonical(struct nat_unit *unit, LLVMValueRef bits, bool vector);
 /** Base of a SAME or AFFINE register, i32; of a pair, i64. */
 LLVMValueRef nat_get_base(struct nat_unit *unit, unsigned reg, bool raw);
 LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);

@@ -667,7 +667,11 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         const struct nat_value is = {b->llvm->BuildFCmp(b->b, NAT_REAL_UNO, x.v, x.v, ""), NAT_BOOL, x.vector};
         x = nat_select(b, is, nat_constant(b, NAT_U64, UINT64_C(0x7ff8000000000000)), bits_of(b, x));
     }
-    put_result(u, insn->d, words, blend(u, insn, words, bits_of(b, x), lanes));
+    const bool is_float = x.type == NAT_F32;
+    x = bits_of(b, x);
+    if (is_float && insn->d != ISA_VZ && !nat_has(&after.nan, NAT_V + insn->d))
+        x.v = nat_canonical(u, x.v, x.vector);
+    put_result(u, insn->d, words, blend(u, insn, words, x, lanes));
     return true;
 }
 

@@ -287,8 +287,22 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
         for (unsigned k = 0; k < words; k++)
             state->v[reg + k] = words == 1 ? shape : lanes;
     }
-    for (unsigned k = 0; k < words; k++)
+    for (unsigned k = 0; k < words; k++) {
+        const struct nat_shape *s = &state->v[reg + k];
         nat_remove(&state->nan, NAT_V + reg + k);
+        if (s->kind == NAT_SAME && s->known && (s->value & 0x7fffffff) <= 0x7f800000)
+            nat_remove(&state->bits, NAT_V + reg + k);
+        else
+            nat_add(&state->bits, NAT_V + reg + k);
+    }
+}
+/** Notes that register @reg has a result of f32. Where a guard keeps bits of the old value, the result must be canonical. */
+static void put_float(struct nat_state *state, const struct isa_insn *insn, bool old_bits)
+{
+    if (insn->d == ISA_VZ || (insn->guard != ISA_PT && old_bits))
+        return;
+    nat_add(&state->nan, NAT_V + insn->d);
+    nat_remove(&state->bits, NAT_V + insn->d);
 }
 
 /** Sets everything that the instruction writes to "anything". */
@@ -380,7 +394,7 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
     struct nat_shape shape[3], result;
     struct nat_row row;
     unsigned words = isa_op_words(info, ISA_TOK_VD, ISA_TOK_VD2);
-    const bool has_row = nat_row_of(info, &row);
+    const bool has_row = nat_row_of(info, &row), old_bits = nat_has(&state->bits, NAT_V + insn->d);
 
     if (info->flags & ISA_F_SCALAR) {
         scalar_step(unit, state, i, has_row ? &row : NULL);
@@ -417,8 +431,8 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
                 result = shape[1];
         }
         put(state, insn->d, words, guarded(unit, state, insn, words, result));
-        if (to == ISA_DT_F32 && insn->d != ISA_VZ)
-            nat_add(&state->nan, NAT_V + insn->d);
+        if (to == ISA_DT_F32)
+            put_float(state, insn, old_bits);
         return;
     }
     if (has_row && row.semantics == NAT_SEM_COMPARE) {
@@ -432,8 +446,8 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
     if (has_row && row.semantics == NAT_SEM_PICK && predicate_shape(state, isa_insn_r(insn)) != NAT_SAME)
         result = lanes;
     put(state, insn->d, words, guarded(unit, state, insn, words, result));
-    if (has_row && row.type == NAT_F32 && insn->d != ISA_VZ)
-        nat_add(&state->nan, NAT_V + insn->d);
+    if (has_row && row.type == NAT_F32)
+        put_float(state, insn, old_bits);
 }
 
 void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i)
@@ -493,9 +507,11 @@ static bool flow(struct nat_block *to, const struct nat_state *from)
         in->p[p] = kind;
     }
     for (unsigned k = 0; k < NAT_SET_WORDS; k++) {
-        const uint64_t nan = (in->nan.word[k] | from->nan.word[k]) & to->live.word[k];
-        changed = changed || nan != in->nan.word[k];
+        const uint64_t bits = (in->bits.word[k] | from->bits.word[k]) & to->live.word[k];
+        const uint64_t nan = (in->nan.word[k] | from->nan.word[k]) & to->live.word[k] & ~bits;
+        changed = changed || nan != in->nan.word[k] || bits != in->bits.word[k];
         in->nan.word[k] = nan;
+        in->bits.word[k] = bits;
     }
     return changed;
 }
