@@ -53,13 +53,23 @@ static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
     return u->b.llvm->ConstInt(u->b.i64, value, 0);
 }
 
+struct nat_lanes nat_lanes_of(struct nat_unit *u, LLVMValueRef mask, LLVMValueRef bits)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef wide = u->width < 64 ? l->BuildZExt(u->b.b, bits, u->b.i64, "") : bits;
+    LLVMValueRef args[2] = {wide, l->ConstInt(u->b.i1, 1, 0)};
+
+    return (struct nat_lanes){true, mask, bits,
+                              l->BuildTrunc(u->b.b, nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2), u->b.i32, "")};
+}
+
 LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
 
-    if (u->masked)
-        bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->mask_bits, ""), "");
+    if (u->lanes.some)
+        bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->lanes.bits, ""), "");
     return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
 }
 /** Returns true (i1) if @lanes holds in a lane that is executed. */
@@ -68,13 +78,13 @@ static LLVMValueRef any_lane(struct nat_unit *u, LLVMValueRef lanes)
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
 
-    if (u->masked)
-        bits = l->BuildAnd(u->b.b, bits, u->mask_bits, "");
+    if (u->lanes.some)
+        bits = l->BuildAnd(u->b.b, bits, u->lanes.bits, "");
     return l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
 }
 LLVMValueRef nat_first(struct nat_unit *u, LLVMValueRef vector)
 {
-    return u->b.llvm->BuildExtractElement(u->b.b, vector, u->masked ? u->low_lane : word(u, 0), "");
+    return u->b.llvm->BuildExtractElement(u->b.b, vector, u->lanes.some ? u->lanes.low : word(u, 0), "");
 }
 
 LLVMValueRef nat_address(struct nat_unit *u, LLVMValueRef base, LLVMValueRef offset)
@@ -182,6 +192,10 @@ LLVMValueRef nat_get_pair(struct nat_unit *u, unsigned reg, bool raw)
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, nat_splat(&u->b, quad(u, 32), u->width), ""), "");
 }
 
+LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
+{
+    return read_variable(u, &u->vec[reg], lanes_type(u, u->b.i32));
+}
 void nat_put_lanes(struct nat_unit *u, unsigned reg, LLVMValueRef value)
 {
     write_variable(u, &u->vec[reg], lanes_type(u, u->b.i32), value);
@@ -322,8 +336,8 @@ static void spill(struct nat_unit *u, const struct nat_set *set)
     for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
         if (!nat_has(set, NAT_V + r) || u->state.v[r].kind == NAT_UNKNOWN)
             continue;
-        if (u->masked)
-            nat_store_masked(u, nat_get_lanes(u, r, false), row_address(u, r), 16, u->mask);
+        if (u->lanes.some)
+            nat_store_masked(u, nat_get_lanes(u, r, false), row_address(u, r), 16, u->lanes.mask);
         else
             l->SetAlignment(l->BuildStore(u->b.b, nat_get_lanes(u, r, false), row_address(u, r)), 16);
     }
@@ -334,9 +348,9 @@ static void spill(struct nat_unit *u, const struct nat_set *set)
         if (nat_has(set, NAT_P + p)) {
             LLVMValueRef bits = nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v;
             bits = l->BuildBitCast(u->b.b, bits, mask_type(u), "");
-            if (u->masked)
-                bits = l->BuildOr(u->b.b, l->BuildAnd(u->b.b, bits, u->mask_bits, ""),
-                                  l->BuildAnd(u->b.b, load_mask(u, p), l->BuildNot(u->b.b, u->mask_bits, ""), ""), "");
+            if (u->lanes.some)
+                bits = l->BuildOr(u->b.b, l->BuildAnd(u->b.b, bits, u->lanes.bits, ""),
+                                  l->BuildAnd(u->b.b, load_mask(u, p), l->BuildNot(u->b.b, u->lanes.bits, ""), ""), "");
             if (u->width < 64)
                 bits = l->BuildZExt(u->b.b, bits, u->b.i64, "");
             (void)l->BuildStore(u->b.b, bits, nat_address(u, u->p, quad(u, 8 * p)));
@@ -369,10 +383,10 @@ LLVMValueRef nat_base_of(struct nat_unit *u, bool wide, LLVMValueRef row, int64_
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef base = nat_first(u, row), x, y;
 
-    if (!u->masked)
+    if (!u->lanes.some)
         return base;
-    x = l->BuildURem(u->b.b, u->low_lane, word(u, u->columns), "");
-    y = l->BuildUDiv(u->b.b, u->low_lane, word(u, u->columns), "");
+    x = l->BuildURem(u->b.b, u->lanes.low, word(u, u->columns), "");
+    y = l->BuildUDiv(u->b.b, u->lanes.low, word(u, u->columns), "");
     if (wide) {
         x = l->BuildZExt(u->b.b, x, u->b.i64, "");
         y = l->BuildZExt(u->b.b, y, u->b.i64, "");
@@ -388,8 +402,11 @@ LLVMValueRef nat_base_of(struct nat_unit *u, bool wide, LLVMValueRef row, int64_
 static void leave(struct nat_unit *u, uint32_t i, const struct nat_set *live, unsigned extra, unsigned loads, unsigned stores)
 {
     const struct nat_llvm *l = u->b.llvm;
+    const struct nat_lanes kept = u->lanes;
 
+    u->lanes = u->split;
     spill(u, live);
+    u->lanes = kept;
     LLVMValueRef counted = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, extra), "");
     put_member(u, counted, offsetof(struct emu_native_frame, retired));
     put_member(u, l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->loads, ""), quad(u, loads), ""),
@@ -687,7 +704,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
     const struct nat_llvm *l = u->b.llvm;
     LLVMBasicBlockRef no = nat_new_block(u);
     LLVMValueRef all = NULL, ok = l->ConstInt(u->b.i1, 1, 0), none = l->ConstNull(mask_type(u));
-    LLVMValueRef all_bits = u->masked ? u->mask_bits : l->ConstInt(mask_type(u), ~UINT64_C(0), 0);
+    LLVMValueRef all_bits = u->lanes.some ? u->lanes.bits : l->ConstInt(mask_type(u), ~UINT64_C(0), 0);
 
     u->state = *b->in;
     for (unsigned r = 0; r < u->request->vregs && r < 255; r++)
@@ -695,7 +712,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
             enter_vector(u, r, &b->in->v[r], &all);
     if (all != NULL)
         ok = nat_all(u, all);
-    if (u->masked)
+    if (u->lanes.some)
         ok = l->BuildAnd(u->b.b, ok, l->BuildICmp(u->b.b, NAT_INT_ULE, quad(u, b->path), u->limit, ""), "");
     for (unsigned r = 0; r < 128; r++) {
         if (!nat_has(&b->live, NAT_S + r))
@@ -709,8 +726,8 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         if (nat_has(&b->live, NAT_P + p)) {
             LLVMValueRef bits = load_mask(u, p);
             if (b->in->p[p] == NAT_SAME) {
-                if (u->masked)
-                    bits = l->BuildAnd(u->b.b, bits, u->mask_bits, "");
+                if (u->lanes.some)
+                    bits = l->BuildAnd(u->b.b, bits, u->lanes.bits, "");
                 LLVMValueRef any = l->BuildICmp(u->b.b, NAT_INT_NE, bits, none, "");
                 LLVMValueRef full = l->BuildICmp(u->b.b, NAT_INT_EQ, bits, all_bits, "");
                 ok = l->BuildAnd(u->b.b, ok, l->BuildOr(u->b.b, full, l->BuildNot(u->b.b, any, ""), ""), "");
@@ -751,10 +768,8 @@ static void load_frame(struct nat_unit *u)
         return;
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, mask));
-    LLVMValueRef args[2] = {bits, l->ConstInt(u->b.i1, 1, 0)};
-    u->low_lane = l->BuildTrunc(u->b.b, nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2), u->b.i32, "");
-    u->mask_bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
-    u->mask = l->BuildBitCast(u->b.b, u->mask_bits, lanes_type(u, u->b.i1), "");
+    bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
+    u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, bits, lanes_type(u, u->b.i1), ""), bits);
     u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone)), quad(u, 0), "");
 }
 

@@ -8,7 +8,7 @@
 /** Returns true if an access is one that native code does: weak, whole, in a space that it reaches. */
 static bool plain_access(const struct isa_insn *insn)
 {
-    return isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK && !insn->a_scalar &&
+    return isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK && !insn->a_scalar && !insn->guard_scalar &&
            isa_mod_get(insn, ISA_MOD_SIZE) <= ISA_SIZE_V4B32;
 }
 
@@ -30,9 +30,9 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_DEPBAR_LE:
     case ISA_WAITCNT: return NAT_NOTHING;
     case ISA_LD_GLOBAL:
-    case ISA_LD_SHARED: return plain_access(insn) && insn->guard == ISA_PT ? NAT_LOAD : NAT_GENERIC;
+    case ISA_LD_SHARED: return plain_access(insn) ? NAT_LOAD : NAT_GENERIC;
     case ISA_ST_GLOBAL:
-    case ISA_ST_SHARED: return plain_access(insn) && insn->guard == ISA_PT ? NAT_STORE : NAT_GENERIC;
+    case ISA_ST_SHARED: return plain_access(insn) ? NAT_STORE : NAT_GENERIC;
     case ISA_S_LD_CONST:
     case ISA_S_LD_GLOBAL: return insn->guard == ISA_PT ? NAT_SCALAR_LOAD : NAT_GENERIC;
     case ISA_V_S2R:

@@ -160,8 +160,8 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
 static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offset, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef low = l->BuildZExt(u->b.b, u->low_lane, u->b.i64, "");
-    LLVMValueRef args[2] = {u->width < 64 ? l->BuildZExt(u->b.b, u->mask_bits, u->b.i64, "") : u->mask_bits, l->ConstInt(u->b.i1, 1, 0)};
+    LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
+    LLVMValueRef args[2] = {u->width < 64 ? l->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits, l->ConstInt(u->b.i1, 1, 0)};
     LLVMValueRef last = l->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
     LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last, low, ""), quad(u, 1), "");
 
@@ -199,7 +199,7 @@ static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
 
     for (unsigned i = 0; i < u->width * words; i++)
         lanes[i] = (int)(i / words);
-    return words == 1 ? u->mask : nat_shuffle(&u->b, u->mask, u->b.llvm->GetUndef(u->b.llvm->TypeOf(u->mask)), lanes, u->width * words);
+    return words == 1 ? u->lanes.mask : nat_shuffle(&u->b, u->lanes.mask, u->b.llvm->GetUndef(u->b.llvm->TypeOf(u->lanes.mask)), lanes, u->width * words);
 }
 static unsigned alignment(unsigned size)
 {
@@ -267,7 +267,7 @@ static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef of
     LLVMTypeRef type = l->VectorType(element(u, size), count * words);
     LLVMValueRef from = nat_address(u, memory_of(u, at), offset), all;
 
-    if (u->masked) {
+    if (u->lanes.some) {
         all = nat_load_masked(u, type, from, alignment(size), mask_of_words(u, words));
     } else {
         all = l->BuildLoad2(u->b.b, type, from, "");
@@ -304,7 +304,7 @@ static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width), types[2] = {result, pointers};
     LLVMValueRef args[4] = {l->BuildGEP2(u->b.b, u->b.i8, memory, &lanes, 1, ""), l->ConstInt(u->b.i32, 4, 0),
-                            u->masked ? u->mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->ConstNull(result)};
+                            u->lanes.some ? u->lanes.mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->ConstNull(result)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
@@ -373,7 +373,7 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         return load_scattered(u, insn, &at, bytes, words);
     const bool equal = at.sx == 0, run = at.sx == (int64_t)bytes;
     const int64_t way = at.sx * (int64_t)(u->columns - 1);
-    if (u->masked && !(equal && at.flat) && !(run && u->rows == 1)) { /* rows outside the mask may be invalid */
+    if (u->lanes.some && !(equal && at.flat) && !(run && u->rows == 1)) { /* rows outside the mask may be invalid */
         at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
         return load_scattered(u, insn, &at, bytes, words);
     }
@@ -384,9 +384,9 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         }
     }
     const unsigned rows = at.flat ? 1 : u->rows;
-    if (u->masked && run)
+    if (u->lanes.some && run)
         check_masked_row(u, at.shared, at.base, bytes, false);
-    for (unsigned row = 0; row < rows && !(u->masked && run); row++) /* all checks are before all effects */
+    for (unsigned row = 0; row < rows && !(u->lanes.some && run); row++) /* all checks are before all effects */
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)way + bytes, bytes, false);
     if (!equal && !run) {
         LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
@@ -441,12 +441,12 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
     const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
-    if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->masked && u->rows > 1))
+    if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1))
         return false; /* lanes that meet at an address store in their order */
     find_place(u, insn, &at);
-    if (u->masked)
+    if (u->lanes.some)
         check_masked_row(u, at.shared, at.base, bytes, true);
-    for (unsigned row = 0; row < u->rows && !u->masked; row++)
+    for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
     for (unsigned k = 0; k < words; k++)
         data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
@@ -466,7 +466,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
         }
         all = from_word(u, all, size, words * u->columns);
         LLVMValueRef to = nat_address(u, memory_of(u, &at), row_offset(u, &at, row));
-        if (u->masked)
+        if (u->lanes.some)
             nat_store_masked(u, all, to, alignment(size), mask_of_words(u, words));
         else
             l->SetAlignment(l->BuildStore(u->b.b, all, to), alignment(size));
@@ -504,11 +504,49 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
     return true;
 }
 
+/** Emits a load or store with a guard: nothing if the guard is false in all lanes. Returns false: to be executed by its
+ *  handler. */
+static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct nat_lanes kept = u->lanes;
+    const bool load = u->kind[u->at] == NAT_LOAD && insn->d != ISA_VZ;
+    const unsigned words = isa_mem_regs(insn);
+    LLVMTypeRef type = l->IntTypeInContext(u->b.context, u->width);
+    LLVMBasicBlockRef go = nat_new_block(u), after = nat_new_block(u);
+    LLVMValueRef mask = nat_vector(&u->b, nat_get_predicate(u, insn->guard, insn->guard_neg, false)).v, old[4] = {NULL};
+
+    if (kept.some)
+        mask = l->BuildAnd(u->b.b, mask, kept.mask, "");
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, mask, type, "");
+    for (unsigned k = 0; load && k < words; k++) {
+        old[k] = nat_get_lanes(u, insn->d + k, false);
+        nat_put_lanes(u, insn->d + k, old[k]);
+    }
+    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(type), ""), go, after);
+    l->PositionBuilderAtEnd(u->b.b, go);
+    u->lanes = nat_lanes_of(u, mask, bits);
+    const bool done = u->kind[u->at] == NAT_LOAD ? emit_load(u, insn) : emit_store(u, insn);
+    u->lanes = kept;
+    for (unsigned k = 0; done && load && k < words; k++)
+        nat_put_lanes(u, insn->d + k, l->BuildSelect(u->b.b, mask, nat_get_stored(u, insn->d + k), old[k], ""));
+    if (done) { /* an access of no lane is not counted */
+        LLVMValueRef counter = u->kind[u->at] == NAT_LOAD ? u->loads : u->stores;
+        LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
+        (void)l->BuildStore(u->b.b, count, counter);
+    }
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, after);
+    return done;
+}
+
 bool nat_emit_memory(struct nat_unit *u)
 {
     const struct isa_insn *insn = &u->insn[u->at];
     bool done;
 
+    if (insn->guard != ISA_PT)
+        return emit_guarded(u, insn);
     switch (u->kind[u->at]) {
     case NAT_LOAD: done = emit_load(u, insn); break;
     case NAT_STORE: done = emit_store(u, insn); break;

@@ -92,6 +92,13 @@ struct nat_block {
 
 /* ---- a translation ---------------------------------------------------------------------------- */
 
+/** A set of lanes at run time. */
+struct nat_lanes {
+    bool some;              /* else all lanes of the warp */
+    LLVMValueRef mask, bits; /* as a vector of i1 and as an integer */
+    LLVMValueRef low;       /* the lowest of them, i32 */
+};
+
 struct nat_kernel;
 struct nat_unit {
     struct nat_build b; /* first: functions that build values take it */
@@ -112,8 +119,8 @@ struct nat_unit {
     LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256]; /* variables; NULL: not used yet */
     LLVMValueRef scalar[128], pred[8], pred_same[8], spred[8];
     LLVMValueRef counted, loads, stores;
-    LLVMValueRef mask, mask_bits, low_lane, alone; /* masked code: lanes of the split as a vector and as an integer, the lowest of
-                                                    * them, and whether the warp has no other split */
+    struct nat_lanes split, lanes; /* lanes of the split, and those of the access being emitted, which its guard selects */
+    LLVMValueRef alone;            /* masked code: the warp has no other split */
     LLVMBasicBlockRef entry_block; /* holds the variables */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
@@ -206,6 +213,10 @@ LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
 /** sy of an AFFINE register: i32, or i64 for pairs. */
 LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
 LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
+/** Returns what nat_put_lanes() stored last. */
+LLVMValueRef nat_get_stored(struct nat_unit *unit, unsigned reg);
+/** Returns the set of the lanes of @mask, a vector of i1. */
+struct nat_lanes nat_lanes_of(struct nat_unit *unit, LLVMValueRef mask, LLVMValueRef bits);
 /** Loads a register as a vector of lanes from the register file. */
 LLVMValueRef nat_load_lanes(struct nat_unit *unit, unsigned reg);
 void nat_put_lanes(struct nat_unit *unit, unsigned reg, LLVMValueRef value);

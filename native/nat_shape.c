@@ -460,7 +460,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
     case NAT_LOAD:
         base = (struct nat_source){.words = isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR ? 2 : 1, .vector = true,
                                    .reg = insn->a};
-        if (nat_source_shape(unit, state, &base).kind == NAT_SAME) {
+        if (insn->guard == ISA_PT && nat_source_shape(unit, state, &base).kind == NAT_SAME) {
             for (unsigned k = 0; k < isa_mem_regs(insn); k++)
                 put(state, insn->d == ISA_VZ ? ISA_VZ : insn->d + k, 1, same(false, 0));
         } else {
