@@ -157,9 +157,10 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /*
  * Native code of kernels, as emu sees it: a translator above emu turns a kernel into host code (native/), emu runs
- * it in place of its handlers where nothing observes the difference. There are two forms. Code for whole warps: all lanes
- * of the warp are live, active and in one split. Masked code executes the lanes of one split. It works on the warp's registers and on the machine's memory through a
- * frame, and leaves at any instruction, which the interpreter then executes.
+ * it in place of its handlers where nothing observes the difference. There are two forms. Code for whole warps: all
+ * lanes of the warp are live, active and in one split. Masked code executes the lanes of one split. Both work on the
+ * warp's registers and on the machine's memory through a frame, and leave at any instruction, which the interpreter
+ * then executes.
  */
 
 /** Global memory that an instruction's scattered lanes accessed last: [low, low + bytes), from the arena's start;

@@ -770,7 +770,8 @@ static void load_frame(struct nat_unit *u)
     LLVMValueRef bits = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, mask));
     bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
     u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, bits, lanes_type(u, u->b.i1), ""), bits);
-    u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone)), quad(u, 0), "");
+    LLVMValueRef alone = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone));
+    u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, alone, quad(u, 0), "");
 }
 
 static LLVMValueRef counter(struct nat_unit *u)

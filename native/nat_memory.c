@@ -161,7 +161,8 @@ static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offse
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
-    LLVMValueRef args[2] = {u->width < 64 ? l->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits, l->ConstInt(u->b.i1, 1, 0)};
+    LLVMValueRef bits = u->width < 64 ? l->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
+    LLVMValueRef args[2] = {bits, l->ConstInt(u->b.i1, 1, 0)};
     LLVMValueRef last = l->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
     LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last, low, ""), quad(u, 1), "");
 
@@ -177,8 +178,9 @@ static LLVMValueRef masked(struct nat_unit *u, const char *name, LLVMTypeRef typ
     LLVMTypeRef types[2] = {type, u->b.pointer};
     const unsigned id = l->LookupIntrinsicID(name, strlen(name));
 
-    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
-                         args, count, "");
+    LLVMValueRef function = l->GetIntrinsicDeclaration(u->b.module, id, types, 2);
+
+    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), function, args, count, "");
 }
 LLVMValueRef nat_load_masked(struct nat_unit *u, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask)
 {
@@ -195,11 +197,12 @@ void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, u
 /** Returns the mask with each lane @words times. */
 static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
 {
+    LLVMValueRef mask = u->lanes.mask, none = u->b.llvm->GetUndef(u->b.llvm->TypeOf(mask));
     int lanes[512];
 
     for (unsigned i = 0; i < u->width * words; i++)
         lanes[i] = (int)(i / words);
-    return words == 1 ? u->lanes.mask : nat_shuffle(&u->b, u->lanes.mask, u->b.llvm->GetUndef(u->b.llvm->TypeOf(u->lanes.mask)), lanes, u->width * words);
+    return words == 1 ? mask : nat_shuffle(&u->b, mask, none, lanes, u->width * words);
 }
 static unsigned alignment(unsigned size)
 {
@@ -302,9 +305,11 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
 static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width), types[2] = {result, pointers};
+    LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width);
+    LLVMTypeRef types[2] = {result, pointers};
+    LLVMValueRef mask = u->lanes.some ? u->lanes.mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width);
     LLVMValueRef args[4] = {l->BuildGEP2(u->b.b, u->b.i8, memory, &lanes, 1, ""), l->ConstInt(u->b.i32, 4, 0),
-                            u->lanes.some ? u->lanes.mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->ConstNull(result)};
+                            mask, l->ConstNull(result)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),

@@ -406,9 +406,10 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
         return;
     }
     if (insn->op == ISA_V_PLOP3) {
-        const bool uniform = predicate_shape(state, isa_insn_ra(insn)) == NAT_SAME && predicate_shape(state, isa_insn_rb(insn)) == NAT_SAME &&
-                             predicate_shape(state, isa_insn_r(insn)) == NAT_SAME && insn->guard == ISA_PT;
-        put_predicates(state, insn, uniform);
+        const bool uniform = predicate_shape(state, isa_insn_ra(insn)) == NAT_SAME &&
+                             predicate_shape(state, isa_insn_rb(insn)) == NAT_SAME &&
+                             predicate_shape(state, isa_insn_r(insn)) == NAT_SAME;
+        put_predicates(state, insn, uniform && insn->guard == ISA_PT);
         return;
     }
     nat_sources(insn, source);

@@ -138,7 +138,8 @@ static void translate(struct translator *t, const struct emu_native_request *req
                          .rows = request->width / columns, .masked = request->masked};
 
     const uint32_t most = u.masked ? MOST_INSTRUCTIONS_MASKED : MOST_INSTRUCTIONS;
-    if (u.count <= most && nat_flow(&u) && (!u.masked || nat_leave_cost(&u) <= MOST_LEAVE_COST_MASKED) && nat_shapes(&u) && compile(t, &u, k)) {
+    if (u.count <= most && nat_flow(&u) && (!u.masked || nat_leave_cost(&u) <= MOST_LEAVE_COST_MASKED) && nat_shapes(&u) &&
+        compile(t, &u, k)) {
         k->entry = calloc(u.count, sizeof *k->entry);
         for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
             if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
@@ -162,7 +163,8 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     pthread_mutex_lock(&t->lock);
     for (k = t->kernels; k != NULL; k = k->next)
         if (k->first == kernel->first && k->count == kernel->count && k->width == request->width &&
-            k->stride == request->stride && k->vregs == request->vregs && k->masked == request->masked && memcmp(k->block, request->block, sizeof k->block) == 0 &&
+            k->stride == request->stride && k->vregs == request->vregs && k->masked == request->masked &&
+            memcmp(k->block, request->block, sizeof k->block) == 0 &&
             memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0)
             break;
     if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
