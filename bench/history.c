@@ -127,7 +127,8 @@ static struct figures measure_debugger(const char *path, enum mode mode, uint64_
     check(dbg_reverse_step(dbg, dbg_focus_get(dbg, DBG_FOCUS_RUN), &stop, &err), &err);
     f.recheck_at = seconds() - from;
     check(dbg_goto(dbg, UINT64_MAX, &stop, &err), &err);
-    /* without a breakpoint it would be at the beginning immediately; the first buffer is not written */
+    /* Without a stoppoint the reverse continue would be at the beginning immediately. This watchpoint never hits,
+     * because no kernel writes the first buffer. */
     if (!emu_allocation_get(a.machine, 0, &input)) {
         fprintf(stderr, "history: %s has no buffer\n", path);
         exit(2);

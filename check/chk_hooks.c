@@ -20,7 +20,7 @@ static struct chk *chk_of(struct emu_hooks *hooks)
     return (struct chk *)(void *)((char *)hooks - offsetof(struct chk, hooks));
 }
 
-/** Returns true if a check other than that with the state @but observes this instruction. */
+/** Returns true if a check observes this instruction, other than the check whose state is @but. */
 static bool wanted_by(const struct chk *chk, const void *but, const struct emu_program *program, uint32_t index,
                       const struct isa_insn *insn)
 {

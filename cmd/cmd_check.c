@@ -291,8 +291,9 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .read_poison = c->read_poison,
                                         .by_launch = c->by_launch,
                                         .by_options = c->by_options,
-                                        /* also for a replayed log: where a debugger may move lanes, checks keep
-                                         * instrumentation that control flow alone makes redundant */
+                                        /* A replayed log needs on_found, too: a debugger may have moved lanes in it.
+                                         * With on_found the checks keep instrumentation that would be redundant if only
+                                         * control flow moved lanes. */
                                         .found = c->debugged || c->replayed ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};

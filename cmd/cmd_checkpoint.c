@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a run writes checkpoints, and their file names. */
+/* Decides when a run writes checkpoints, and names their files. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>

@@ -528,7 +528,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
     if (on_stdout || other_too)
         return on_stdout && other_too && (a->dash == JSON || b->dash == JSON);
     const bool is = stat(a->path, &one) == 0, too = stat(b->path, &other) == 0;
-    if (!is && !too) { /* both will be created: folder and name identify them */
+    if (!is && !too) { /* Neither file exists yet: folder and name identify a file that will be created. */
         const char *x = strrchr(a->path, '/'), *y = strrchr(b->path, '/');
 
         return strcmp(x != NULL ? x + 1 : a->path, y != NULL ? y + 1 : b->path) == 0 &&

@@ -53,7 +53,7 @@ struct emu_engine_ops {
     /** Runs until something stops the engine. */
     enum lw_status (*run)(struct emu_engine *engine, struct emu_stop *stop,
                           struct lw_error *err);
-    /** Executes one instruction of the warp that is next in the engine's own order. */
+    /** Executes one instruction of the warp that the engine runs next. */
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
     /** Executes one instruction of the given resident warp and split. EMU_STOP_BLOCKED with the reason in

@@ -611,7 +611,7 @@ struct isa_line {
 
 /** Natural loop of the code, for tools and the timing model; execution does not use it. */
 struct isa_loop {
-    uint32_t header;       /* its first instruction; the loops are sorted by it */
+    uint32_t header;       /* first instruction of the loop; the loops are sorted by this member */
     uint32_t depth;        /* 1: outermost */
     uint32_t parent;       /* index of the loop that contains it, UINT32_MAX: none */
     uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */

@@ -67,7 +67,8 @@ struct isa_slice_site {
     uint32_t culprit; /* the instruction that caused the rejection, UINT32_MAX: none */
     uint32_t node;    /* node of its address; valid if accepted */
     uint64_t loops;   /* bit set of the loops that contain it and in which its address changes */
-    uint64_t after;   /* those of `loops` whose test comes before it: it does not execute in the iteration that ends the loop */
+    uint64_t after;   /* bit set of the loops in `loops` whose exit test precedes the site: the site does not execute in
+                       * the iteration that ends the loop */
 };
 /** Array whose pointer the address depends on. */
 struct isa_slice_array {
@@ -76,11 +77,12 @@ struct isa_slice_array {
     uint32_t sites; /* number of accepted sites */
 };
 struct isa_slice_loop {
-    uint32_t header;       /* its first instruction */
+    uint32_t header;       /* first instruction of the loop */
     uint32_t outer;        /* innermost loop around it that the slices use; UINT32_MAX: none */
     uint32_t *latches;     /* last instructions of the blocks that jump back to the header; ascending */
     uint32_t latch_count;
-    bool tested;           /* it ends no later than in the first iteration in which predicate @test equals @ends */
+    bool tested;           /* the loop ends no later than in the first iteration in which predicate @test equals
+                            * @ends */
     bool ends, only;       /* @only: the loop has no other exit */
     uint32_t test;
 };

@@ -155,9 +155,9 @@ struct lnc_options {
     struct lw_sink *words;  /* receives all output of a compiler that failed or warns, while the session is
                              * created; may be NULL */
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
-    bool keep_values;       /* as `program: {values: kept}` (ptx_options) */
+    bool keep_values;       /* true: compile as with `program: {values: kept}` (ptx_options) */
     bool no_values;         /* no debugger and no check reads variables (ptx_options) */
-    bool lat_barriers;      /* as `program: {lat_barriers: true}` (ptx_options) */
+    bool lat_barriers;      /* true: compile as with `program: {lat_barriers: true}` (ptx_options) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,

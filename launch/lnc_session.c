@@ -762,7 +762,7 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
             return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the address of a buffer is wrong");
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         session->addresses[i] = lw_get64(at + 8 * i);
-    /* only for progress: a grid that has ended counts as none */
+    /* The grid is used only to show progress, so a grid that has ended is stored as NULL. */
     for (grid = emu_grid_current(session->machine); grid != NULL; grid = grid->next)
         if (grid->sequence == sequence)
             break;

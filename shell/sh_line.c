@@ -204,7 +204,7 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
-    rl_done = 0; /* still set by the last line: a key would count as read */
+    rl_done = 0; /* rl_done is still set by the last line. If it remained set, any key would count as Ctrl-C. */
     key = rl_read_key();
     if (rl_done) /* Ctrl-C */
         key = 3;

@@ -85,7 +85,7 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
 enum lw_status tim_kernels_add(struct tim_engine *e, const struct emu_grid *grid,
                                struct lw_error *err)
 {
-    /* A kernel is in this cycle's list only once, because it ends in a later cycle than it starts. */
+    /* A kernel is in this cycle's list only once, because it ends in a later cycle than the one in which it starts. */
     if (!lw_grow(&e->kernel, &e->kernel_capacity, e->kernel_count + 1, sizeof *e->kernel) ||
         !lw_grow(&e->turning, &e->rotating_capacity, e->kernel_count + 1, sizeof *e->turning))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the counters of a launch");

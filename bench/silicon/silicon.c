@@ -130,7 +130,7 @@ static CUdeviceptr allocate(size_t bytes)
     return pointer;
 }
 
-/** As Model.chase of bench/fidelity. @evict: bytes read between the ring's making and the chase. */
+/** Does what Model.chase of bench/fidelity does. @evict: bytes read between the ring's making and the chase. */
 static void chase(const char *kernel, const char *figure, unsigned bytes, unsigned stride, unsigned first, size_t evict)
 {
     unsigned entries = bytes / stride, loads = LOADS, count = 4;

@@ -73,7 +73,8 @@ static void put(struct values *to, struct value v)
             return;
         }
     }
-    /* otherwise the value is lost: a missing report is better than a report of a value that may be discarded */
+    /* If @to is full, the value is no longer tracked and its use is not reported. A missing report is better than a
+     * report of a value that code may discard. */
     if (to->count < MOST_VALUES)
         to->at[to->count++] = v;
 }
@@ -211,8 +212,8 @@ static void on_step(void *state, const struct emu_hook_site *site)
 
         if (lanes == 0)
             continue;
-        if (library ? store : how != PASSES) { /* passed out by a pointer, stored to memory, which is not tracked,
-                                                * or used */
+        if (library ? store : how != PASSES) { /* The library stores the value, whose way through memory is not tracked,
+                                                * or other code uses it. */
             chk_arith_found(taint->chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {

@@ -622,6 +622,6 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
     bool is_new;
     struct init_mark *mark = m->marks.count < MOST_MARKS ? lw_table_add(&m->marks, sizeof *mark, key, &is_new) : NULL;
 
-    if (mark != NULL) /* otherwise the locations of later values serve as their origins */
+    if (mark != NULL) /* Without a mark the locations of later values serve as their origins. */
         mark->from = from;
 }

@@ -557,8 +557,8 @@ struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
 };
-/** Returns the undefined bits of a collective operation's result for the current lane: except for match.any,
- *  all lanes of a group get the same. */
+/** Returns the undefined bits of a collective operation's result for the current lane: all lanes of a group have equal
+ *  results, except for match.any. */
 static uint64_t of_group(const struct look *k, enum rule rule, struct group_result *last, uint32_t *from)
 {
     if (rule == MATCH_ANY || !(last->lanes >> k->lane & 1)) {

@@ -20,7 +20,7 @@ struct bounds_program {
     /* by instruction */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
-    bool *alone; /* [instruction] has no hook while the resident grids stay the same */
+    bool *alone; /* [instruction] true: the instruction has no hook until the set of resident grids changes */
     uint32_t alone_count;
 };
 struct chk_bounds {
@@ -150,7 +150,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     memcpy(&first, grid->bank0 + kernel->params[which].offset,
            kernel->params[which].size_bytes < 8 ? 4 : 8);
     if (first < kernel->shared_bytes || first >= end)
-        return; /* not an argument that a host launch passes */
+        return; /* No host launch passes this argument. */
     for (unsigned i = 0; i < kernel->param_count; i++) {
         const struct isa_param *p = &kernel->params[i];
         uint64_t at = 0;

@@ -161,7 +161,8 @@ void race_access_scattered(struct race_access *ctx, const uint64_t *address, uin
             write[1] = site;
             continue;
         }
-        if (!read || hot[RACE_HOT_SITE] != known) { /* otherwise the record already includes this access */
+        if (!read || hot[RACE_HOT_SITE] != known) { /* If neither condition holds, the record already includes this
+                                                     * access. */
             if (read)
                 memcpy(write + RACE_WARM_READ_2, hot, 3 * sizeof *hot);
             hot[RACE_HOT_TID] = self_tid;

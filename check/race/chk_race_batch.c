@@ -178,13 +178,13 @@ void race_batch_revoke(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Pipeline of records: the cells of their words are prefetched when they enter. */
+/* Pipeline of records: a record that enters prefetches the cells of its words, and is checked when it leaves. */
 enum { FAR = 64 };
 struct coming {
     const struct emu_access_record *e;
-    struct race_range *packed; /* each word has a packed cell in it; or NULL */
-    bool valid;              /* each of its scattered words has a valid cell, */
-    unsigned begun;          /* at this packed.begin_count */
+    struct race_range *packed; /* allocation that has a packed cell for each word of the record; or NULL */
+    bool valid;              /* each of the record's scattered words had a valid cell */
+    unsigned begun;          /* when packed.begin_count had this value */
 };
 struct ahead {
     unsigned in, out;
@@ -233,7 +233,8 @@ static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct ra
     return kept;
 }
 
-/** Decodes a strided record for a check lane by lane, until as many more have entered as may be prefetched. */
+/** Decodes a strided record to one address per lane. The result is valid until ENTRIES more records have entered the
+ *  pipeline. */
 static const struct emu_access_record *each_of(struct race_batch *log, unsigned in, const struct emu_access_record *e)
 {
     struct emu_access_record *each = (void *)log->each[in % ENTRIES];

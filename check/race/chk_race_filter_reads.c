@@ -89,7 +89,8 @@ static void code_read(const struct emu_program *program, const struct isa_functi
         if (insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP) {
             out->launches = true;
             if (known)
-                i = UINT32_MAX; /* again, for the whole program */
+                i = UINT32_MAX; /* Restarts the loop for the whole program: a device launch may execute any of its
+                                 * code. */
             known = false;
         }
     }

@@ -15,7 +15,8 @@
 
 #include <stdlib.h>
 
-enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* and it has no hook */ };
+enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* no write reaches the load, and the load has no
+                                                                  * hook */ };
 /** Result for a program: the loads that no interval with a write can reach. */
 struct race_phases {
     const struct emu_program *program;
@@ -213,7 +214,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
     p = phases_make(program);
     if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_capacity, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->filter.threads_diverged = true; /* without phases all accesses are reported */
+        race->filter.threads_diverged = true; /* Without phases all accesses must be reported. */
         return NULL;
     }
     race->filter.phases[race->filter.phases_count++] = p;

@@ -21,7 +21,8 @@ struct sync_clock {
 /** The clock of a CTA barrier at which warps arrived by bar.arrive and continued, until it completes. */
 struct race_barrier_clock {
     bool any;
-    struct sync_clock arrived; /* vector clocks; more than those where not all lanes of a warp arrived */
+    struct sync_clock arrived; /* vector clocks of the arrived lanes; for lanes that arrived without the rest of their
+                                * warp, everything that is ordered before them */
     /* [warp][warp]: clocks of a warp that arrived as a whole, for each other warp. The warp's own clock is 0, since
      * its lanes arrived one by one */
     uint32_t *row;
@@ -307,7 +308,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
     if (waits == NULL) {
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* without memory orders too much: there are no false positives */
+        b->vc_block = b->vc_shared = race->order.clock; /* Without memory the barrier orders more than it should, so no
+                                                         * false positive can result. */
         return;
     }
     for (unsigned v = 0; v < n; v++) {

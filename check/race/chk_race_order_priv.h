@@ -65,7 +65,7 @@ struct race_lane {
 };
 struct race_warp {
     uint64_t lanes;        /* lanes of the split that accessed last */
-    uint64_t logged_lanes; /* as `lanes`, but including the accesses in the batch */
+    uint64_t logged_lanes; /* the same, but the accesses in the batch are included */
     uint32_t vc_warp;      /* clock up to which each lane is ordered after all lanes of the warp */
     uint32_t converged;    /* clock up to which accesses were made before all lanes were one split */
     uint32_t *vc_lanes;    /* [lane][lane], where lanes differ; or NULL */

@@ -111,7 +111,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
         }
-        /* only this access is unordered; the other one is ordered */
+        /* Only this access is unordered. The other access of the record is ordered. */
         if (is_near(ctx, self_tid, tid, race_level_of(site)))
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
@@ -195,8 +195,8 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- the cells of an access --------------------------------------------------------------------------- */
 
-/** Creates the shadow of a block's shared memory. Reuses that of the last block if possible, whose records
- *  are older than this block's start. Returns false without memory. */
+/** Creates the shadow of a block's shared memory. If possible it reuses the shadow of the last block, all of whose
+ *  records are older than the start of this block. Returns false without memory. */
 static bool shared_cells(struct chk_race *race, struct race_block *b)
 {
     struct emu_block_view view;

@@ -34,8 +34,8 @@ struct race_packed {
     uint32_t tried;        /* race_shadow.epoch in which packing was tried and failed */
     uint32_t tag;          /* tag of valid cells */
     unsigned site_count, left;
-    bool stored, candidate;    /* stored: a store happened in this epoch; candidate: in the last one, so packing
-                                * may pay in the next */
+    bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
+                                * so packing may be profitable in the next one */
     uint64_t lanes, slow;  /* counts in this epoch */
     uint32_t site[MOST_SITES];            /* [1..]; [0] means none */
     uint8_t near[NEAR_SITES];             /* [site]: its number, or another site's */
@@ -344,7 +344,8 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
         if (read != 0 && is_own(p, cell[CELL_READ])) {
             const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
 
-            /* own reads: the earlier one in another block, then */
+            /* The read is of this block. The fast path handles it only if this thread made it, and a second recorded
+             * read is of another block. */
             odd |= thread_of(p, cell[CELL_READ]) != self_tid || (level != RACE_THREAD && level != RACE_GRID) ||
                    (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
@@ -607,8 +608,8 @@ static bool begin(struct race_access *ctx, struct race_range *r)
         if (race->packed.access != NULL)
             race_large_wish(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
     }
-    if ((end - first) / 4 > race->packed.access_capacity) /* with them a word takes less memory than an ordinary
-                                                           * cell */
+    if ((end - first) / 4 > race->packed.access_capacity) /* An access record for each word: with it, a packed cell
+                                                           * still takes less memory than an ordinary cell. */
         race->packed.access_capacity = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
     if (b->cell == NULL)
         b->cell = race_large_make((size_t)(end - first) * CELL);
@@ -623,8 +624,8 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     b->stored = false;
     race->packed.range_count++;
     race->packed.begin_count++;
-    /* the allocation's deferred reads are later than those of its pages: they wait, even if a page makes all
-     * cells ordinary again */
+    /* The allocation's deferred reads are later than the deferred reads of its pages. They are therefore processed
+     * last, even if a page makes all cells ordinary again. */
     const struct race_deferred list = r->deferred;
     r->deferred = (struct race_deferred){0};
     race->defer.range_lists -= list.first != NULL;

@@ -247,12 +247,12 @@ struct race_block *race_replay_block(unsigned width);
 /** Checks an access if its allocation has packed cells, or gets them by this access. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** As race_packed_check(), for lanes of deferred reads: the lanes of the segment @piece, or, if NULL, those
- *  at @address. */
+/** Does what race_packed_check() does, for deferred reads of @lanes. Their addresses are the segment @piece, or
+ *  @address if @piece is NULL. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** As race_packed_check(), for a logged access @e, for which race_packed_prefetch returned true. @access is
- *  that of @ctx, not decoded from @e yet; @simple: result of race_packed_simple. */
+/** Does what race_packed_check() does, for a logged access @e for which race_packed_prefetch returned true. @access is
+ *  ctx->access, into which @e has not been decoded yet; @simple: result of race_packed_simple. */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
 /** Prefetches the packed cells of the words of @e, all in @r, whose lanes are scattered, or (for loads)

@@ -90,7 +90,8 @@ void race_range_page_shadowed(struct chk_race *race, uint64_t offset)
         if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
             continue;
         race_deferred_allocation_flush(race, r->first);
-        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* otherwise the page has the state */
+        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* In all other cases the page has its own
+                                                                          * state. */
             race_transition(race, r, RACE_SHADOWED, RACE_AT_ACCESS);
     }
 }

@@ -64,7 +64,7 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
                 name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
                 (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
         }
-        end = debug->dies[i++].end; /* only its scopes follow */
+        end = debug->dies[i++].end; /* The rest of the entry contains only its scopes. */
     }
     for (unsigned i = 0; i < count; i++)
         out[i] = call[count - 1 - i];

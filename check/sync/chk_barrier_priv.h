@@ -7,8 +7,8 @@
 
 /* ---- branches that decide who reaches a barrier (chk_barrier_regions.c) ---- */
 /** Instruction where the sides of a branch reconverge, or one of the following values. */
-enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* where the function has
-                                                                                        * returned */ };
+enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* the sides reconverge where the
+                                                                                        * function has returned */ };
 /** A branch with a barrier without a count in its region, or a guarded barrier or call of a function with
  *  one. */
 struct chk_region {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running all warps in the engine's own order, and the meaning of the engine's stops (MACHINE 9): hits,
- * faults, ends, and where the focus moves. */
+/* Runs all warps in the order that the engine chooses, and converts the engine's stops to stops of the debugger
+ * (MACHINE 9): hits, faults and ends. Moves the focus. */
 #include "debug/run/dbg_run_priv.h"
 
 #include <stdio.h>
@@ -127,8 +127,8 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 }
 /* ---- continue --------------------------------------------------------------------- */
 
-/* Handles a stop of the engine before an instruction: a breakpoint hit, or a step over the breakpoint in the
- * engine's own order. */
+/* Handles a stop of the engine before an instruction: makes the stop if the breakpoint hits. Else steps over the
+ * breakpoint without a change of the order in which the engine runs the warps. */
 static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *location,
                                struct dbg_stop *stop, struct lw_error *err)
 {

@@ -17,9 +17,9 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
  *  moves to the first lane that hit, unless the focus lane is one of them. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a
- *  breakpoint with a false condition was stepped over, a new launch was queued). dbg_continue handles
- *  EMU_STOP_BREAK itself and steps over the breakpoint in the engine's own order. */
+/** Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a breakpoint
+ *  with a false condition was stepped over, a new launch was queued). dbg_continue handles EMU_STOP_BREAK itself: its
+ *  step over the breakpoint does not change the order in which the engine runs the warps. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 

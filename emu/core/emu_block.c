@@ -168,7 +168,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
-    w->hooked_lanes = w->launched; /* this value also marks that the block is about to start */
+    w->hooked_lanes = w->launched; /* The hooks know this initial split from the notification that the block begins. */
     return w;
 }
 

@@ -199,7 +199,9 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->insn = insn;
     ev->split_lanes = w->m;
     ev->exec = emu_exec_mask(w);
-    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* without a guard a line of w is not read */
+    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* An instruction without a guard does not read
+                                                                        * the predicates of w, and so does not touch
+                                                                        * their cache line. */
     ev->effective = w->m & ev->exec & ev->guard;
     ev->access_count = 0;
     ev->tags = NULL;

@@ -719,7 +719,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
             if (w->live == 0 || index-- != 0)
                 continue;
             int split = w->running;
-            for (LW_EACH_BIT(id, w->split_ids)) /* otherwise the split with the lowest lane */
+            for (LW_EACH_BIT(id, w->split_ids)) /* If no split is running, takes the split with the lowest lane. */
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;

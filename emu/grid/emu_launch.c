@@ -363,7 +363,7 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
                 emu_memory_give_to_launch(machine, grid->buffer);
         } else {
             d[k] = STATUS_MEMORY;
-            all[k].buffer = 0; /* as before the launch */
+            all[k].buffer = 0; /* The buffer of a failed launch is not freed below. */
         }
     }
     for (LW_EACH_BIT(k, on)) /* the children have copies of their own */

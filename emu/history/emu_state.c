@@ -142,7 +142,7 @@ static bool count_open(struct emu_machine *machine)
         if (p->aggregated_into != NULL)
             p->aggregated_into->pending_groups++;
     }
-    /* and for the one before it in its stream */
+    /* A launch also waits for the preceding launch of its stream. */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;

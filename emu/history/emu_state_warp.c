@@ -337,8 +337,8 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
     if (!emu_get_rows(in, block->shared, (block->shared_bytes + 63) / 64, 64) ||
         !load_cta(block, in))
         return emu_state_bad(err, "shared memory or barriers of a block");
-    block->formed_by = 0; /* so that the next block in this slot initialises its memory again: the loaded values are
-                           * not those of a warp template */
+    block->formed_by = 0; /* 0 makes the next block in this slot initialise its memory again, since the loaded values do
+                           * not come from a warp template. */
     block->warps_live = block->threads_live = 0;
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];

@@ -314,7 +314,7 @@ static void emu_c_indirect(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t on = w->e & emu_guard(w, di); /* under partial exec only active lanes exit */
+    uint64_t on = w->e & emu_guard(w, di); /* Under partial exec only active lanes exit. */
 
     if (on == 0) {
         fall_through(w, di);
@@ -326,7 +326,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     if (w->ctag != NULL && on != w->live)
-        emu_compact_rows(w); /* dead lanes keep their values */
+        emu_compact_rows(w); /* Makes the rows of tagged registers, so that the lanes that exit keep their values. */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     slice_over(w, di);

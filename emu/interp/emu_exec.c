@@ -505,7 +505,7 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
             EMU_LANE_LOOP
             for (unsigned l = 0; l < n; l++)
                 out[l] = (sign[l] & keep) ^ turn;
-        } else { /* not before neg, which is not and + 1 */
+        } else { /* The complement comes before the negation. A negation is a complement plus 1. */
             const uint32_t turn = (mods & 2 ? ~0u : 0) ^ (mods & 1 ? ~0u : 0);
             const uint32_t one = mods & 1;
             if (wide) {

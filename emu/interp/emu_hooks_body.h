@@ -99,7 +99,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
 
     access->piece_count = 1;
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
-    /* @unit 0: lanes are closer than they are wide; consecutive lanes do not wrap */
+    /* @unit 0: the addresses of consecutive lanes are closer than the access is wide. Consecutive lanes do not wrap. */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
@@ -222,7 +222,7 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
-/* emu_row_pack writes eight words more than it returns */
+/* emu_row_pack may write eight words past the last one that it returns */
 enum { HOOK_BEYOND = 20 };
 /** Writes the accesses of @m to the log of @q. Returns false if the hook must be called. */
 MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dinsn *di,
@@ -273,7 +273,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         for (unsigned l = 0; l < n; l++)
             e->word[l] = off[l] ^ flip;
 #if defined(EMU_HAVE_16)
-    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop whose end cannot be predicted */
+    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* This case has no loop, because the host could not
+                                                                   * predict the end of the loop. */
         (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
 #endif
     } else if (form == EMU_ADDR_GATHER) {

@@ -408,7 +408,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         const uint64_t m = w->e & emu_guard(w, di);                                           \
         if (m == 0) /* frequent: should not pay for a frame */                                \
             EMU_NEXT(w, di);                                                                  \
-        if (m == w->all) /* so the chain is that for full warps */                                   \
+        if (m == w->all) /* continues with the chain for full warps */                        \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \

@@ -27,7 +27,7 @@
 enum {
     MEM_CHUNK = 16,
     MEM_MODE_ANY = 4, /* the instruction has the mode */
-    MEM_SCALED = 8,   /* with a mode: the offset is multiplied by the bytes of a lane */
+    MEM_SCALED = 8,   /* the instruction has a mode that multiplies the offset by the bytes of a lane */
     MEM_GATHER_LEAST = 4 /* number of lanes from which a scattered load uses vectors */
 };
 #if defined(__clang__)
@@ -428,7 +428,7 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
                                         (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
                                         ISA_GLOBAL_BASE);
 
-    __asm__ volatile(""); /* without it a compiler would see no effect of the call and drop it */
+    __asm__ volatile(""); /* The asm keeps the call: without it the compiler would see no effect and remove the call. */
     for (LW_EACH_BIT(l, m)) {
         const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
         if (at > room)
@@ -574,7 +574,7 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
     if (mem_scattered(rows, window, n, m, bytes) == NULL)
         return emu_mem_slow(w, di, m);
     if (bytes >= 4 && emu_row_affine(rows->off, n, m, all, first, false, 0)) {
-        /* With one offset, a row of memory is a row of lanes. */
+        /* If all lanes have one offset, a row of local memory is a row of lanes. */
         uint8_t *p = w->local + (rows->base + (first ^ rows->flip)) * n;
         for (unsigned k = 0; k < bytes / 4; k++, p += 4 * n) {
             if (write)
@@ -628,7 +628,8 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         window->host = w->block->shared;
         window->size = w->block->shared_bytes;
     } else if (*space == ISA_SPACE_CONST) {
-        window->host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* only read */
+        window->host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* The handler only reads this
+                                                                                  * window. */
         window->size = bytes;
     } else if (*space == ISA_SPACE_LOCAL) {
         window->host = w->local;

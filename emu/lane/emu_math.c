@@ -400,7 +400,7 @@ double emu_rsq_f64(double x)
 {
     uint64_t bits = emu_bits_f64(x);
 
-    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* or negative */
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* The test also includes negative values. */
         return 1.0 / __builtin_sqrt(x);
     struct unpacked u = unpack(x);
     if (u.exponent & 1) {
@@ -491,8 +491,8 @@ float emu_rsq_f16(float x)
 {
     return to_f16(1.0 / __builtin_sqrt((double)x));
 }
-/* As emu_fma_f32 without a processor's fma, but rounded from double to bf16 in one step: f32 has too few bits
- * for the product, and bf16 has the same small numbers. */
+/* Does what emu_fma_f32 does without a processor's fma, but rounds from double to bf16 in one step. A float has too few
+ * bits for the product, and bf16 has the exponent range of float. */
 float emu_fma_bf16(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;

@@ -129,7 +129,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
 
     if (!is_float) {
         at = (int32_t)bits;
-        if (t->height == 0) /* as tex1Dfetch, whatever the edge modes */
+        if (t->height == 0) /* The texture is linear memory: tex1Dfetch ignores the edge modes. */
             return at >= 0 && at < size ? at : -1;
     } else if (t->normalized_coords) {
         float x = emu_f32_bits(bits);

@@ -204,7 +204,8 @@ enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, u
         flow_to(&f, 0, &nothing);
         follow(&f);
         if (find_taken(&f)) {
-            for (uint32_t i = 0; i < count; i++) { /* again with the targets of indirect branches */
+            for (uint32_t i = 0; i < count; i++) { /* Follows the code again, now with the targets of indirect
+                                                    * branches. */
                 if (f.reached[i] && program->insn[first + i].op == ISA_BRX && !f.waiting[i]) {
                     f.waiting[i] = true;
                     f.work[f.work_count++] = i;

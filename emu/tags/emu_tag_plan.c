@@ -180,7 +180,7 @@ static void find_edges(struct plan *p)
         bool falls = true;
         k->next = k->target = NONE;
         if (info->flags & ISA_F_BRANCH) {
-            /* even without a guard it is not taken when exec has no active lane */
+            /* Even a branch without a guard is not taken when exec has no active lane. */
             falls = n->guarded || p->code->insn[last].guard & 16 || p->exec_written;
             if (isa_op_has(info, ISA_TOK_TG) && !n->boundary)
                 k->target = p->block_of[(int64_t)last + p->code->insn[last].delta];

@@ -339,7 +339,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     s->mask = w->e & emu_guard(w, di);
     s->live = w->live;
     if (flags & ISA_F_SYNC)
-        s->mask = w->e; /* more lanes than these may take part: always V */
+        s->mask = w->e; /* Lanes outside of this mask may take part in the operation, so the result is always V. */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
         s->mask = w->live & emu_guard(w, di); /* v_writelane ignores exec */
     emu_tag_count(w, insn);

@@ -315,7 +315,7 @@ void rsp_to_end(struct rsp *rsp)
     struct dbg_stop stop;
 
     if (rsp->end_reported != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
-        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else the machine remains at the end */
+        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* If this fails, the machine remains at the end. */
 }
 
 static void put_exception(struct rsp *rsp, const char *text)

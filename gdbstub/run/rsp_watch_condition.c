@@ -288,9 +288,9 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
-        /* Without such a hit since the command began: the other side of the instruction, or the start of the
-         * command. A lane at a breakpoint there would hit it again when it runs forward, so these are used
-         * only if gdb would otherwise ignore the hit. */
+        /* If no such hit happened since the command began, the candidates are the other side of the instruction and the
+         * start of the command. A lane at a breakpoint there would hit the breakpoint again when it runs forward. These
+         * candidates are therefore used only if gdb would otherwise ignore the hit. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
         for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)

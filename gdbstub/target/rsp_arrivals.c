@@ -266,7 +266,8 @@ static bool pass_all(struct rsp *rsp, dbg_thread_id id)
     bool passed = pass(rsp, id);
 
     for (size_t i = 0; i < rsp->arrival_count && passed; i++)
-        (void)!pass(rsp, rsp->arrivals[i].id); /* else lldb steps it over the breakpoint alone */
+        (void)!pass(rsp, rsp->arrivals[i].id); /* A warp that cannot pass remains at its breakpoint, and lldb steps it
+                                                * over the breakpoint alone. */
     return passed;
 }
 

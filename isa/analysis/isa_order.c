@@ -129,7 +129,8 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
     if (r->everything)
         return;
     *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
-    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* so that the first instruction of the text is reported */
+    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* Sorts the functions by address, so that the report names
+                                                              * the first instruction in the text. */
     for (unsigned k = 0; k < r->n_found; k++) {
         const struct isa_function *f = &r->object->functions[r->found[k]];
 

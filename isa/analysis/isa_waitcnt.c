@@ -192,7 +192,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned uses = isa_insn_uses(insn, use);
 
     if (insn->op == ISA_WAITCNT) {
-        if (insn->guard == ISA_PT) /* with another guard some path does not wait */
+        if (insn->guard == ISA_PT) /* With any other guard there is a path that does not wait. */
             wait_for(s, insn->x);
         return;
     }

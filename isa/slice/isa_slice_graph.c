@@ -218,7 +218,7 @@ static bool is_call(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** Lists the registers that each instruction writes; a call writes all of them. */
+/** Lists the registers that each instruction writes; a call writes all registers. */
 static void each_def(struct slice_builder *b, uint32_t *at, bool put)
 {
     for (uint32_t i = 0; i < b->count; i++) {

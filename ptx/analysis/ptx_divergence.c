@@ -27,7 +27,7 @@ struct divergence {
     uint32_t stamp;
     /* A region whose only entry is its branch (a closed region) is traversed once; outer regions then include its
      * branch only. By block: */
-    uint8_t *closed;             /* its branch was processed, and its region is closed */
+    uint8_t *closed;             /* the branch of the block was processed, and its region is closed */
     uint32_t *owner;             /* 1 + branch of the innermost closed region that contains it, 0: none */
     uint32_t *enclosing_loop;              /* of a closed region: depth of the innermost loop that it does not leave */
     PTX_LIST(uint32_t) work, region, exits; /* of the current branch or loop */

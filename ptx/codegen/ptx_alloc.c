@@ -14,7 +14,7 @@ struct range {
     float cost; /* result of cost_of(), computed once per scan */
     uint32_t hint;              /* another range that should get the same register, PTX_NONE: none */
     bool partial;               /* some write replaces only a part of the value */
-    bool crosses;               /* it is live across a call */
+    bool crosses;               /* the range is live across a call */
 };
 enum { RESERVED_ROWS = 4 };     /* v0 to v3 are reserved in a framed function */
 /* Weights of splitting, tuned to minimise the loads and stores of the benchmark kernels with 32 registers. SPLIT_RISK:
@@ -245,7 +245,7 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
             *PTX_PUSH(job, al->joined) = next;
-        } /* otherwise it is inside the last segment, with the same value */
+        } /* In the remaining case @next is inside the last segment and has the same value. */
     }
     if (b->s.capacity > a->s.capacity) {
         struct segment *at = a->s.at;
@@ -474,7 +474,7 @@ static void make_room(struct alloc *al, uint32_t v)
     unsigned n, width = width_of(al, v), best = 0;
     struct row *rows = rows_of(al, v, &n);
     const struct range *r = &al->range[v];
-    float best_cost = r->cost; /* so this range is spilled if the costs are equal */
+    float best_cost = r->cost; /* If no cost is lower, this range itself is spilled. */
 
     for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;

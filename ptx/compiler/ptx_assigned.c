@@ -485,12 +485,12 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
 
     *source = (struct ptx_assigned){0};
     if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
-        source->size = 0; /* so every name may be assigned */
+        source->size = 0; /* An empty source makes the analysis assume that every name may be assigned. */
     source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
     source->passes_variables = passes_variables(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
     if (!find_blocks(source) || !find_loops(source))
-        source->line_count = 0; /* so the lines of assignments are unknown */
+        source->line_count = 0; /* A source without blocks and loops leaves the lines of assignments unknown. */
 }
 
 void ptx_assigned_forget(struct ptx_assigned *source)

@@ -366,7 +366,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
                          "LANEWISE_NVCC", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
-        /* Only nvcc may be installed. */
+        /* Tries nvcc where no clang is installed. */
         if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
             ptx_find_nvcc("nvcc", job->compiler)) {
             nvcc = true;

@@ -299,7 +299,7 @@ static char **child_environment(const char *scratch, int words)
         return NULL;
     if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0)
         copy[0] = NULL;
-    /* without an object this entry repeats TMPDIR */
+    /* Without an object to preload, this entry repeats TMPDIR. */
     if ((words < 0 ? asprintf(&copy[1], "TMPDIR=%s", scratch)
                    : asprintf(&copy[1], "LD_PRELOAD=%s%s/proc/self/fd/%d", others != NULL ? others : "", others != NULL ? ":" : "",
                               words)) < 0)

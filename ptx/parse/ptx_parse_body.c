@@ -21,7 +21,7 @@ static _Noreturn void expected(struct ptx_parser *parser, const char *what)
 /* Refuses a range of registers that contains a name of its scope. */
 static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, uint64_t count)
 {
-    enum { FEW = 1000 }; /* only so many names are compared with each range, to save time */
+    enum { FEW = 1000 }; /* limit of the number of names that are compared with each range, to save time */
     const struct ptx_scope *s = parser->scope;
     struct ptx_job *job = parser->lex.job;
 

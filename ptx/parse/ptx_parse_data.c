@@ -106,7 +106,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* it continues the address that began before */
+    } else if (whole) { /* This byte must continue the address of which the previous entry has a byte. */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 

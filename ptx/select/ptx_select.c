@@ -642,7 +642,7 @@ void ptx_select(struct ptx_unit *unit)
         case PTX_BRX:
             select_table(&sel, in, i);
             ended = true;
-            continue; /* its blocks are already numbered */
+            continue; /* select_table() has already numbered the blocks of the instruction. */
         case PTX_CALL:
             select_call(&sel, in, i);
             break;

@@ -113,7 +113,7 @@ static void get_buffer_v2(struct launch_call *l)
     give(l, buffer);
 }
 
-/** The same with numbers, and further bytes after the parameters:
+/** Selects a form that takes the sizes as numbers, and allocates @more bytes after the parameters:
  *  __lanewise_launch_buffer(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, more) */
 static void get_buffer_plain(struct launch_call *l)
 {

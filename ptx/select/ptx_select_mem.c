@@ -262,7 +262,8 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    /* otherwise the offset from the named parameter is so large that it is in a register */
+    /* A base other than PTX_ZERO is a register: it has an offset from the named parameter that is too large for the
+     * instruction. */
     if (location.base == PTX_ZERO
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)

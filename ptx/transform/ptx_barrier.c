@@ -73,9 +73,9 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
     return start;
 }
 
-/* Where a branch in a loop reconverges if no lane leaves the loop: a break on one side must not separate the other
- * lanes for all further iterations. These are immediate post-dominators within one iteration: its ends are the latches,
- * and edges out of the loop are ignored. */
+/* Finds where a branch in a loop reconverges if no lane leaves the loop: a break on one side must not separate the
+ * other lanes for all further iterations. The result is the immediate post-dominator within one iteration: the
+ * iteration ends at the latches, and edges out of the loop are ignored. */
 struct local {
     uint32_t *visit_number;                 /* by block: 1 + number in this iteration's graph, valid if seen has the
                                              * stamp */

@@ -26,7 +26,7 @@ static size_t trim_from_outside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;
     size_t n = unit->regions.count, count = 0, left = 0;
-    uint32_t *first = c->ending; /* used for a list per block here */
+    uint32_t *first = c->ending; /* c->ending serves here as the head of a list for each block. */
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
 
     memset(c->holders, 0, unit->blocks.count * sizeof *c->holders);

@@ -770,7 +770,7 @@ static void keep(struct rewriter *rw, const struct ptx_mi *mi)
         uint32_t v = ptx_ref_vreg(ref);
 
         if (slot == PTX_S_C && out.ref[PTX_S_C] != mi->ref[PTX_S_C])
-            continue; /* it has just become a base */
+            continue; /* The operand in slot C has just become a scalar base. */
         if (!is_scalar(s, ref) || slot == PTX_S_D || slot == PTX_S_P)
             continue;
         switch (reading_of(s, &out, slot)) {

@@ -232,7 +232,7 @@ cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)
 
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
 {
-    rt_progress(); /* it flushes */
+    rt_progress(); /* The release of a queue implies a flush. */
     return cl_object_release_handle(queue, CL_KIND_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 

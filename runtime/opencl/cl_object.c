@@ -55,7 +55,8 @@ static void take_out(void *handle)
     handles.slots[at] = NULL;
     handles.count--;
     for (at = (at + 1) & (handles.capacity - 1); handles.slots[at] != NULL; at = (at + 1) & (handles.capacity - 1)) {
-        void *other = handles.slots[at]; /* it may have been moved past the slot that is free now */
+        void *other = handles.slots[at]; /* The object may have been stored past the slot that is free now. It is
+                                          * inserted again. */
 
         handles.slots[at] = NULL;
         *find(other) = other;

@@ -335,21 +335,21 @@ static unsigned draw(struct random *r, unsigned below)
     return (unsigned)(r->state >> 33) % below;
 }
 
-/** Set v10 to the word index of an access pattern, in [0, 32) of global or [0, 16) of shared memory. */
+/** Sets v10 to a word index in [0, 32) of global or [0, 16) of shared memory. The pattern of the indices is random. */
 static void put_word(struct random *r, bool shared, unsigned threads, struct lw_sink *out)
 {
     switch (draw(r, 6)) {
-    case 0: /* a neighbour's */
+    case 0: /* the word of a neighbouring thread */
         lw_printf(out, "v_xor_b32 v10, v0, %u\n", 1u << draw(r, threads > COUNTED ? 6 : 2));
         break;
     case 1: /* one word for all threads */
         lw_printf(out, "v_mov_b32 v10, %u\n", draw(r, 4));
         break;
-    case 2: /* the other block's */
+    case 2: /* the word of the same thread of the other block */
         lw_put(out, "v_xor_b32 v10, v1, 1\n");
         lw_printf(out, "v_mul_u32 v10, v10, %u\nv_add_u32 v10, v10, v0\n", shared ? 0 : threads);
         return;
-    default: /* the own */
+    default: /* the thread's own word */
         lw_put(out, "v_mov_b32 v10, v0\n");
         break;
     }

@@ -451,8 +451,8 @@ static void limits(rig_create_fn create)
     c.icnt_flit_bytes = 256;
     wide = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    /* one outstanding miss: the second read waits for the fill of the first (at the edge of the look-up), not for its
-     * answer. Then DRAM again, without opening the row */
+    /* With one outstanding miss the second read waits for the fill of the first read, at the edge of its look-up. It
+     * does not wait for the answer of the first read. It then reads DRAM in the open row. */
     c.l2_mshrs = 1;
     narrow = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);

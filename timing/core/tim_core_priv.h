@@ -102,7 +102,8 @@ struct tim_op {
     unsigned line_capacity;
     uint32_t packet, ride; /* number of the packet, 0: none; list, in core->packets, of instructions that share the accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
-    bool follower;  /* not the first member of a packet; the first member holds the place in the load/store queue */
+    bool follower;  /* the instruction is a later member of a packet; only the first member has a place in the
+                     * load/store queue */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {

@@ -131,7 +131,7 @@ static inline void ahead_follow(struct tim_core *core, uint64_t line)
 {
     struct tim_ahead *ahead = &core->ahead;
 
-    if (line <= ahead->at || line >= ahead->next) /* without a stream both are 0 */
+    if (line <= ahead->at || line >= ahead->next) /* Both members are 0 if there is no stream. */
         return;
     core->stats->count[TIM_CORE_prefetches_used]++;
     ahead->at = line;

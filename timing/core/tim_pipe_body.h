@@ -270,7 +270,7 @@ static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t c
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_load_latency], cycles);
         count[TIM_CORE_load_cycles] += cycles;
         count[TIM_CORE_loads_done]++;
-    } else if (op->data_at != 0) { /* otherwise no lane loaded */
+    } else if (op->data_at != 0) { /* If both are 0, no lane loaded. */
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_shared_latency], cycles);
         count[TIM_CORE_shared_load_cycles] += cycles;
         count[TIM_CORE_shared_loads_done]++;

@@ -113,7 +113,8 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
         lsu = true; /* the remaining warps have a place */
     }
-    if (!lsu && memory != 0 && tim_has_packets(core)) { /* only members of a packet that has a place */
+    if (!lsu && memory != 0 && tim_has_packets(core)) { /* The queue is full, so only members of a packet that already
+                                                         * has a place may issue. */
         if (core->mechs.packets->row->packets_are_wide)
             memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
         for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
@@ -142,7 +143,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Could no warp issue, whatever capacity there is, and has no warp been touched? */
+/** Returns true if no warp could issue at any capacity and no warp has been touched. */
 static inline bool waits_all(const struct tim_known *known)
 {
     uint64_t some = known->recheck;
@@ -165,7 +166,8 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
 
     if (now >= hot->known[first].recheck_min) {
         expire(core, first, now);
-    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* all warps wait: the code below would find the same */
+    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* All warps wait: select_in() would find no
+                                                                         * ready warp, and the same stall reasons. */
         *ready = 0;
         if (hold && tim_has_mechanisms(core) && core->mechs.picks)
             tim_core_hold(core, s, ready);

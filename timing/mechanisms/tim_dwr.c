@@ -565,7 +565,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     }
     if (!is_lat(dwr, issue->what))
         return;
-    if (is_explicit(dwr) && issue->pc != m->pc) { /* without a barrier, or of another split than the barrier */
+    if (is_explicit(dwr) && issue->pc != m->pc) { /* The instruction has no barrier, or the barrier belongs to another
+                                                   * split. */
         tim_histogram_add(&mech->core->histogram[TIM_CORE_H_dwr_issue_size], 1);
         return;
     }

@@ -239,8 +239,8 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/** Returns the exclusive or of the line number's groups of set-index bits. Lines whose distance is a power of two
- *  map to different sets. */
+/** Returns the exclusive or of the groups of set-index bits in the line number. Lines at a stride that is a power of
+ *  two therefore use all sets: the lines 0, D, 2D, ... (as many as there are sets) map to different sets. */
 static unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;

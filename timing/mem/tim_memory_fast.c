@@ -98,7 +98,7 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     unsigned cap = mem->config->dram_row_cap;
     uint32_t hit = TIM_NONE, other = TIM_NONE, target;
 
-    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* only the oldest request of the channel */
+    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* FCFS considers only the oldest request of the channel. */
         target = a->first != TIM_NONE && a->first == channel->queue[0] ? a->first : TIM_NONE;
     } else {
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
