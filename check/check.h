@@ -92,7 +92,8 @@ struct chk_suppressions;
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
-/** Prints suppressions that match only a former name, with file and line; else as chk_put_formers. */
+/** Prints a line, after @before, for each suppression whose pattern matches only the former name of a kind: file, line,
+ *  and both names. */
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
@@ -200,8 +201,8 @@ struct chk_format {
 };
 /** Returns the format for a file name: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
-/** Returns the suffix of a format, ".sarif", that may be meant by @path's, ".sarrif". NULL: it is one, or
- *  near none. */
+/** Returns a format's suffix that differs little from the suffix of @path: ".sarif" for ".sarrif". Returns NULL if the
+ *  suffix of @path is a format's, or is similar to none. */
 const char *chk_format_suggest(const char *path);
 
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */

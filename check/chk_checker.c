@@ -437,7 +437,8 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
-    if (at < 0 || chk->findings[at].suppressed) /* without a reported finding, the run is said to end by `kind` */
+    if (at < 0 || chk->findings[at].suppressed) /* If no finding is reported for the end, the name of `kind` describes
+                                                 * how the run ended. */
         chk->ended_kind = chk_kinds[kind].name;
 }
 

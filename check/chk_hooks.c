@@ -63,7 +63,7 @@ static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
     all->ignore_split = all->ignore_split && said->ignore_split;
     if (all->end < all->first)
         all->end = all->first;
-    *said = (struct emu_hook_filter){0}; /* reset for the next check */
+    *said = (struct emu_hook_filter){0}; /* The next check starts with an empty filter. */
 }
 
 static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *access)
@@ -89,7 +89,7 @@ static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_acce
 
     chk->at = &access->at;
     chk->look = CHK_LOOK_DONE;
-    if (chk->at_access->is != NULL) /* otherwise a debugger has changed the past */
+    if (chk->at_access->is != NULL) /* The pointer is NULL if a debugger has changed the past since. */
         chk->at_access->is->on_access(chk->at_access->state, access);
     chk->at = NULL;
     return chk->look != CHK_LOOK_DONE;

@@ -89,8 +89,7 @@ enum chk_look {
                        * evaluate it then */
 };
 /** Validity of a check's records after a debugger has changed the past. */
-enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* CHK_PAST_NOTED: needed, and the user gets a
-                                                                  * note */ };
+enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* as CHK_PAST_NEEDED, and the user gets a note */ };
 /**
  * A check that observes execution: its functions for each event (struct emu_hooks, chk_hooks.c). A NULL
  * function does nothing; `end` is always set. @state: @state_bytes of the check, zeroed, that begin with
@@ -156,7 +155,7 @@ struct chk {
     bool broken_off;        /* the run has stopped before its end */
     const char *ended;      /* NULL: the run reached its end; else one line on the fault, hang, limit or signal */
     const char *ended_kind; /* name of the kind of end; NULL: a finding describes the end */
-    struct chk_location ended_at; /* location of the first lanes then; line 0: not known */
+    struct chk_location ended_at; /* location of the lanes at which the run ended; line 0: not known */
     const char *signal;     /* signal that ended the run; NULL: none */
     int signal_number;
     struct lw_arena strings;
@@ -274,7 +273,7 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
 /** Prints "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */
 void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
-/* ---- accesses beyond the variable that they are of (chk_bounds.c) ---- */
+/* ---- accesses outside of their variable (chk_bounds.c) ---- */
 /** For each instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). An instruction
  *  that needs its own check has its own index. */
 struct chk_bounds_lead {

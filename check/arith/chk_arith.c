@@ -86,7 +86,7 @@ static uint64_t reg(const struct emu_hook_site *site, bool vector, unsigned r, u
     const enum isa_reg_class c = vector ? ISA_REG_V : ISA_REG_S;
     uint64_t low = 0, high = 0;
 
-    if (r == ISA_VZ) /* sz has the same number */
+    if (r == ISA_VZ) /* Register numbers of VZ and SZ are equal. */
         return 0;
     (void)emu_reg_read(site->core, site->slot, site->warp, c, r, lane, &low);
     if (words == 2)
@@ -241,8 +241,8 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
 
 /** State of the analysis of the straight-line code after an instruction, for one lane that executes it. */
 struct ahead {
-    const struct emu_hook_site *site; /* the instruction being evaluated; registers have their values before the
-                                       * first one */
+    const struct emu_hook_site *site; /* the instruction being evaluated; the machine's registers have the values from
+                                       * before its execution */
     unsigned lane;
     uint64_t vector[4];     /* registers written since the first instruction */
     bool scalar;            /* any */

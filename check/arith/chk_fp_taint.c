@@ -21,7 +21,8 @@ struct value {
     uint64_t lanes, caller; /* caller: as in chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
-    bool unless_finite;         /* a result of the next instruction: only in lanes where it is not finite */
+    bool unless_finite;         /* only for a result of the next instruction: it is tracked in the lanes in which it is
+                                 * not finite */
 };
 struct values {
     struct value at[MOST_VALUES];
@@ -159,8 +160,9 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
         break;
     case ISA_V_CVT:
         if (isa_mod_get(insn, ISA_MOD_STYPE) < ISA_DT_F16)
-            return kind == CHK_CONVERSION ? PASSES : ENDS; /* double d = convert_int(f) is compiled to code at the
-                                                            * call's position */
+            return kind == CHK_CONVERSION ? PASSES : ENDS; /* As in `double d = convert_int(f)`: the compiler gives the
+                                                            * conversion of the result the position of the call, so it
+                                                            * counts as library code. */
         break;
     default: break;
     }
@@ -337,7 +339,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
             let_go(taint, taint->warps[i]);
 }
 
-/** Drops everything: the run continues elsewhere. */
+/** Stops tracking all values when replay ends, because the lanes continue at other positions. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_fp_taint *taint = state;

@@ -32,8 +32,8 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
     return n;
 }
 
-/** Returns the wavefronts of a shared access: the largest number of different words of one bank. @least is
- *  set to that of as many contiguous words. */
+/** Returns the wavefronts of a shared access: the largest number of different words of one bank. @least is set to the
+ *  wavefronts that as many contiguous words would take. */
 static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, unsigned *least)
 {
     uint64_t word[BANKS][EMU_MAX_LANES];

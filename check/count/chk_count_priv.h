@@ -5,11 +5,12 @@
 
 #include "check/check.h"
 
-/** Memory requests to one space. */
+/** Memory requests to one address space. */
 struct chk_requests {
     uint64_t count;
-    uint64_t parts; /* number of 32-byte sectors of global memory, or wavefronts of shared memory, that they took */
-    uint64_t least; /* number for the same bytes if they were contiguous */
+    uint64_t parts; /* number of 32-byte sectors of global memory, or of wavefronts of shared memory, that the requests
+                     * took */
+    uint64_t least; /* number of sectors or wavefronts that the same bytes would take if they were contiguous */
 };
 /** Counts of an instruction in a run. */
 struct chk_tally {

@@ -61,7 +61,8 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
-    size_t weight;  /* offset of the count in struct chk_tally that is the weight; 0 there: it does not count */
+    size_t weight;  /* offset in struct chk_tally of an instruction's weight; an instruction with weight 0 does not
+                     * count */
     bool (*report)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
     {CHK_UNCOALESCED, CHK_COUNT_MEMORY, offsetof(struct chk_tally, global.count), uncoalesced},

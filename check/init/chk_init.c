@@ -216,7 +216,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     begin_warps(init, b, core, view.grid);
 }
 
-/** Handles the end of replay: warps that were in single steps are again. */
+/** Handles the end of replay: warps that were in single steps continue in single steps. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_init *init = state;
@@ -343,7 +343,7 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
                chk_hook_address(a, lw_lowest(lanes)));
 }
 
-/** Computes the undefined bits of a texel's components, whose bytes have those of @mask. */
+/** Computes the undefined bits of a texel's components from @mask, the undefined bits of the texel's bytes. */
 static void texel(const struct chk_init *init, const struct emu_hook_access *a, unsigned lane, const uint8_t *mask,
                   uint32_t word[4])
 {
@@ -482,7 +482,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         return;
     }
     atomic_memory(init, b, a);
-    load(init, b, a); /* defined after the report: so is the result */
+    load(init, b, a); /* The report has marked the memory as defined, so the loaded value is defined, too. */
 }
 
 static void on_access(void *state, const struct emu_hook_access *a)
@@ -573,7 +573,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     for (unsigned i = 0; i < n; i++)
         if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
             lanes |= take_vector(w, uses[i].first, uses[i].count, site->lanes, &from);
-    if (isa_op_has(info, ISA_TOK_RR)) { /* combined with the predicates of other warps */
+    if (isa_op_has(info, ISA_TOK_RR)) { /* The instruction combines the predicate with predicates of other warps. */
         const unsigned r = isa_insn_r(insn);
         const uint64_t unsure = r < ISA_PT ? w->p[r] & site->lanes : 0;
         if (unsure != 0 && lanes == 0)

@@ -216,7 +216,7 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
             set_fresh(m, address + at);
         return;
     }
-    /* small objects of malloc share pages */
+    /* An object that does not fill pages: small objects of malloc share a page. */
     for (uint64_t at = 0; at < bytes; at++) {
         uint8_t mask = 0xff;
         init_lane_put(m, NULL, 0, 0, address + at, 1, &mask);

@@ -202,8 +202,8 @@ struct init_origin {
     const struct isa_function *kernel; /* shared and local memory: kernel of the block */
 };
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
-/** Reports that @site uses undefined bits in @lanes; those of the lowest lane have the origin @from. @use: a
- *  clause such as "the address of a load". @address: 0, or that of the lowest lane. */
+/** Reports that @site uses undefined bits in @lanes; @from is the origin of the bits in the lowest lane. @use: a clause
+ *  such as "the address of a load". @address: the address in the lowest lane, or 0. */
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
 /** Returns the origin of undefined bits that @site reads for a lane at @at. */

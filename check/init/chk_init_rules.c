@@ -6,7 +6,7 @@
 
 enum rule {
     ALL, /* the strictest rule */
-    COPY, EACH, /* bit by bit: from X; from A and X, undefined if either is */
+    COPY, EACH, /* bit by bit. COPY: from X. EACH: a bit is undefined if it is undefined in A or X */
     AND, OR, ANDN2, ORN2,
     LEFT, /* carries propagate from lower bits to higher ones */
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
@@ -268,7 +268,7 @@ static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all
     if (mask == 0 || d >= ISA_DT_F16 || s >= ISA_DT_F16 || isa_mod_get(insn, ISA_MOD_CSAT) != 0)
         return mask == 0 ? 0 : all;
     if ((s & 1) && mask >> (type_bits(s) - 1) & 1)
-        mask |= ~lw_mask(type_bits(s)); /* copies of the sign bit */
+        mask |= ~lw_mask(type_bits(s)); /* The upper bits are copies of the sign bit. */
     mask &= lw_mask(type_bits(d));
     if ((d & 1) && mask >> (type_bits(d) - 1) & 1)
         mask |= ~lw_mask(type_bits(d));
@@ -282,7 +282,7 @@ static uint64_t permute(const struct source *a, const struct source *x, const st
     for (unsigned i = 0; i < 4; i++) {
         unsigned pick = (unsigned)(x->value >> 4 * i) & 15;
         uint8_t byte = (uint8_t)(bytes >> 8 * (pick & 7));
-        if (pick & 8) /* the sign bit, eight times */
+        if (pick & 8) /* The selected byte is filled with its sign bit. */
             byte = byte & 0x80 ? 0xff : 0;
         out |= (uint64_t)byte << 8 * i;
     }
@@ -347,7 +347,7 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     bool unsure = is_scalar ? r < ISA_PT && k->w->sp >> r & 1 : predicate_undefined(k, r), yes;
     uint64_t bit = 1;
 
-    if (unsure) { /* bits that differ between the two */
+    if (unsure) { /* The predicate is undefined, so every bit in which the two sources may differ is undefined. */
         uint64_t mask = a->mask | x->mask | (a->value ^ x->value);
         *from = is_scalar ? k->w->sp_from : k->w->p_from[r][k->lane];
         return mask;
@@ -377,12 +377,14 @@ static unsigned compare(const struct look *k, const struct source *a, const stru
         return mine ? 3 : 0;
     if (mine && !other && bool_op != ISA_BOOL_XOR &&
         predicate_value(k, r, isa_insn_r_neg(insn)) == (bool_op == ISA_BOOL_OR))
-        return 0; /* the other operand alone decides the result */
+        return 0; /* The other operand alone decides the result. */
     if (!mine && other)
         *from = k->w->p_from[r][k->lane];
     if (!mine && other && bool_op != ISA_BOOL_XOR && a->known && b->known &&
         !(insn->op == ISA_V_SETP_F32 && isa_mod_get(insn, ISA_MOD_CMPFTZ) != 0))
-        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* the compare decides one result */
+        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* The comparison alone
+                                                                                           * decides one of the two
+                                                                                           * results. */
     return mine || other ? 3 : 0;
 }
 
@@ -603,7 +605,7 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     bool absent = false;
 
     if (isa_x_member(site->insn->x) == ISA_VZ && low + 1 <= 1 && high + 1 <= 1)
-        return false; /* all of each virtual warp, or nothing */
+        return false; /* The lanes of a virtual warp participate either all or not at all. */
     for (LW_EACH_BIT(l, site->lanes)) {
         k.lane = (unsigned)l;
         (void)shuffle_source(&k, rule, &absent);

@@ -12,8 +12,8 @@
 
 /** Generic addresses of an instruction's variable. */
 struct bounds_limit {
-    uint64_t first, end; /* 0: not looked up; 0, INT64_MAX: no limit */
-    uint32_t grid;       /* the launch for which it is valid; 0: all */
+    uint64_t first, end; /* end 0: not looked up; first 0 and end INT64_MAX: no limit */
+    uint32_t grid;       /* launch for which the limit is valid; 0: all launches */
 };
 struct bounds_program {
     const struct emu_program *program;
@@ -65,7 +65,8 @@ static void must_check(struct chk_bounds *b)
             p->alone[k] = false;
             p->alone_count--;
             emu_hooks_enable_site(p->program, k, true);
-            wake = true; /* to disable it again later */
+            wake = true; /* The filters are invalidated below, so that the hook of the instruction can be disabled
+                          * again. */
         }
     }
     if (wake)
@@ -346,8 +347,8 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Handles the accesses that @a leads: they need no check if @a is within bounds that imply theirs; else they
- *  are checked from now on. Narrows *@limit to these bounds. */
+/** Handles the accesses for which the check of @a is sufficient. If @a is within bounds that imply their bounds, they
+ *  need no check; else they are checked from now on. Narrows *@limit to these bounds. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** Allocating location of the object last at an address. */
+/** The malloc that allocated the last object at an address. */
 struct owner {
     uint64_t address; /* address of the allocation; 0: the entry is free */
     uint64_t pc, block;

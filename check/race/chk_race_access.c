@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: the path of an access, and the check of its lanes together; lane by lane: chk_race_plain.c. */
+/* Race checker: the path of an access, and the check of several lanes together. chk_race_plain.c checks lane by
+ * lane. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     race_update_read(ctx, cells, i, lw_lowest(lanes));
     if ((lanes & (lanes - 1)) == 0)
         return true;
-    /* records the other lanes, which are unordered with the lowest lane */
+    /* Records the other lanes. They are unordered with the lowest lane. */
     if (race_level_of(*site) <= RACE_WARP) {
         *race_at(cells, RACE_R + RACE_CLOCK_2, i) = ctx->race->order.clock;
         *race_at(cells, RACE_R + RACE_TID_2, i) = *tid;
@@ -30,8 +31,8 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** Returns true if a lane writes the value that is there, which no enabled kind reports, at cells with only
- *  weak accesses: its record would be the next lane's. */
+/** Returns true if the lane writes the value that memory already has, no enabled kind reports such races, and the cells
+ *  have only weak accesses. The record of this lane would be replaced by the record of the next lane. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
@@ -81,7 +82,8 @@ static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
 /** Defers reads of locations that are close to each other where possible. Returns the other lanes. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* fewer lanes of a page are checked, unless there are no others */
+    enum { FEW = 4 }; /* If fewer lanes than this read one page, they are checked. They are deferred only if no other
+                       * lanes remain. */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);
@@ -111,9 +113,9 @@ void race_flush_deferred(struct chk_race *race)
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
-        return; /* a finding is made for the checked access */
+        return; /* The flush is already in progress: it makes the finding for the access that it checks. */
     race->batch.is_flushing = true;
-    race->chk->at = NULL; /* the access was executed before */
+    race->chk->at = NULL; /* NULL, because the machine has already executed the logged accesses. */
     race_batch_check(race);
     race->batch.is_flushing = false;
     race->chk->at = at;

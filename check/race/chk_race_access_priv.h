@@ -28,8 +28,8 @@ struct race_access {
     bool plain;        /* no vector clocks: the clocks of block and warp suffice */
     bool may_defer;    /* the read may be appended to a list of deferred reads */
     uint64_t freed, freed_bytes; /* range that the access frees; or 0 */
-    const uint32_t *value; /* values of a store that has already been executed: by lanes, then the old contents; or
-                            * NULL */
+    const uint32_t *value; /* values of a store that has already been executed: first the value of each lane, then the
+                            * old contents of memory; or NULL */
 };
 
 /** Returns true if all lanes of a warp access consecutive words or one word: pages defer such reads as
@@ -50,9 +50,9 @@ void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
 void race_access_plain(struct race_access *ctx, uint64_t lanes);
 /** Returns the cells of a lane's access. NULL: memory without races, or no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes, uint32_t *first, uint32_t *count);
-/** Parts of race_access_at() for cell @i of @cells. race_check_record: compares with record @k, returns true
- *  if the two are unordered. race_update: adds the access to record @k (@merge) or replaces it. The others
- *  record a read, and check and record the access. */
+/** Parts of race_access_at() for cell @i of @cells. race_check_record: compares the access with record @k, and returns
+ *  true if the two are unordered. race_update: adds the access to record @k (@merge), or replaces the record. The other
+ *  functions record a read, or check and record the access. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                        unsigned lane, uint64_t at);
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k, uint32_t self_tid,
@@ -60,7 +60,7 @@ void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32
 void race_update_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane);
 void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane, uint64_t at);
 
-/* ---- what is faster (chk_race_access.c) -------------------------------- */
+/* ---- faster paths (chk_race_access.c) -------------------------------- */
 
 /** Checks lanes with a word each; all cells are prefetched before one is used. New cells, and cells that
  *  other blocks have only read, need no comparison of clocks. */
@@ -72,8 +72,8 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
                     uint64_t address, uint64_t bytes);
 /** Checks one lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
-/** Checks several lanes at that cell, as segments do. Returns false if nothing was done: each lane is to be
- *  checked by itself. */
+/** Checks several lanes whose accesses are in the cell, as the lanes of a segment are. Returns false if it did nothing:
+ *  the caller must check each lane by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
 
 /* ---- batches ----------------------------------------------------------- */
@@ -81,13 +81,13 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
 /** Starts batches; called when no other check observes accesses. */
 void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
-/** Called after an access whose first lane is at @at: sets ctx->access->filter so that its instruction is
- *  logged, if it may be. */
+/** Called after an access whose first lane is at @at: if the access may be logged, sets ctx->access->filter so that
+ *  later accesses of its instruction are logged. */
 void race_batch_prefetch(struct race_access *ctx, uint64_t at);
-/** Appends an access that the interpreter reports, whose first lane is at @at, to the log. Returns false if
- *  it is not appended: it is to be checked after the log. */
+/** Appends an access that the interpreter reports, whose first lane is at @at, to the log. Returns false if the access
+ *  was not appended: the caller must check it after the accesses in the log. */
 bool race_batch_add(struct race_access *ctx, uint64_t at);
-/** Stops logging of all instructions until they are reported again. */
+/** Stops the logging of all instructions. The interpreter reports their next accesses. */
 void race_batch_revoke(struct chk_race *race);
 /** Checks the accesses in the log. */
 void race_batch_check(struct chk_race *race);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: accesses to consecutive words, compiled for the host's instruction sets. */
+/* Race checker: accesses to consecutive words. The code is compiled for each of the host's instruction sets. */
 #include "check/race/chk_race_priv.h"
 
 #define LEVEL_FOUR(read, tid, site, write) read, tid, site, write

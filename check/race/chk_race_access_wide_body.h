@@ -17,7 +17,7 @@ LEVEL_TARGET static inline uint32_t LEVEL(nonzero)(uint32_t x)
 {
     return x | (0 - x);
 }
-/** Returns the bits that some cell has in a word of its hot cell. */
+/** Returns the bitwise or of word @word of all hot cells in @all. */
 LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, unsigned word)
 {
     uint32_t bits = 0;
@@ -43,7 +43,7 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
         uint32_t tid = read ? hot[RACE_HOT_TID] : pair[0];
         uint32_t site = read ? hot[RACE_HOT_SITE] : pair[1];
         uint32_t other = LEVEL(nonzero)((tid ^ (self_tid + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
-        /* level grid: the other reader is in another block */
+        /* The level is RACE_GRID: the second reader of the record is in another block. */
         uint32_t grid = site & site << 1;
         uint32_t unknown = LEVEL(nonzero)(tid >> RACE_THREAD_BITS ^ block_id) | (vc_block - time) | grid;
         unordered |= (base - time) & other & unknown;
@@ -94,7 +94,8 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
         uint32_t lane = tid != mine, warps = ((tid ^ mine) & warp) != 0;
         uint32_t blocks = tid >> RACE_THREAD_BITS != block_id;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        /* as race_ordered: all accesses of the record are ordered, or both accesses that it names are */
+        /* The same rule as in race_ordered(): the record is ordered if all of its accesses are, or if the two accesses
+         * that it names are. */
         const uint32_t time2 = second[0], who2 = second[1];
         uint32_t last = (time <= base) | !lane | (!blocks & (time <= vc_block)) | (!warps & (time <= vc_warp));
         uint32_t before = (old == RACE_THREAD) | (time2 <= base) | (who2 == mine) |
@@ -146,7 +147,7 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *ctx, struct
     }
     if (!ctx->plain || (LEVEL(some)(&differ, RACE_HOT_SITE) & RACE_HOW) != 0)
         return false;
-    /* records that already include this read */
+    /* Tests whether the records already include this read. */
     uint32_t level = RACE_GRID, is_late = SIGN;
     for (unsigned c = 0; c < LEVEL_CELLS; c++) {
         level &= all[RACE_HOT * c + RACE_HOT_SITE] >> RACE_LEVEL_SHIFT;

@@ -53,7 +53,7 @@ void race_batch_begin(void *state)
 
 void race_batch_end(struct chk_race *race)
 {
-    race_batch_revoke(race); /* no store to it follows */
+    race_batch_revoke(race); /* From here on no store is added to the log. */
     free(race->batch.log);
 }
 
@@ -153,8 +153,8 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
         all = all && a->address[l] - base <= most;
         word[n++] = (uint32_t)(a->address[l] - base);
     }
-    /* an access that may be filtered is checked immediately; cells of scattered lanes are rarely in a cache:
-     * only a sample is tested */
+    /* An access that may be filtered is checked immediately. The cells of scattered lanes are rarely in a cache, so
+     * only a sample of such accesses is tested. */
     if (!all || ((one || ++log->sampled % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
     if (ctx->warp->logged_lanes != a->at.split_lanes) {
@@ -226,7 +226,7 @@ static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct ra
                            const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
-        return true; /* the access was not deferred, and not checked either */
+        return true; /* The block is not checked, so the access is neither deferred nor checked. */
     a->keep.site = site_of(e);
     const bool kept = race_defer_record(&a->keep, r, e, race_clock_after(race, a->splits));
     race->access_count += kept;
@@ -257,7 +257,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
     const bool gather = e->form == EMU_ADDR_GATHER;
-    /* two halves may be segments */
+    /* Both halves of the warp may be segments. */
     const bool halves = gather && e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;

@@ -191,7 +191,7 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    /* this replay may run during the replay of another list */
+    /* Saves the clocks: this replay may run during the replay of another list. */
     const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp;
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
@@ -248,7 +248,7 @@ void race_deferred_forget(struct chk_race *race)
         r->deferred = (struct race_deferred){0};
     }
     race->defer.range_lists = 0;
-    race->defer.pool_used = 0; /* lists of pages are of the earlier epoch */
+    race->defer.pool_used = 0; /* The lists of pages belong to the earlier epoch. */
     race->defer.free_list[false] = NULL;
     race->shadow.epoch++;
     race_shadow_is_invalid(&race->shadow);
@@ -294,7 +294,8 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
     struct race_page_shadow *cells = race_shadow_cached(&race->shadow, offset);
 
     if (race->packed.range_count != 0)
-        race_packed_leave(race, offset); /* packed cells of later writes would not replay the list */
+        race_packed_leave(race, offset); /* The page gets ordinary cells: later writes to packed cells would not replay
+                                          * the list. */
     if (race->defer.range_lists != 0)
         race_deferred_allocation_flush(race, offset);
     if (cells == NULL || cells->valid_epoch == race->shadow.epoch)
@@ -310,7 +311,7 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
         return true;
     uint32_t *word = append(ctx, &cells->deferred, NULL, form, lanes, each != NULL ? lw_popcount(lanes) : 1, race->order.clock);
     if (word == NULL)
-        return false; /* a read that is not deferred gives its page a shadow */
+        return false; /* The caller then checks the read, which gives the page a shadow. */
     if (each == NULL)
         *word = first;
     else
@@ -432,7 +433,8 @@ static bool stride_of(const struct emu_access_record *e, uint32_t *words)
 {
     const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
     const uint32_t last = e->word[0] + lanes * e->word[1];
-    /* the unit may be smaller than a word: all are in one allocation, so the last lane gives the direction */
+    /* A unit of the addresses may be smaller than a word. All lanes are in one allocation, so the last lane gives the
+     * direction of the stride. */
     const uint64_t step = e->word[1] - (last < e->word[0] ? UINT64_C(1) << 32 : 0);
 
     *words = e->scale == 2 ? e->word[1] : (uint32_t)((step << e->scale) / 4);

@@ -5,12 +5,13 @@
 
 #include "check/race/chk_race_access_priv.h"
 
-/* ---- pages that are read all over ------------------------------------------------------------------------ */
+/* ---- pages that many blocks read ------------------------------------------------------------------------ */
 
-/** Called before an access. Returns the page's cells if its instruction has read the cell at @at before, as
- *  unordered blocks have; or NULL. */
+/** Called before an access. Returns the page's cells if unordered blocks have read the cell at @at, and if the
+ *  instruction of the access has read it before. Else NULL. */
 struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at);
-/** Called after the access: sets ctx->access->filter to pages that need no check, if the page of @at is one. */
+/** Called after the access: if the page of @at needs no check, sets ctx->access->filter to this page and its neighbours
+ *  that need none. */
 void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct race_page_shadow *cells);
 /** Ends the filter of a page: it is written, its memory is new, or an instruction other than that of the site
  *  @reader reads it. */

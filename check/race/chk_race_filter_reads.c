@@ -36,7 +36,7 @@ static bool is_fence(const struct isa_insn *insn)
 static bool code_reach(const struct emu_program *program, uint32_t first, uint32_t count, bool *mark, uint32_t *todo)
 {
     uint32_t n = 0;
-    bool falls = false; /* exec is written: some lanes may continue where others end */
+    bool falls = false; /* The code writes exec, so some lanes may continue where others end. */
 
     for (uint32_t i = 0; i < count; i++) {
         const struct isa_insn *insn = chk_insn_at(program, i);

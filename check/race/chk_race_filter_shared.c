@@ -242,7 +242,8 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
     struct race_phases *p = phases_of(race, access->at.program);
     if (p == NULL || p->write_free[index] == NOT_WRITE_FREE)
         return false;
-    for (unsigned k = 0; k < access->piece_count; k++) /* generic addresses: all of a segment is in one window */
+    for (unsigned k = 0; k < access->piece_count; k++) /* An address may be generic. All addresses of a segment are in
+                                                        * one window. */
         if (!is_shared(access->piece[k].address))
             return false;
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))

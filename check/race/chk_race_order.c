@@ -17,9 +17,10 @@ static bool begin(void *state)
     race->kinds = race->chk->options.kinds;
     race->order.clock = 1;
     race->batch.log_used = &nothing;
-    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* counts of requests need every access */
+    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* The counts of requests need a call of the hook
+                                                                     * for each access. */
     race_chunk_choose(race);
-    /* a debugger may move lanes: then earlier reads in their interval matter */
+    /* A debugger may move lanes. Then reads that are earlier in the interval matter, too. */
     race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
     return true;
 }
@@ -150,7 +151,8 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race_packed_forget(race);
     race->order.block_id_count = 0;
     race->order.host_launch = sequence;
-    if (race->order.clock >= LATE) { /* clocks are limited: none is needed for what has ended */
+    if (race->order.clock >= LATE) { /* Clock values are limited. Everything recorded so far has ended, so no clock of
+                                      * it is needed. */
         race_shadow_forget(&race->shadow, 0, 0);
         race->shadow.uninit_count = 0; /* the recorded writers of undefined ranges are dropped, too */
         spare_forget(race);
@@ -278,7 +280,8 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
-/* ---- what threads know ------------------------------------------------------------------------------ */
+/* ---- which accesses a thread is ordered after
+ * ------------------------------------------------------------------------------ */
 
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
 {
@@ -300,7 +303,8 @@ void race_join(struct chk_race *race, struct race_vclock **into, struct race_vcl
     race_vclock_join(into, other, race->order.clock, &race->chk->short_of_memory);
 }
 
-/** Returns what a thread is ordered after, in addition to the clocks of its block and warp. */
+/** Returns the accesses that a thread is ordered after, in addition to those given by the clocks of its block and
+ *  warp. */
 static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
@@ -332,8 +336,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns what an acquiring thread is ordered after: everything up to @fence; with @device also what the
- *  block had before fences of the device at a barrier. */
+/** Returns the accesses that an acquiring thread is ordered after: all accesses up to @fence; with @device also those
+ *  that the block was ordered after at fences of the device before a barrier. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -396,7 +400,7 @@ static bool vclock_covers(const struct chk_race *race, const struct race_vclock 
            launch_over(race, vclock, block_id);
 }
 
-/** Returns true if the thread of @ctx is ordered after the accesses of all lanes of its warp up to @time. */
+/** Returns true if the thread of @ctx is ordered after all accesses that lanes of its warp made up to @time. */
 static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_warp *w = ctx->warp;
@@ -409,7 +413,7 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** Does what knows_warp() does, for the lanes of all warps of the block; does not consider the clock of the block's
+/** Does what knows_warp() does, for the lanes of all warps of the block, but without the clock of the block's
  *  barriers. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
@@ -477,8 +481,9 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
         return RACE_ORDERED;
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
-    /* A barrier orders all accesses before it. Atomics may order accesses of other threads up to an earlier time. For
-     * the two accesses in the record the order is known exactly; for further accesses it is not evaluated. */
+    /* A barrier orders all accesses before it. Atomics may order accesses of other threads up to an earlier time. The
+     * record names two accesses, for which the order is known exactly. The order of its further accesses is not
+     * evaluated. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
@@ -613,7 +618,7 @@ void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsig
         release(ctx, lane, key, !reads);
 }
 
-/* ---- instructions that are none of memory -------------------------------------------------------------- */
+/* ---- instructions that do not access memory -------------------------------------------------------------- */
 
 static inline bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {

@@ -13,7 +13,7 @@ static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
     return (uint64_t)entry << 32 | tid;
 }
-/** Everything that the threads of @key did up to @time is ordered before. */
+/** Entry of a vector clock: the accesses of the threads of @key up to @time are ordered before. */
 struct race_entry {
     uint64_t key;
     uint32_t time;
@@ -52,7 +52,7 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
  * before; vc_block, the same for its block; vc_warp, for its warp; vc_warps and vc_lanes, where warps or
  * lanes differ; and a sparse vector clock of what it acquired by atomics and launches. */
 
-/** Clocks of a thread at its last fence, which it releases by an atomic. */
+/** Clocks of a thread at its last fence, which a later atomic of the thread releases. */
 struct race_fence {
     uint32_t time, vc_block, vc_warp; /* time of the last fence; 0: the lane has made no fence */
     struct race_vclock *vclock;
@@ -113,12 +113,12 @@ struct race_block {
     struct race_page_shadow shared;
     struct race_warp warp[];
 };
-/** Block of a block id in thread ids. */
+/** Block that a block id in thread ids stands for. */
 struct race_block_id {
     uint32_t grid, start; /* start: clock at which the block started */
     uint64_t linear;
 };
-/** Sync variable: the location of an atomic, with the vector clock released to it. */
+/** Sync variable: the location of an atomic, and the vector clock that atomics have released there. */
 struct race_sync_var {
     uint64_t key; /* generic address; for shared memory with the block's id above; 0: free */
     struct race_vclock *gpu, *cta;
@@ -135,19 +135,20 @@ struct race_pair {
 /* ---- order -------------------------------------------------------------------------------------- */
 
 enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire follows */, RACE_ORDERED };
-/** Returns whether what thread @tid did up to @time is ordered before what @lane does now. */
+/** Returns whether the accesses of thread @tid up to @time are ordered before the access of @lane. */
 enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time);
-/** Returns whether record @k of a cell, which is not empty, is ordered before what @lane does now. */
+/** Returns whether the accesses in record @k of a cell are ordered before the access of @lane. The record is not
+ *  empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
-/** Records that the split of a warp is @lanes from now on, of @live ones: accesses before all were together
- *  may have relied on lockstep. */
+/** Records that the split of a warp consists of @lanes from now on; @live lanes have not exited. Accesses from before
+ *  all live lanes were one split may have relied on lockstep. */
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
 
 /* ---- findings (chk_race_report.c) --------------------------------------------------------------- */
 
-/* Part of race_found for a pair of sites in chk_race.pairs, which was reported before: counts its races
+/* Part of race_found() for a pair of sites in chk_race.pairs that was reported before. Counts the races of the pair
  * without chk_add(). */
 
 /** Handles an unordered pair (@order): the access of a lane and the access of a record. They are not both strong in
@@ -155,7 +156,8 @@ void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, u
  *  record is of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
-/** Returns true if a loop waits for the value of a site's load. For sites of the running program. */
+/** Returns true if a loop waits for the value that the load of a site returns. The site must belong to the running
+ *  program. */
 bool race_waits_for(struct chk_race *race, uint32_t site);
 /** Returns true if the access and that of a record's @site are atomics of two sizes, which PTX does not make
  *  atomic for each other. */

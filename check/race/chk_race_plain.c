@@ -63,7 +63,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
-    /* a strong read in the record happened after the write */
+    /* The strong read in the record happened after the strong write. */
     if (read_time == 0 || !(read & RACE_STRONG) ||
         ((site | read) & RACE_CTA && tid >> RACE_THREAD_BITS != reader >> RACE_THREAD_BITS))
         return false;
@@ -81,8 +81,8 @@ static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t t
     return level == RACE_GRID || (self_tid & thread) / ctx->block->width == (tid & thread) / ctx->block->width;
 }
 
-/** Compares an access with record @k of a cell, which is not obviously ordered before it. Returns true if
- *  they are unordered. */
+/** Compares an access with record @k of a cell. The caller has not found the record to be ordered before the access.
+ *  Returns true if the two are unordered. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                   unsigned lane, uint64_t at)
 {
@@ -100,7 +100,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
     const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
         return false;
-    if (race_level_of(site) != RACE_THREAD) { /* two threads: which one to report */
+    if (race_level_of(site) != RACE_THREAD) { /* The record has two threads. Selects the one to report. */
         const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
         const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
 

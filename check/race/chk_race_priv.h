@@ -80,7 +80,7 @@ struct race_filter_state {
 /** Pairs of sites with a finding. */
 struct race_pairs {
     struct lw_table table; /* records of type struct race_pair */
-    uint64_t last_key; /* key of last_finding, which belongs to an earlier access; 0: none */
+    uint64_t last_key; /* key of the pair of last_finding, which an earlier access reported; 0: none */
     int last_finding;
 };
 /** Sites of the running program. */
@@ -98,7 +98,8 @@ struct chk_race {
     uint64_t kinds;
     bool fast; /* lanes are checked together where possible; false: the reference, each lane by itself */
     uint64_t access_count, lane_count; /* numbers of checked accesses and lanes */
-    race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: for RACE_CHUNK words; for fewer */
+    race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: functions that check RACE_CHUNK words (chunk) or fewer
+                                               * (short_chunk) */
     struct race_order_state order;
     struct race_shadow shadow;
     struct race_ranges ranges;
@@ -109,7 +110,7 @@ struct chk_race {
     struct race_pairs pairs;
     struct race_sites sites;
 };
-/** Checks deferred and logged accesses before anything else is evaluated or happens. */
+/** Checks deferred and logged accesses. Call it before any other event is evaluated. */
 void race_flush_deferred(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** The previous access, from its record. */
+/** The previous access of a race, as its record describes it. */
 struct other {
     uint32_t grid, thread, warp, lane, site;
     uint64_t linear, pc;
@@ -222,7 +222,7 @@ static struct chk_finding *reported_before(const struct race_access *ctx, uint32
     struct chk_race *race = ctx->race;
     const uint64_t key = key_of(ctx->site, site, CHK_RACE);
 
-    if (race->pairs.last_key == key) /* a reported pair remains reported */
+    if (race->pairs.last_key == key) /* The pair has been reported, so its races only count. */
         return &race->chk->findings[race->pairs.last_finding];
     const struct race_pair *pair = lw_table_find(&race->pairs.table, sizeof *pair, key);
     if (pair == NULL || pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
@@ -279,7 +279,7 @@ static const struct isa_insn *weak_barrier(const struct race_access *ctx, const 
     return *pc != 0 ? emu_program_insn(ctx->access->at.program, *pc) : NULL;
 }
 
-/** Prints which flag the barrier lacks. */
+/** Prints the flag that the barrier lacks. */
 static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
 {
     const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
@@ -296,8 +296,8 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
               global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
 }
 
-/** Returns what would order the two accesses. @line: both are of one source line, such as `*count = *count +
- *  1`. */
+/** Returns a text that says what would order the two accesses. @line: both accesses are in one source line, such as
+ *  `*count = *count + 1`. */
 static const char *remedy(const struct race_access *ctx, const struct other *other, bool line)
 {
     const bool atomics = ((ctx->site | other->site) & RACE_ATOMIC) != 0;
@@ -320,7 +320,7 @@ static const char *remedy(const struct race_access *ctx, const struct other *oth
                                                   "with fences";
 }
 
-/** Adds a finding. @mine and @theirs: the written values, where both are known. @weak: see weak_barrier. */
+/** Adds a finding. @mine and @theirs: the written values, where both are known. @weak: the result of weak_barrier(). */
 static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
@@ -437,7 +437,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
-        return; /* atomics of a small scope: a read in between suffices */
+        return; /* Atomics of a small scope: a read between them would be sufficient to order them. */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
@@ -463,7 +463,8 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (is_new) {
         const size_t had = race->chk->count;
         report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
-        /* lanes are those of the first occurrence, which was another pair's if it is counted with that */
+        /* The finding's lanes come from its first occurrence. If this pair is counted with another pair, that is an
+         * occurrence of the other pair. */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
@@ -472,7 +473,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         return;
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];
-    /* counts lanes, not their bytes */
+    /* A lane counts once, even if several of its bytes race. */
     f->count += pair->counted != race->lane_count;
     pair->counted = race->lane_count;
     if (pair->access == race->access_count &&

@@ -43,7 +43,7 @@ struct race_packed {
                                                  * 0: not known */
     /* [number]: bits of the other numbers for which a finding, or the absence of a race, is known */
     uint32_t known_sites[MOST_SITES];
-    uint32_t times[MOST_SITES];           /* temporary of reads_each(), else 0 */
+    uint32_t times[MOST_SITES];           /* used by reads_each(); 0 outside of it */
 };
 /** An access of a warp: its clock, and the thread of lane 0. */
 struct race_packed_access {
@@ -90,8 +90,10 @@ bool race_packed_prefetch(const struct race_range *r, const struct emu_access_re
     for (unsigned k = 0; k < count; k++) {
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
 
-        beyond |= (last - offset) | offset; /* sign bit: an offset is out of range; low bits: an offset is not of a whole word */
-        __builtin_prefetch(cell_of(b, offset), 0, 2); /* into L2 only: a host can have more of these in flight */
+        beyond |= (last - offset) | offset; /* sign bit: some offset is out of range; low bits: some offset is not a
+                                             * multiple of a word */
+        __builtin_prefetch(cell_of(b, offset), 0, 2); /* A host can have more prefetches to L2 in flight than prefetches
+                                                       * to L1. */
     }
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
@@ -467,7 +469,7 @@ static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint6
 
 /* ---- allocations -------------------------------------------------------------------------------------- */
 
-/** Returns true if there is capacity for @count accesses, and for those made from their lanes. */
+/** Returns true if there is capacity for @count accesses, and for the accesses that one split into lanes may add. */
 static bool has_capacity(const struct chk_race *race, uint64_t count)
 {
     return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_capacity;
@@ -669,7 +671,7 @@ void race_packed_forget(struct chk_race *race)
         if (is_packed(r)) {
             b->candidate = b->stored && b->left != MOST_LEFT;
             race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
-            r->epoch = 0; /* the first access to the allocation decides its state */
+            r->epoch = 0; /* With epoch 0 the first access to the allocation determines its state anew. */
         }
         race->packed.candidate_count += b->candidate;
     }

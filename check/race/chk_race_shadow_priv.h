@@ -63,8 +63,8 @@ struct race_page_shadow {
     uint32_t count;
     uint8_t shift; /* bytes of a cell, as a power of two: 2 or 0 */
     bool in_slab;
-    uint32_t redundant_reads, redundant_launch; /* number of reads that changed nothing but a clock, in this
-                                                 * filter.host_launches */
+    uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, during the launch with
+                                                 * this filter.host_launches */
     /* for a page: its cells are valid, and it has deferred reads, in this race_shadow.epoch */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
@@ -105,14 +105,14 @@ struct race_shadow {
     uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm ones, then the cold ones */
     size_t slab_count, slab_capacity;
     unsigned slab_used; /* pages used of the last slab */
-    struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended, with clocks up
-                                           * to */
+    struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
+                                           * reuse it */
     uint32_t spare_clock;                 /* the clock up to which spare_shared has records */
     struct race_uninit *uninit;           /* sorted, disjoint */
     size_t uninit_count, uninit_capacity;
     uint32_t epoch; /* advanced when deferred reads are dropped */
-    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: not valid. The host
-     * allocates memory only where something is written */
+    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: not valid. The host allocates memory
+     * only for the entries that are written */
     uint32_t **valid_page;
     size_t valid_first, valid_end; /* pages outside this range have none */
     struct {
@@ -174,7 +174,7 @@ void race_shadow_is_valid(struct race_shadow *shadow, const struct race_page_sha
 void race_shadow_is_invalid(struct race_shadow *shadow);
 /** Drops records of a range, or (@bytes 0) of all memory. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
-/** Allocates zeroed memory aligned to large pages of the host, and in such pages. NULL: no memory. */
+/** Allocates zeroed memory that is aligned to large pages of the host and uses large pages. NULL: no memory. */
 void *race_large_make(size_t bytes);
 /** Advises the host to use large pages for memory that begins on a page. */
 void race_large_wish(void *at, size_t bytes);
@@ -187,8 +187,8 @@ struct race_access;
  *  host's last launch, until another kind of access reaches the page. Lane l is at @address + (l - first of
  *  @lanes) * @step, or (@each not NULL) each[l]. Returns false if it is not deferred. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replays the deferred reads of a page; from now on the page's shadow is valid. Without memory the page has no
- *  rows. */
+/** Replays the deferred reads of a page; from now on the page's shadow is valid. If there is no memory, the page gets
+ *  no rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
 /** Replays the deferred reads of all pages of a range; from now on their shadows are valid. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
@@ -203,10 +203,10 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
 /** Returns the number of words that the list of an allocation occupies, and of the free ones in its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
-/** Replays them into the packed shadow of their allocation. */
+/** Replays deferred reads into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
-/** Words are copied in batches: this many more than requested may be read, and written, after them. */
+/** Words are copied in batches: a copy may read and write this many words past the requested ones. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
 /** State of an allocation's reads and writes: chk_race_state.c draws the transitions. */

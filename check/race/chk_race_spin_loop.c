@@ -88,8 +88,8 @@ static bool way_find(struct way *way, const struct emu_program *program, uint32_
     return last >= 0;
 }
 
-/** Propagates @set along the path: values computed from it are added. @begins: the loaded value is in it.
- *  Returns true if a branch depends on it. */
+/** Propagates @set along the path: adds registers whose values are computed from values in the set. @begins: the set
+ *  contains the loaded value. Returns true if a branch depends on the set. */
 static bool follow(const struct way *way, struct set *set, bool begins)
 {
     bool is_tested = false;
@@ -100,7 +100,8 @@ static bool follow(const struct way *way, struct set *set, bool begins)
         const unsigned count = isa_insn_uses(insn, uses);
         enum isa_space space = ISA_SPACE_GLOBAL;
         const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
-        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* other lanes keep their values */
+        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* Lanes that do not write the register keep their
+                                                                     * values in it. */
         const bool local = space == ISA_SPACE_LOCAL;
         int64_t target;
         bool in = (k == 0 && begins) || (local && access == ISA_ACCESS_LOAD && set->local);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A larger clock becomes "everything up to now", which hides few races. */
+/* A vector clock with more entries is replaced by "everything up to now". This hides few races. */
 enum { MOST_ENTRIES = 4096 };
 
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock)

@@ -61,7 +61,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
         return 0;
     const struct emu_core *core = is->core;
     const unsigned slot = is->slot;
-    /* for an access reported later the stack no longer exists */
+    /* The access is reported later than it was executed, and its stack no longer exists. */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);

@@ -174,7 +174,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
     if (object->debug != NULL)
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file : chk_line_file(object, isa_object_line_at(object, insn));
-    /* out of functions, as far as their callers are known: those of the first occurrence */
+    /* Leaves functions whose only caller is known. The callers apply to the first occurrence. */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);
@@ -225,7 +225,7 @@ bool chk_inline_calls(struct chk *chk, struct chk_location *location)
     memcpy(calls, call, count * sizeof *calls);
     location->calls = calls;
     location->call_count = count;
-    /* code without a line has that of the first call that is in no header */
+    /* An instruction without a line gets the line of the first call that is in no header. */
     for (unsigned i = 0; none && i < count; i++)
         if (location->line == 0 || chk_is_foreign(location->file)) {
             location->file = calls[i].file;

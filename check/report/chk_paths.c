@@ -45,7 +45,7 @@ static bool has_dots(const char *file)
 static void simplify(const char *file, char *out)
 {
     const bool rooted = file[0] == '/';
-    size_t size = 0, fixed = 0; /* fixed: length of the part that cannot be shortened: "/", "../.." */
+    size_t size = 0, fixed = 0; /* fixed: length of the leading part that stays unchanged: "/" or "../.." */
 
     if (rooted)
         out[size++] = '/', fixed = 1;

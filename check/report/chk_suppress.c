@@ -10,7 +10,7 @@
 struct suppression {
     const char *kind, *kernel, *file, *allocation; /* shell patterns */
     uint64_t line;
-    const char *list; /* the file that contains it */
+    const char *list; /* file that contains the suppression */
     unsigned list_line;
 };
 struct chk_suppressions {

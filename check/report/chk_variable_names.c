@@ -6,7 +6,7 @@
 
 const char *chk_own_name(const char *name)
 {
-    /* _ZZ, the function, E, and the variable with its length */
+    /* a mangled name: _ZZ, the function, E, and the variable preceded by its length */
     for (const char *at = strncmp(name, "_ZZ", 3) == 0 ? name : ""; (at = strchr(at, 'E')) != NULL;) {
         char *own;
         const unsigned long size = strtoul(++at, &own, 10);
@@ -53,7 +53,7 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     bool several = false;
 
     if (kernel != NULL && offset >= kernel->shared_bytes)
-        return NULL; /* dynamic shared memory: variables of other kernels do not apply */
+        return NULL; /* The address is in dynamic shared memory, where variables of other kernels do not apply. */
     for (unsigned i = 0; i < object->variable_count; i++) {
         const struct isa_variable *v = &object->variables[i];
         bool foreign = false;

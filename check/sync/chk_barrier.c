@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Lanes of a warp by the warpsync or .sync operation that they reached last, by instruction. */
+/** Lanes of a warp, grouped by the instruction: the warpsync or .sync operation that they reached last. */
 struct warp_arrivals {
     unsigned count;
     struct {
@@ -31,8 +31,8 @@ struct state {
     size_t arrivals_capacity;     /* elements */
     /* decisions of branches that control barriers; owned, kept for the slot's next block */
     struct chk_paths *paths;
-    bool follows, lost; /* follows: paths is of this block; lost: it is no longer valid */
-    struct chk_arrivals came, left; /* since the last barrier that waited for all */
+    bool follows, lost; /* follows: `paths` belongs to this block; lost: `paths` is no longer valid */
+    struct chk_arrivals came, left; /* since the last barrier that waited for all live threads */
 };
 struct chk_barrier {
     struct chk *chk;
@@ -307,7 +307,7 @@ static void on_pc_edited(void *state)
         ((struct state *)barrier->states.at[i])->lost = true;
 }
 
-/** Handles lanes of a warp, each other's members, that have synchronised. */
+/** Handles lanes of a warp that have synchronised. All of them name each other as members. */
 static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
     struct chk_barrier *barrier = state;

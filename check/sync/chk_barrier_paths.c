@@ -15,15 +15,16 @@
 
 /** A branch, as taken by a warp. */
 struct path {
-    uint64_t open, taken; /* open: lanes in its region; taken: lanes that took it last time */
-    uint64_t came;        /* lanes that reached it since the last barrier */
-    uint32_t value;       /* hash of the decisions since the last barrier of the lanes in its region */
-    uint32_t sequence;    /* number of the time when the first of them entered it */
+    uint64_t open, taken; /* open: lanes in the region; taken: lanes that took the branch when they reached it last */
+    uint64_t came;        /* lanes that reached the branch since the last barrier */
+    uint32_t value;       /* hash of the decisions that the lanes in the region made since the last barrier */
+    uint32_t sequence;    /* sequence number: the time at which the first of the lanes in the region entered it */
     uint32_t generation;  /* number of the barrier for which value is valid */
     bool differs;         /* lanes have values of their own */
     uint32_t *each;       /* [lane]; or NULL */
     /* how often lanes have reached the reconvergence point since the last barrier */
-    uint64_t left;         /* lanes: left_count times, the others never; unless left_each counts */
+    uint64_t left;         /* lanes that have left the region left_count times; the other lanes have never left it. Not
+                            * valid if left_each counts */
     uint32_t left_count;
     bool left_differs;
     uint32_t *left_each;   /* [lane]; or NULL */
@@ -195,7 +196,7 @@ static uint64_t taken_by(const struct emu_hook_site *site)
 
     if (site->lanes == 0 || site->lanes == site->split_lanes)
         return site->lanes;
-    /* under partial exec its lanes agree, and the others follow (MACHINE 1) */
+    /* Under partial exec the active lanes agree, and the other lanes of the split follow them (MACHINE 1). */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC, 0, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC + 1, 0, &high);
     return (site->split_lanes & ~(high << 32 | low)) != 0 ? site->split_lanes : site->lanes;
@@ -227,8 +228,8 @@ struct thread {
 };
 /** Threads involved in a barrier that waits for all. */
 struct barrier_arrivals {
-    const struct chk_arrivals *came, *ended; /* ended: since the last such barrier */
-    uint64_t *present;                       /* [warp] lanes: those, and other live ones */
+    const struct chk_arrivals *came, *ended; /* ended: threads that exited since the last such barrier */
+    uint64_t *present;                       /* [warp] lanes: the involved threads, and the other live threads */
 };
 
 static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)

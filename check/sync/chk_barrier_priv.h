@@ -9,8 +9,8 @@
 /** Instruction where the sides of a branch reconverge, or one of the following values. */
 enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* the sides reconverge where the
                                                                                         * function has returned */ };
-/** A branch with a barrier without a count in its region, or a guarded barrier or call of a function with
- *  one. */
+/** A branch whose region contains a barrier without a count. A guarded barrier, and a guarded call of a function with a
+ *  barrier, also count as branches. */
 struct chk_region {
     uint32_t branch, join; /* instructions */
     uint32_t next;          /* the next region with the same end, plus 1; 0: none */
@@ -40,7 +40,7 @@ struct chk_regions {
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
 void chk_regions_destroy(struct chk_regions *regions);
 
-/* ---- which way threads of a block took them (chk_barrier_paths.c) ---- */
+/* ---- which side of these branches the threads of a block took (chk_barrier_paths.c) ---- */
 struct chk_paths;
 /** Starts tracking a block; @old is the record of an ended block, which is freed or reused. Returns NULL if its
  *  kernel has no such branch, or without memory. */

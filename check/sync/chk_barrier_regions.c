@@ -36,8 +36,8 @@ struct build {
     struct block *block;
     uint32_t count;
     uint32_t *block_of; /* [instruction of the function] */
-    uint32_t *order, *number; /* of a walk from the virtual exit against the edges: post-order; [block] its number,
-                               * or NO_BLOCK */
+    uint32_t *order, *number; /* result of a walk from the virtual exit against the direction of the edges: the blocks
+                               * in post-order; [block] number of the block in that order, or NO_BLOCK */
     uint32_t *idom;           /* [block] immediate post-dominator */
     uint32_t *stack, *seen, stamp;
     uint32_t *from_first, *from; /* predecessors */
@@ -362,7 +362,7 @@ static void cut_returns(struct build *b)
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
         else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
-            cut(x, 0); /* returns compiled to one common end: not a reconvergence point */
+            cut(x, 0); /* Returns that are compiled to one common end are not a reconvergence point. */
             x->leaves = true;
         }
     }
@@ -428,7 +428,8 @@ static void find_regions(struct build *b, unsigned number)
     const struct isa_function *f = b->function;
     const uint32_t first = b->out->region_count;
 
-    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* a lane that does not take it continues after it */
+    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* A lane that does not take the branch continues after
+                                                                 * it. */
         b->out->function[number].calls |= (isa_op_info((enum isa_op)at(b, i)->op)->flags & ISA_F_CALL) != 0;
         if (is_guarded(at(b, i)) && insn_synchronises(b, at(b, i), i) && i + 1 < f->first + f->count)
             add(b, i, i + 1, false);
@@ -498,7 +499,8 @@ static bool index_regions(struct build *b)
 
             if (at(b, i)->op != ISA_RET)
                 continue;
-            while (*list != 0) /* a return may be a reconvergence point: regions that end there end at all returns */
+            while (*list != 0) /* A return may be a reconvergence point. Regions that end there end at every return of
+                                * the function. */
                 list = &r->region[*list - 1].next;
             *list = returned;
             r->does[i] |= CHK_DOES_REGION;
