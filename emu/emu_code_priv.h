@@ -29,8 +29,8 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* The unions hold, for instructions that work on tags, register indices (emu_compact_priv.h); for memory
-     * instructions only td and ta. */
+    /* The members of the unions depend on the instruction. Instructions that work on tags use them for register indices
+     * (emu_compact_priv.h). Memory instructions use only td and ta. */
     union {
         int32_t delta;  /* branch target, as a distance in instructions */
         struct { uint16_t td, ta; };
@@ -102,7 +102,8 @@ struct emu_code {
     struct emu_chain *chain;     /* [count]; NULL: no instruction has EMU_D_CHAIN */
     struct emu_hook_filters *hook_filter; /* [count] filters of hooks; NULL: no instruction has a hook */
     struct emu_tag_insn *tag;    /* [count]; NULL with the tags off */
-    struct emu_plan *plan;       /* compact mode: [count], set for instructions that need one */
+    struct emu_plan *plan;       /* compact mode: [count] plans of the instructions that need one; other entries are
+                                  * zero */
     uint8_t shape;               /* emu_plan_shape() of the blocks that the code is for */
 };
 

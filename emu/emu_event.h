@@ -143,7 +143,8 @@ struct emu_event {
     /* memory */
     struct emu_access access[2];
     unsigned access_count;
-    /* registers: tags of those read and written. None are listed with the tags off: then every register is V */
+    /* tags of the registers that the instruction reads and writes. With the tags off no register is listed, and every
+     * register is V */
     const struct emu_tag_change *tags;
     unsigned tag_count;
     unsigned expansions; /* number of tagged registers that became V because only some lanes were written */

@@ -22,9 +22,12 @@ struct emu_grid {
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
-    uint64_t blocks_placed; /* number of blocks made resident by the engine: the first ones, if placed is NULL */
-    uint64_t *placed;       /* a bit for each block that the engine has made resident; NULL: blocks become so in order */
-    uint64_t blocks_started, blocks_ended; /* ended: no lane is live; a slot may still hold the block */
+    uint64_t blocks_placed; /* number of blocks that the engine has made resident; if placed is NULL, these are the
+                             * first blocks */
+    uint64_t *placed;       /* a bit for each block that the engine has made resident; NULL: blocks become resident in
+                             * order */
+    uint64_t blocks_started, blocks_ended; /* ended: number of blocks without live lanes; a slot may still hold such a
+                                            * block */
     bool started; /* an instruction of the grid has retired */
     bool group; /* launched as a group of thread blocks */
     unsigned depth; /* nesting depth; host launches: 0 */
@@ -68,7 +71,7 @@ static inline bool emu_grid_was_resident(const struct emu_grid *grid, uint64_t b
 {
     return grid->placed == NULL ? block < grid->blocks_placed : (grid->placed[block / 64] >> block % 64 & 1) != 0;
 }
-/** Notes that an engine has made @block resident, which is any that was not placed. Errors: LW_ENOMEM. */
+/** Records that an engine has made @block resident, which was not resident before. Errors: LW_ENOMEM. */
 enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, struct lw_error *err) LW_MUST_CHECK;
 /** Checks sizes against the kernel's and machine's limits and queues the grid.
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */

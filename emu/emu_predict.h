@@ -10,7 +10,8 @@
 
 #include "emu/emu_grid.h"
 
-/** A thread, and how often each loop of the slices has begun again (by loop; NULL: each is in its first iteration). */
+/** A thread, and for each loop of the slices the number of its iteration (0: the first). NULL: every loop is in its
+ *  first iteration. */
 struct emu_predict_thread {
     uint32_t ctaid[3], tid[3];
     const uint64_t *iteration;
@@ -45,8 +46,8 @@ const char *emu_predict_reason(unsigned reason);
 
 /** The address that site @site, which is accepted, accesses at @thread. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
-/** Iterations of loop @loop in which a thread may reach @site, from @thread's of the loops around it; at most, if the
- *  loop has other ways out. False: it is not known. */
+/** Gets the iterations of loop @loop in which a thread may reach @site. The iterations of the loops around it are those
+ *  of @thread. If the loop has other exits, the result is an upper limit. Returns false if it is not known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
 /** Ids that an address depends on: a set of bits. */
@@ -77,8 +78,10 @@ struct emu_predict_shape {
     uint64_t pitch; /* bytes a row; 0: inferred from the strides of the array's sites */
     uint64_t bytes; /* extent of the array; 0: not known */
 };
-enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* stores count; loops' last iterations do */
-/** Lines that block @ctaid accesses in array @array by its first and last threads. False: no site counts. */
+enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* flags: count stores, too; evaluate the last iterations of
+                                                          * loops, too */
+/** Lines that block @ctaid accesses in array @array by its first and last threads. Returns false if no site of the
+ *  array counts. */
 bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
 /** An array in one launch. */
@@ -92,7 +95,8 @@ struct emu_predict_array {
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);
 /** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that
- *  emu_predict_range evaluates: for some lines perhaps several times, for no line outside the array. */
+ *  emu_predict_range evaluates. It may be called several times for a line, and is not called for a line outside the
+ *  array. */
 void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
                         const struct emu_predict_shape *shape, unsigned flags,
                         void (*each)(void *context, uint32_t x, uint32_t y), void *context);

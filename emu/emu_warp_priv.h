@@ -78,7 +78,7 @@ struct emu_warp {
     const struct emu_dinsn *run_start; /* first instruction not counted yet */
     const struct emu_dinsn *di;        /* instruction at which to continue after the chain was left */
     struct emu_code *code;
-    const char *ubase[EMU_U_COUNT]; /* the second line of the host cache */
+    const char *ubase[EMU_U_COUNT]; /* the second cache line of the warp begins here */
     uint8_t leave;         /* enum emu_leave */
     bool full;             /* e covers all lanes of the row that exist: the full chain runs */
     uint8_t width;         /* W */
@@ -88,7 +88,8 @@ struct emu_warp {
     struct emu_block *block;
     uint64_t all;          /* lw_mask(width); few instructions use it */
     uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
-    uint8_t last_column, last_row; /* of the warp's lanes; W is (last_column + 1) * (last_row + 1) */
+    uint8_t last_column, last_row; /* numbers of the last column and row of the warp's lanes; W is (last_column + 1) *
+                                    * (last_row + 1) */
     uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: [row index] tags; NULL in other modes */
     uint8_t *cstate;
@@ -96,7 +97,8 @@ struct emu_warp {
     uint64_t launched;
     const struct emu_reconv *reconv;
     uint32_t s[128];       /* s0..s125, exec in 126:127; exec has the cache line after s0..s125 */
-    /* From exec to the base of the stack: initial state of each new warp of a grid (init_warp). */
+    /* The members from exec to the base of the stack are set to initial values in each new warp of a grid
+     * (init_warp). */
     uint64_t live;
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of active split sizes over instructions */
@@ -187,12 +189,15 @@ struct emu_block {
     uint64_t retired;        /* warp instructions; value of `clock` */
     uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit
                               * and text */
-    uint64_t seen, seen_at;  /* progress when it was last checked, and 1 + the time when it had grown */
-    uint64_t retired_then;   /* retired when a check last found progress in some block */
-    uint64_t look;           /* Observation (emu_spin_observer_priv.h) in which warps were proved to loop, and for
-                              * these warps: */
-    uint32_t look_arrives, look_waits; /* CTA barriers at which they arrive, and at which they wait all the time */
-    uint64_t sleep_offset;   /* added to retired for sleeping splits when time jumps */
+    uint64_t seen, seen_at;  /* seen: value of progress when it was last checked; seen_at: 1 + time of the last check
+                              * that found progress */
+    uint64_t retired_then;   /* value of retired when a check last found that some block had made progress */
+    uint64_t look;           /* Observation (emu_spin_observer_priv.h) that proved that some warps loop, and for these
+                              * warps: */
+    uint32_t look_arrives, look_waits; /* sets of the CTA barriers at which the warps arrive, and at which they always
+                                        * wait */
+    uint64_t sleep_offset;   /* added to `retired` for the wake-up times of sleeping splits, after a jump of the block's
+                              * time */
     unsigned next_warp;      /* index of the next warp in the rotation */
     uint32_t children;       /* launches of the block that are not complete: launch.sync waits for them */
     uint32_t streams;        /* number of streams that launch.stream has created */
@@ -200,8 +205,8 @@ struct emu_block {
     size_t memory_bytes;
     void *bregs;             /* barrier registers, which few kernels use: lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised: what its warps
-                              * leave unchanged is valid; or 0 */
+    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised, or 0; what the
+                              * template's warps never change is still valid */
 };
 
 /** Leaves the chain; @next is the instruction that the split executes when it continues. */
@@ -255,7 +260,7 @@ static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t la
 {
     w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
 }
-/** Writes P and Q of a compare, both combined with R as bits 5:4 of di->sub select. */
+/** Writes P and Q of a compare. Bits 5:4 of di->sub select how both are combined with R. */
 static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                                    uint64_t p, uint64_t q)
 {

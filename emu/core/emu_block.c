@@ -133,8 +133,8 @@ static const struct emu_warp_template *warp_template_of(struct emu_core *core, c
     return t;
 }
 
-/* Size of the part of a warp that is initialised anew, whatever was in the slot, and is not zero: a library
- * copies 256 bytes with half the instructions of a larger size. */
+/* Size of the part of a warp that is initialised anew for every block and is not zero. A library copies 256 bytes with
+ * half the instructions of a larger size. */
 enum {
     FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC]),
     FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
@@ -151,7 +151,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* the loop also clears exec, which is set afterwards */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* The loop also clears exec. The code below sets exec. */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;

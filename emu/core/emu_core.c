@@ -158,7 +158,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Asks the engine's and the machine's filter, or in a replay the log, whether lanes skip a fault. */
+/** Returns true if lanes skip a fault, by the filters of the engine and the machine, or in a replay by the log. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -179,7 +179,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        /* in the fixed order the choice is not recorded: in a replay the filter must return the same again */
+        /* The fixed order does not record the choice, so the filter must make the same choice in a replay. */
         return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
@@ -229,7 +229,8 @@ static bool skip_fault(struct emu_warp *w)
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
         skipped |= lanes;
-        /* executes the instruction for the other lanes; without any it is a no-op that still retires */
+        /* The code below executes the instruction for the other lanes. If there are none, the instruction has no effect
+         * and retires. */
         w->e = all & ~skipped;
         w->full = false;
         core->level->expand_mask(w->mask_row, w->e, w->n);
@@ -242,7 +243,7 @@ static bool skip_fault(struct emu_warp *w)
     emu_warp_set_lanes(w, m);
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
-    /* sets what the skipped lanes load; reductions and stores have no result */
+    /* Sets the result registers of the skipped lanes. Reductions and stores have no result. */
     bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))
@@ -484,7 +485,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
             memset(out[l], 0, sizeof out[l]);
             (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
         }
-    } else if (bytes == 4) { /* the common size: one move for each lane */
+    } else if (bytes == 4) { /* 4 bytes are the most frequent size: each lane needs one move. */
         for (LW_EACH_BIT(l, lanes)) {
             uint32_t word[4] = {0};
 
@@ -704,7 +705,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* if several steps are in flight, one of them is the first */
+    if (ev->grid_started && w->retired != before) /* Several steps of the grid may be in flight; only one of them is its
+                                                   * first. */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);
@@ -733,7 +735,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         ev->conv.why = EMU_RELEASE_NONE;
     ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
-        struct run found; /* computed again: other lanes may have freed the memory */
+        struct run found; /* The range is computed again, because other lanes may have freed the memory. */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
 
         read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,

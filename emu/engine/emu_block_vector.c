@@ -27,7 +27,7 @@
 enum {
     AHEAD_BYTES = 2048,
     SINK = 8,   /* predicate without readers */
-    MISSES = 8, /* consecutive failures, after which only one block in so many is tried: */
+    MISSES = 8, /* number of consecutive failures after which only one of RARELY blocks is tried */
     RARELY = 64
 };
 
@@ -43,7 +43,7 @@ static bool get32(const struct emu_block_vector *s, unsigned reg, struct affine_
     if (reg == BV_NO_REG)
         return true;
     *out = s->cell[reg].line;
-    if (s->cell[reg].state == BV_CELL_HIGH) { /* a copy of the whole pair */
+    if (s->cell[reg].state == BV_CELL_HIGH) { /* The cell of the high half has a copy of the whole 64-bit value. */
         out->base >>= 32;
         return out->step == 0;
     }
@@ -187,7 +187,9 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
     const struct emu_dinsn *di = &step->insn[0];
     const bool is_signed = di->op == ISA_V_MULWIDE_S32 || di->op == ISA_V_MADWIDE_S32 ||
                            di->op == ISA_V_LEA_S32;
-    const uint64_t sign = di->op == ISA_V_SUB_U32 || di->op == ISA_V_SUB_U64 ? UINT64_MAX : 1; /* sign of b in a sum */
+    const uint64_t sign = di->op == ISA_V_SUB_U32 || di->op == ISA_V_SUB_U64 ? UINT64_MAX : 1; /* The factor of b in the
+                                                                                                * sum: -1 for a
+                                                                                                * subtraction. */
     struct affine_value a, b, c, d;
 
     if (step->special) { /* the block is one-dimensional */
@@ -355,7 +357,8 @@ static bool compare_rows(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
-    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* R may be the same register as P or Q */
+    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* The old values are read first, because R may be the
+                                                                * same register as P or Q. */
     uint64_t p_and = ~UINT64_C(0), p_or = 0, q_and = ~UINT64_C(0), q_or = 0;
 
     for (unsigned i = 0; i < step->source_count; i++)
@@ -418,7 +421,8 @@ static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
         return true;
-    if (b->write && !a->write) /* a store after a load of the same elements: each thread has its own */
+    if (b->write && !a->write) /* A store after a load of the same elements is safe, because each thread accesses only
+                                * its own element. */
         return a->first == b->first && a->step == b->step && a->bytes == b->bytes && a->step != 0;
     return false;
 }
@@ -560,7 +564,7 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
         make(s, step->b + k);
     if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* deferred stores are written after it: they write other bytes */
+    if (step->last) { /* The deferred stores are written after this one. They write other bytes. */
         put(s, step, &at, from);
         return true;
     }
@@ -590,7 +594,7 @@ static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsign
     memset(s->cell, 0, (s->vregs + 3) * sizeof *s->cell);
     for (unsigned r = 0; r < s->vregs + 3; r++)
         s->cell[r].state = BV_CELL_AFFINE;
-    memset(w->s, 0, s->scalars * sizeof *w->s); /* exec is not a register of this range */
+    memset(w->s, 0, s->scalars * sizeof *w->s); /* The cleared range does not include exec. */
     memset(w->p, 0, ISA_PT * sizeof *w->p);
     memset(w->sp, 0, ISA_PT * sizeof *w->sp);
     s->access_count = 0;
@@ -643,7 +647,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false; /* the block is to be run normally now */
+        return false; /* Block-wide execution of this block was just abandoned, so the block runs normally. */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (block->grid != grid || s->warp.ubase[EMU_U_BANK0] != (const char *)grid->bank0) {
@@ -726,7 +730,8 @@ bool emu_block_vector_blocks(struct emu_functional *f)
         if (s == NULL || !s->usable || !bv_block(f, s, &r, most))
             return false;
         emu_fixed_leave(f, f->current);
-        if (f->claims == NULL && f->grid != grid) /* the next grid may run on several threads */
+        if (f->claims == NULL && f->grid != grid) /* The engine now runs another grid, which may run on several
+                                                   * threads. */
             return true;
     }
     return false;

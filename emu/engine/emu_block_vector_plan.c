@@ -152,7 +152,7 @@ static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
     struct isa_insn insn[MAX_STEPS];
-    struct emu_program line = *program; /* the program of these instructions without guards */
+    struct emu_program line = *program; /* copy of the program, whose instructions get no guards */
     struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &s->layout,
                               .level = core->level};
     bool exits = false, effects = true;

@@ -64,7 +64,8 @@ static bool runs_alone(const struct emu_grid *grid)
 
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
-    if (!w->core->machine->threaded) /* with threads: called when all threads have returned */
+    if (!w->core->machine->threaded) /* With several threads, emu_text_stopped() is called when all threads have
+                                      * returned. */
         emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
                          runs_alone(w->block->grid));
     stop->kind = EMU_STOP_FAULT;
@@ -195,7 +196,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
             return EMU_STUCK_NONE;
         f->probe = emu_spin_observer_begin(f->base.machine, f->tries);
         if (f->probe == NULL)
-            return EMU_STUCK_NONE; /* no memory: a later call tries again */
+            return EMU_STUCK_NONE; /* There is no memory for an observer. A later call tries again. */
         f->probe->progress = all_progress(f);
         f->probe->gone = ended;
     } else if (all_progress(f) != f->probe->progress || f->probe->gone != ended) {
@@ -204,7 +205,8 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
         return EMU_STUCK_NONE;
     } else if (f->probe->failed) {
         f->tries += f->tries < 40;
-        f->watch_at = f->core->retired; /* compute anew when to check */
+        f->watch_at = f->core->retired; /* This makes emu_fixed_check_progress() compute anew when the next check is
+                                         * due. */
         end_probe(f);
         (void)emu_fixed_check_progress(f, block);
         return EMU_STUCK_NONE;
@@ -213,7 +215,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
-            all = false; /* a block that has not begun may write the values that the others wait for */
+            all = false; /* A block that has not begun may write the values for which the other blocks wait. */
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
@@ -291,7 +293,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             stop->kind = EMU_STOP_IDLE;
             return NULL;
         }
-        if (f->count == 0) { /* a saved state that no run can have written */
+        if (f->count == 0) { /* The state was loaded, and no run can have produced it. */
             *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are open, but none of their blocks can run");
             return NULL;
         }
@@ -326,7 +328,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
-        f->turn_left = 0; /* no warp of the block can run */
+        f->turn_left = 0; /* No warp of the block can run, so its slice ends. */
     }
 }
 
@@ -434,7 +436,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* a spin observer must see each slice; shadow and reaches are equal in all warps */
+    /* A spin observer must see the end of each slice. The members shadow and reaches are equal in all warps. */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
@@ -442,7 +444,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* after a direct switch: the last warp began with a whole quantum */
+    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began with a whole quantum. */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
             f->turn_left -= earlier;
@@ -514,7 +516,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                              struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_engine *engine = &f->base;
-    /* on threads: observers that were added meanwhile see the next grid */
+    /* On threads, observers that were added during the grid are not called before the next grid. */
     struct emu_observer *observers = f->claims == NULL ? engine->observers : NULL;
     struct emu_event ev;
     enum lw_status status;
@@ -558,7 +560,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             continue;
         }
         enum emu_slice_end end = rotate(f, &w);
-        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* a breakpoint that was set meanwhile: step over it */
+        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* The breakpoint was set while the grid ran on threads: it
+                                                            * is stepped over. */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
@@ -801,7 +804,7 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* The engine has two names. It replays as long as its machine's log is not at the end. */
+/* Operations of the engine, which has two names. It replays as long as its machine's log is not at the end. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \

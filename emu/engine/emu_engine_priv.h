@@ -141,7 +141,8 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
 /** Checks for progress if a check is due; @current is the running block. Returns true without progress for a
  *  window. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
-/** Result of the check whether what runs was proved never to make progress. Observes it, if that is due. */
+/** Whether the blocks that run were proved never to make progress. emu_fixed_stuck() observes them if an observation is
+ *  due. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
@@ -179,7 +180,8 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
 enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_thread_ref *place,
                                     struct emu_stop *stop, struct lw_error *err);
 
-/* ---- replay (emu_replay.c): from the log's cursor; stop->kind NONE: the log is at its end ------ */
+/* ---- replay (emu_replay.c): execution of the log's entries from its cursor on; stop->kind NONE: the log is at its end
+ * ------ */
 
 enum lw_status emu_replay_run(struct emu_functional *f, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;

@@ -123,7 +123,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* the block's place belonged to another block in the last slice */
+    if (r == NULL && !f->placed && f->grid != NULL) { /* In the last slice another block had the place of this block. */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }
@@ -396,7 +396,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
 
     switch (e->kind) {
     case EMU_LOG_COMMIT:
-        f->replaying = false; /* a run that stopped here did so finally: hangs count */
+        f->replaying = false; /* The recorded run stopped here without continuing, so a hang found here is reported. */
         if (!f->placed)
             (void)emu_fixed_commit(f, stop, &status, err);
         f->replaying = true;

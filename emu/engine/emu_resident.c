@@ -55,7 +55,7 @@ bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, 
     return true;
 }
 
-/** Gives @r the lowest free number; there are as many numbers as places. */
+/** Gives @r the lowest free slot number. There are as many numbers as places in the list. */
 static void number(struct emu_functional *f, struct emu_resident *r)
 {
     unsigned word = f->low_number / 64;
@@ -116,8 +116,8 @@ static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t 
     return low;
 }
 
-/** Makes the next block of @grid resident. Adjusts the current index so that it still denotes @turn, the
- *  block that runs or has just left. Returns false if there is no memory. */
+/** Makes the next block of @grid resident. Adjusts the current index so that it still denotes @turn, which is the
+ *  running block, or the block that has just left. Returns false if there is no memory. */
 static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
                           const struct emu_resident *turn)
 {
@@ -180,7 +180,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         if (g->blocks_placed == g->block_count)
             emu_grid_started(machine, g);
         if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
-            return; /* no later block gets a slot */
+            return; /* No later block can get a slot. */
         g = next;
         next = g->queue.next;
     }
@@ -214,7 +214,7 @@ void emu_fixed_refill(struct emu_functional *f)
         fill_residents(f, NULL);
         return;
     }
-    turn = f->resident[f->current]; /* a copy: filling moves the entry */
+    turn = f->resident[f->current]; /* A copy is passed, because fill_residents() moves the entry. */
     fill_residents(f, &turn);
 }
 

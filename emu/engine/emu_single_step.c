@@ -83,7 +83,8 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        /* The recorded history ends before the next instruction of these lanes: step them from there. */
+        /* The recorded history ends before the next instruction of these lanes. The code below steps them from
+         * there. */
     }
     status = begin_block(f, place, &block, err);
     if (status != LW_OK)
@@ -109,7 +110,8 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
             lanes = w->split[stepped.split].lanes;
         }
     }
-    /* in the recorded history the lanes merged with others, from which a SIMT stack cannot divide them */
+    /* In the recorded history the lanes merged with others. A SIMT stack cannot divide them again, so the whole split
+     * is stepped. */
     if (in_past && engine->machine->reconv->lockstep)
         lanes = w->split[stepped.split].lanes;
     struct lw_error why;
@@ -159,7 +161,7 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     if (w->live == 0)
         return false;
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        do { /* a slice ends at a launch */
+        do { /* Each pass runs up to a launch, where a slice ends. */
             uint64_t part;
             admit_launched(f);
             end = emu_warp_run_slice(&w, quantum - count, &part);

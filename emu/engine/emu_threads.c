@@ -229,7 +229,8 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for host threads");
     pool = f->pool;
-    f->claims = &pool->claims; /* set only now: other calls of this engine are made by its user */
+    f->claims = &pool->claims; /* Set for this call only: in other calls the engine acts for its user, not as one of the
+                                * threads. */
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;
@@ -261,7 +262,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    if (found != NULL) { /* found remains set: a run that continues stops here again */
+    if (found != NULL) { /* pool->found remains set, so that a run that continues stops here again. */
         pool->found = found;
         *stop = found->stop;
         emu_text_stopped(machine, stop->place.grid, stop->place.block, true);

@@ -292,7 +292,8 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
 {
-    struct emu_grid *grid = machine->last_grid; /* later launches are looked up more often */
+    struct emu_grid *grid = machine->last_grid; /* The search starts at the last launch, because later launches are
+                                                 * looked up more often. */
 
     while (grid != NULL && grid->sequence > sequence)
         grid = grid->previous;
@@ -343,7 +344,7 @@ void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
 static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
                                      uint64_t stream)
 {
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 by the golden ratio: Knuth 6.4 */
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio (Knuth 6.4). */
     uint64_t h = ((sequence * odd ^ block) * odd ^ stream) * odd;
 
     return &machine->stream[(h >> 32) % EMU_STREAM_LISTS];
@@ -511,7 +512,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
         if (grid->buffer != 0)
             (void)!emu_memory_free(machine, grid->buffer, NULL);
         grid->buffer = 0;
-        emu_grid_started(machine, grid); /* needed for engines that place blocks themselves */
+        emu_grid_started(machine, grid); /* Engines that place blocks themselves need this call. */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;
@@ -605,7 +606,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* the host launch, and the number of omitted levels */
+        if (said == 4 && grid->depth > 1) { /* Prints the number of omitted levels and the host's launch. */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

@@ -299,8 +299,8 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, which is the limit (option "
                                                   "launch_depth)", grid->depth);
-    /* a grid is recorded as started at the end of its first slice, or after a step: this one runs, so it has
-     * started */
+    /* A grid is recorded as started at the end of its first slice, or after a step. The grid of this lane is running
+     * and may not be recorded yet. */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not started when lane %u launches another: at "

@@ -15,13 +15,15 @@
 #include "emu/engine/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
-#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, at which another one pays */
-#define LEAST_HALF UINT64_C(1024) /* smallest half on the way back, in instructions; and the time of eight
-                                   * snapshots */
+#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, from which on another snapshot is worth
+                                   * its cost */
+#define LEAST_HALF UINT64_C(1024) /* smallest half of a way back, in instructions; the replay of a half must also take
+                                   * at least the time of eight snapshots */
 #define SPEED_GUESS 2e7           /* instructions a second, assumed before a measurement */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
 #define FIRST_LOOK UINT64_C(65536) /* warp instructions between two readings of the clock */
-#define LEAST_SECONDS 0.02         /* between snapshots; and 50 times the cost of one */
+#define LEAST_SECONDS 0.02         /* shortest time between snapshots, which is also at least 50 times the cost of a
+                                    * snapshot */
 
 struct snapshot {
     uint64_t instructions;
@@ -70,7 +72,8 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------ */
+/* ---- snapshots and the log within the budget
+ * ------------------------------------------------------------------------ */
 
 static uint64_t bytes_of(const struct emu_history *h)
 {
@@ -241,8 +244,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-/** Limits the number of snapshots taken in the past: removes the farthest that is not where the machine came
- *  from. */
+/** Limits the number of snapshots taken in the past: removes the snapshot that is farthest from the position, except
+ *  the snapshot from which the machine came. */
 static bool forget_visit(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -351,7 +354,7 @@ static void add_mark(struct emu_history *h)
     h->mark[h->mark_count++] = m;
 }
 
-/** Called before anything runs at the live end: records host steps since the last run. */
+/** Called before the engine runs at the live end. Records the host steps since the last run. */
 static void begin(struct emu_recorder *recorder)
 {
     struct emu_history *h = (struct emu_history *)recorder;
@@ -452,7 +455,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* takes a snapshot for the way back */
+            take(h, true); /* This snapshot makes the way back fast. */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the list is whole ------------------------------------------------------------------ */
+/* ---- checks that emu_state.def has every member ------------------------------------------------------------------ */
 
 #define NAME_PLAIN(member) #member " "
 #define NAME_CUSTOM(member) #member "* "
@@ -188,7 +188,7 @@ static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *
                               last->block_count * last->block_warps)))
         return emu_state_bad(err, "a launch");
     while (parent == 0 && *host != NULL && (*host)->sequence <= sequence)
-        make_spare(machine, host); /* the list in which restoring looks */
+        make_spare(machine, host); /* emu_grid_restore() searches the spare list. */
     enum lw_status status = emu_grid_restore(machine, &launch, sequence, first_warp_id,
                                              parent != 0, &p, err);
     if (status != LW_OK)
@@ -243,7 +243,8 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
     for (struct emu_grid *p = f->base.machine->grids; p != NULL; p = p->next) {
         if (!emu_grid_of_device(p))
             continue;
-        p->launcher_block = &f->core->block[0]; /* holds another block if the launching one has ended */
+        p->launcher_block = &f->core->block[0]; /* If the launching block has ended, its memory may hold another
+                                                 * block. */
         for (unsigned s = 0; s < f->core->slots_used; s++) {
             struct emu_block *b = &f->core->block[s];
             if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
@@ -308,7 +309,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
 static bool residents_fit(const struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
-    unsigned i = 0, ended = 0; /* ended blocks that still have their slots */
+    unsigned i = 0, ended = 0; /* number of ended blocks that still have their slots */
 
     if (f->placed)
         return f->grid == NULL;

@@ -321,7 +321,7 @@ static void note_look(const struct emu_block *block, uint64_t *look)
 {
     struct emu_machine *machine = block->core->machine;
 
-    if (*look >= UINT64_MAX / 2) /* no machine can have made so many */
+    if (*look >= UINT64_MAX / 2) /* No machine can have made so many observations: the number is invalid. */
         *look = 0;
     if (machine->looks < *look)
         machine->looks = *look;

@@ -10,14 +10,16 @@
 enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
-    WALK_FREE = 1 << 16,       /* steps that may be analysed backwards at any time, plus for each observed step: */
-    WALK_FIRST = 2,            /* steps in the first analysis of a T, for each observed step */
-    WALK_MOST = 4,             /* steps in all analyses of a T, for each observed step */
-    WALK_BYTES = 32,           /* bytes of the map of local memory that cost as much as a step */
+    WALK_FREE = 1 << 16,       /* number of steps that may be analysed backwards in any case */
+    WALK_FIRST = 2,            /* first analysis of a T: number of further steps for each observed step */
+    WALK_MOST = 4,             /* all analyses of a T together: number of further steps for each observed step */
+    WALK_BYTES = 32,           /* analysing so many bytes of the map of local memory costs as much as analysing a
+                                * step */
     NEW_SLOTS = 8              /* differing positions recorded in one analysis */
 };
 
-/* ---- where a warp is ------------------------------------------------------------------------ */
+/* ---- position of a warp: its splits, pcs and barrier groups
+ * ------------------------------------------------------------------------ */
 
 static void put64(struct emu_bytes *out, uint64_t value)
 {
@@ -37,7 +39,8 @@ static int next_split(const struct emu_warp *w, uint64_t *seen)
     return best;
 }
 
-/** Writes which lanes share a number in @reg: numbers change in each iteration, groups do not. */
+/** Writes which lanes have equal numbers in barrier register @reg. The numbers change in each iteration; the sets of
+ *  lanes do not. */
 static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned reg)
 {
     uint64_t todo = w->bform[reg].lanes & w->live;
@@ -86,7 +89,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
         }
 }
 
-/** Number of the warp's splits that precede @s by @member. */
+/** Number of splits of the warp whose @member is lower than that of split @s. */
 #define RANK(w, s, member)                                                                     \
     ({                                                                                         \
         unsigned rank_ = 0;                                                                    \
@@ -317,7 +320,7 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
-/** Analyses T backwards once more, while the total cost is within a fixed part of the steps observed. */
+/** Analyses T backwards once more, unless the total cost exceeds a fixed multiple of the observed steps. */
 static bool walk(struct emu_slice *k, uint64_t factor)
 {
     struct emu_cycle *c = k->c;
@@ -349,11 +352,12 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     k->end.local = calloc(k->local_size + 1, 1);
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
-    /* every extension of T depends on the values that T itself depends on */
+    /* Each extension of T depends on the values on which T depends. If one of them differs, the extensions of T fail,
+     * too. */
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;
-    c->next_try = c->count + c->count / 2 + 1; /* the following analysis may not hold for a longer T */
+    c->next_try = c->count + c->count / 2 + 1; /* The result of the following analysis may not hold for a longer T. */
     if (!walked)
         goto cleanup;
     while (emu_slice_join(k))
@@ -369,7 +373,7 @@ cleanup:
     return proved;
 }
 
-/* ---- what is seen -------------------------------------------------------------------------- */
+/* ---- observed steps -------------------------------------------------------------------------- */
 
 /** Records which offsets of local memory @ev's lanes accessed. Returns false without memory, or if they are
  *  invalid. */
@@ -531,7 +535,8 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* the warp has usually looped for long; else T starts later */
+        c->segment = most - most / 8; /* The warp has usually been looping for a long time. If it has not, T starts
+                                       * later. */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))

@@ -26,12 +26,12 @@ struct emu_cycle_step {
     uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
     uint32_t index;            /* index of the instruction */
-    /* offset common to all lanes of `local`; with `apart`, the index of their offsets in offset[] */
+    /* offset that all lanes of `local` have in common; if `apart` is set, index in offset[] of the lanes' offsets */
     uint32_t offset;
     uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
-    bool decided;              /* an (un)equal compare: `offset` is the bit in which the values differ, 64: none
-                                * (stored as for `local`) */
+    bool decided;              /* the step is an (un)equal compare: `offset` is the bit in which the compared values
+                                * differ (64: none), or with `apart` an index in offset[] */
     bool retired;              /* the instruction was executed; false: lanes only started to wait */
 };
 
@@ -49,7 +49,7 @@ struct emu_cycle {
     unsigned warp;
     bool over;              /* proved: no more steps are recorded */
     uint64_t steps;         /* total number of steps observed */
-    uint64_t segment;       /* length of T at which its start moves on */
+    uint64_t segment;       /* if T reaches this length without a proof, T starts anew at a later step */
     uint64_t next;          /* the warp's instruction count at the next step */
     uint64_t next_try;      /* shortest T that is analysed */
     uint64_t walked;        /* total number of steps analysed backwards */

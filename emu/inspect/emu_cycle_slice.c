@@ -52,7 +52,8 @@ static void need_guard(struct emu_slice *k, const struct isa_insn *insn, uint64_
         need(k, &guard, lanes);
 }
 
-/** Returns what a step has recorded for one of @lanes: an offset, or a bit. */
+/** Returns what a step has recorded for one of @lanes: the offset of its access, or the bit in which its compared
+ *  values differ. */
 static uint32_t noted(const struct emu_slice *k, const struct emu_cycle_step *t, uint64_t lanes, unsigned lane)
 {
     return t->apart ? k->c->offset[t->offset + lw_popcount(lanes & lw_mask(lane))] : t->offset;
@@ -111,10 +112,11 @@ static bool sees_order(const struct isa_insn *insn, unsigned flags)
            ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
 }
 
-/** Returns true for instructions whose sources decide what happens, whether their results matter or not. */
+/** Returns true for instructions whose sources affect control flow or memory. Such sources matter even if the
+ *  instruction's results do not. */
 static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
 {
-    if (insn->op == ISA_NANOSLEEP) /* the duration does not matter */
+    if (insn->op == ISA_NANOSLEEP) /* The duration of a sleep does not matter. */
         return false;
     return info->flags & ISA_F_MEMORY || (info->flags & ISA_F_CONTROL && !(info->flags & ISA_F_SYNC));
 }
@@ -345,12 +347,13 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     }
     if (info->flags & ISA_F_ATOMIC && t->local != 0)
         k->hopeless = true;
-    for (LW_EACH_BIT(l, t->local & matter)) /* for a sign-extended part, all of it */
+    for (LW_EACH_BIT(l, t->local & matter)) /* A part that is sign-extended matters as a whole. */
         local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
     sources = matter & t->effective;
     if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
-    const bool brings = is_bar_red(insn) && sources == 0; /* the instruction's value affects only the results of other lanes */
+    const bool brings = is_bar_red(insn) && sources == 0; /* The instruction's sources in these lanes affect only the
+                                                           * results of other lanes. */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);

@@ -137,7 +137,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
             todo &= ~split_bit((unsigned)k);
         }
         while (here != 0) {
-            uint64_t same = here; /* lanes that wait with different masks are distinguished */
+            uint64_t same = here; /* Lanes that wait with different member masks are listed separately. */
             for (LW_EACH_BIT(l, w->split[id].state == EMU_SPLIT_WARPSYNC ? here : 0))
                 if (w->member[l] != w->member[lw_lowest(here)])
                     same &= ~split_bit((unsigned)l);
@@ -237,7 +237,7 @@ static void put_line(struct report *r, const struct emu_warp *w, const char *tex
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
 }
 
-/** Makes the lanes the report's culprit if @kind is the gravest so far. Returns true if they are the culprit. */
+/** If @kind is the gravest kind so far, makes the lanes the report's culprit and returns true. */
 static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
@@ -304,7 +304,7 @@ static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
 {
     return p->grid == grid_of(w) && p->block == w->block->linear && p->warp == w->index &&
-           /* in a loaded checkpoint the pc may be anywhere */
+           /* The pc of a loaded checkpoint may have any value. */
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
@@ -387,7 +387,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
     if (lanes == 0)
         return;
     bool is_culprit = blame(r, EMU_HANG_LIVELOCK, w, lanes);
-    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* plain loads are used only if there are no others */
+    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* The second pass uses plain loads, if the first pass found no
+                                                          * ordered ones. */
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
@@ -403,8 +404,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            /* the location at which the first line says that the lanes wait, not the one at which they are in their
-             * loop now */
+            /* The report's pc is the location at which the first line says that the lanes wait. The lanes may be at
+             * another location of their loop now. */
             if (is_culprit) {
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;

@@ -157,7 +157,7 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    /* looping warps that arrive at one of these barriers could release the waiting lanes */
+    /* A looping warp that arrives at one of these barriers could release the waiting lanes. */
     return (waits & arrives) == 0;
 }
 
@@ -165,7 +165,7 @@ bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct
 {
     if (!probe->attached)
         return false;
-    if (w->look == probe->serial) /* reads are recorded when all warps are proved */
+    if (w->look == probe->serial) /* The reads of a proved warp are recorded once all warps of the block are proved. */
         return emu_spin_observer_has_proof(probe, w->block);
     if (find_cycle(probe, w) != NULL)
         return true;
@@ -219,7 +219,7 @@ struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, 
     if (probe == NULL)
         return NULL;
     probe->order = chosen ? EMU_ORDER_CHOSEN : EMU_ORDER_ANY;
-    if (chosen) /* a user waits for a step */
+    if (chosen) /* A debugger's user waits for the result, so the observation is short. */
         probe->most = steps_to_see(0, tries);
     return probe;
 }
@@ -315,11 +315,12 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
         const struct emu_poll *p = &probe->poll[i];
         if (p->kind == EMU_ACCESS_LOAD || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
-        /* an atomic that had changed a byte would have been progress: at an unchanging address it only reads */
+        /* An atomic that had changed a byte would have been progress. Atomics at an unchanging address therefore count
+         * as reads. */
         const bool stores = p->kind == EMU_ACCESS_STORE;
         for (LW_EACH_BIT(l, p->lanes))
             if ((p->moved >> l & 1) || (stores && overlap(at, poll->bytes, p->address[l], p->bytes)))
-                return true; /* a changing address may reach it, too */
+                return true; /* A store with a changing address may reach the location, too. */
     }
     return false;
 }

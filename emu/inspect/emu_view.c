@@ -181,7 +181,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
         return false;
-    /* the value that an instruction of this lane would read: other lanes may be running */
+    /* Gets the value that an instruction of this lane would read, even if other lanes are running. */
     if (sr == ISA_SR_ACTIVEMASK) {
         *value = 0;
         for (LW_EACH_BIT(id, w->split_ids))
@@ -248,7 +248,8 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             s = &w->split[id];
         }
         memset(w->proved, 0, sizeof w->proved);
-        if (w->ctag != NULL) /* the register plan does not cover this path */
+        if (w->ctag != NULL) /* The plan of the registers does not cover a path through this jump, so all registers
+                              * become vectors. */
             emu_compact_forget(w);
         if ((int)id == w->running)
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];

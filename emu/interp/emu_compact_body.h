@@ -39,7 +39,7 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
         memcpy(kept, d, n * sizeof *d);
     if (is_high) {
         high = (uint32_t)(t->base >> 32);
-        carries = !emu_ctag_fits32(w, t, false); /* carries into the high word in some lanes */
+        carries = !emu_ctag_fits32(w, t, false); /* true: a carry into the high word occurs in some lanes */
     }
     if (!is_high) {
         tag_row(d, n, fold, (uint32_t)t->base, (uint32_t)t->stride, (uint32_t)t->rise);
@@ -69,7 +69,7 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
 {
     const struct emu_ctag *t = &w->ctag[di->ta];
     const unsigned plain = mode & ~(unsigned)MEM_SCALED;
-    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* scale of the steps and of the offset */
+    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* factor of the offset and of its steps */
 
     out->step = t->stride * scale;
     out->rise = t->rise * scale;

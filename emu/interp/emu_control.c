@@ -136,7 +136,8 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
-    if (taken == 0 || taken == ask || di->delta == 1) { /* +1: both sides lead there */
+    if (taken == 0 || taken == ask || di->delta == 1) { /* A distance of +1 is a branch to the next instruction: both
+                                                         * sides lead there. */
         emu_count_run(w, di);
         jump(w, taken == 0 ? di + 1 : target);
         return;
@@ -510,7 +511,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u: the barriers are 0 to 15", id);
         return NULL;
     }
-    /* The split functions count from w->retired; a refused arrival undoes the count. */
+    /* The split functions need w->retired to include the run. If the arrival is refused, the count is undone. */
     const struct emu_dinsn *run_start = w->run_start;
     int64_t budget = w->budget;
     uint64_t retired = w->retired, lane_retired = w->lane_retired;
@@ -567,7 +568,7 @@ static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_fence(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    EMU_GO(w, di + 1); /* execution is sequentially consistent (MACHINE 5) */
+    EMU_GO(w, di + 1); /* A fence has no effect, because execution is sequentially consistent (MACHINE 5). */
 }
 
 static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
@@ -712,7 +713,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         return NULL;
     }
     emu_count_run(w, di);
-    /* each set of members separately: a split may contain several, all complete */
+    /* Executes each set of members separately. A split may contain several sets, all of which are complete. */
     member_masks(w, go, masks, ~UINT32_C(0), member);
     while (go != 0) {
         uint64_t first = member[lw_lowest(go)], group = 0;

@@ -79,7 +79,7 @@ CONVERSIONS(FORM)
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };
-    enum { CV_BOTH = 16 }; /* bit of a CV_...: the row serves both signs of the type, u32 and s32 */
+    enum { CV_BOTH = 16 }; /* bit in a CV_... value: the row serves both u32 and s32, or both u64 and s64 */
     enum { CV_X64 = ISA_DT_U64 | CV_BOTH, CV_X32 = ISA_DT_U32 | CV_BOTH, CV_U8 = ISA_DT_U8, CV_S8 = ISA_DT_S8,
            CV_U16 = ISA_DT_U16, CV_S16 = ISA_DT_S16, CV_U32 = ISA_DT_U32, CV_S32 = ISA_DT_S32,
            CV_F16 = ISA_DT_F16, CV_BF16 = ISA_DT_BF16, CV_F32 = ISA_DT_F32, CV_F64 = ISA_DT_F64 };

@@ -36,7 +36,7 @@
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
 #define UNIFORM_f64(w, di) emu_f64_bits(emu_uniform64(w, di))
-/* instructions of these types are SELDOM: X is never uniform */
+/* Instructions of these types are SELDOM and have no handlers for a uniform X. */
 #define UNIFORM_f16(w, di) 0.0f
 #define UNIFORM_bf16(w, di) 0.0f
 
@@ -63,7 +63,7 @@
 #define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
 #define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
 
-/* ftz and saturation of the `m` bodies: conversions of sources and results. */
+/* Flushing and saturation in the `m` bodies: these functions convert sources and results. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -429,7 +429,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 struct LEVEL(row_handlers) {
     emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
     emu_handler_fn *modded[2];      /* [partial] */
-    bool rows_only;                 /* no handlers for a uniform X */
+    bool rows_only;                 /* true: there are no handlers for a uniform X */
 };
 #define MODDED_PAIR(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
 #define NO_PAIR(id) {NULL, NULL}

@@ -68,7 +68,8 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_slice_end_unpatch(w); /* the slice ends here: what the budget determined about its end is void */
+    emu_slice_end_unpatch(w); /* The slice ends here, so a layer that marks the end of the slice at a later instruction
+                               * is removed. */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)

@@ -165,7 +165,7 @@ MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    /* offsets in [low, high] stay within the span */
+    /* Computes the offsets [low, high] whose accesses are inside the span. */
     int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
     low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
     high = high < 0 ? -1 : high >> q->scale;
@@ -204,7 +204,7 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
-    /* for signed offsets: as if the least were 0 */
+    /* For signed offsets the base is lowered, as if the smallest offset were 0. */
     const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
     const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
     int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
@@ -258,7 +258,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
         form = step == 0                 ? EMU_ADDR_UNIFORM
                : step == unit            ? EMU_ADDR_CONTIGUOUS
-               : count <= 2 || store     ? EMU_ADDR_GATHER /* words would not be saved, or the row has another form */
+               : count <= 2 || store     ? EMU_ADDR_GATHER /* a stride would save no words, or the access is a store,
+                                                            * for which there is no strided form */
                                          : EMU_ADDR_STRIDED;
         const uint32_t zero = first - low * step;
         if (form != EMU_ADDR_GATHER && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)

@@ -19,7 +19,7 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    if (flags & ISA_F_ATOMIC) { /* the decoder checks which exist */
+    if (flags & ISA_F_ATOMIC) { /* The decoder has refused atomics that do not exist. */
         out->full = out->part = LEVEL(mem_atomic);
         return true;
     }

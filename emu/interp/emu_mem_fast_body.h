@@ -197,7 +197,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = host0; /* each half accesses the same part of a row of the data */
+    uint8_t *host1 = host0; /* Each half accesses the same part of the data row. */
     if (address1 != address0)
         host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
@@ -231,7 +231,8 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    w->proved[slot] = 0; /* the form of the last iteration does not hold for later loads either, if this one fails */
+    w->proved[slot] = 0; /* If the test below fails, the form found in the last iteration does not hold for later loads
+                          * either. */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
@@ -242,7 +243,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
         w->proof[slot].host[0] = host0;
         w->proof[slot].host[1] = host1;
         proved |= EMU_PROVED_REACHED;
-    } else { /* the words of this load may be valid nevertheless */
+    } else { /* The range of all sharing loads is not valid, but the words of this load may be. */
         host0 = mem_reach(w, space, address0, span, false);
         host1 = mem_reach(w, space, address1, span, false);
         if (host0 == NULL || host1 == NULL)

@@ -114,7 +114,7 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
 struct mem_window {
     uint8_t *host; /* host address of `base` */
     uint64_t base, size;
-    bool global;   /* more than the window is valid: see the page map */
+    bool global;   /* addresses outside the window may be valid, too: the page map decides */
 };
 
 /**
@@ -383,7 +383,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                                   unsigned n, uint64_t m, unsigned bytes)
 {
     const unsigned scale = rows->scale;
-    uint64_t ahead = rows->base - window->base; /* distance of the window's start, modulo 2^64 */
+    uint64_t ahead = rows->base - window->base; /* distance from the window's start to the rows' base, modulo 2^64 */
     uint64_t room = window->size - bytes, low = 0, high;
 
     if (window->size < bytes)
@@ -407,7 +407,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* the value may be outside of the window, but the sums are not */
+    /* The returned address may be outside of the window. Its sums with the lanes' offsets are inside. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 

@@ -82,7 +82,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
 #define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
-/* in the variant, X is the third source and C the second */
+/* With the variant bit, X is the third source and C the second. */
 #define SCALAR3(T, e)                                                                         \
     SCALAR_ROW(WORDS(T), false,                                                               \
         const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T at_x = SCALAR_X(T); \

@@ -106,7 +106,7 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* a checker requested a stop here */
+        return; /* The engine is due, or a checker has requested a stop. */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
@@ -120,7 +120,7 @@ static inline bool may_hand_spent(const struct emu_warp *w)
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
-    const bool jumps = true; /* handlers jump to the next handler, of any warp */
+    const bool jumps = true; /* true: a handler jumps to the next handler, of whichever warp */
 #endif
 
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;

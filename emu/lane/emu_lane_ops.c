@@ -328,7 +328,8 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
     case ISA_SR_SMID: is_nondet = ops->hw_ids != NULL; break;
-    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* a replay has one core */
+    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* A replay has one core, so the recorded number is
+                                                                   * needed. */
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64: is_nondet = ops->clock != NULL; break;
     case ISA_SR_GLOBALTIMER: is_nondet = ops->globaltimer != NULL; break;
@@ -345,7 +346,7 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide = di->op == ISA_V_S2R_B64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    w->run_done = (uint32_t)(di - w->run_start); /* clocks are exact within a run */
+    w->run_done = (uint32_t)(di - w->run_start); /* The count makes clocks exact within a run. */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
         note_special(w, sr, d[0]);
@@ -446,7 +447,8 @@ void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
     emu_put_predicate(w, di->p, lanes, result);
 }
-/** .b32: the ballot of the lane's virtual warp; else a pair with the whole warp's. */
+/** Ballot. The .b32 form gives the ballot of the lane's virtual warp; the other form gives the whole warp's in a
+ *  register pair. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;

@@ -109,7 +109,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 
     if (z.significand == 0)
         return pack(negative, p, e, false, rounding);
-    /* Align: p has at most 106 bits, z 53. Give both 20 spare bits where possible. */
+    /* Aligns both terms: p has at most 106 bits, z has 53. Each gets 20 spare bits where possible. */
     unsigned __int128 q = z.significand;
     int ez = z.exponent;
     p <<= 20, e -= 20;
@@ -295,7 +295,7 @@ static double quarter_turns(float x, int *quadrant)
     /* window * 2^(-128 - first) is the tail of 2/pi; keep the product modulo 2^128. */
     unsigned __int128 product = window * m; /* weight 2^(e - 128 - first) a unit */
     int unit = 128 + first - e;             /* bit of weight 1 in the product */
-    if (unit > 126) { /* small x: give the quadrant its two bits */
+    if (unit > 126) { /* For a small x the product is shifted, so that the quadrant gets its two bits. */
         int drop = unit - 126;
         product = (window >> drop) * m;
         unit = 126;

@@ -56,7 +56,7 @@ static struct emu_affine multiply(struct emu_affine x, struct emu_affine y, unsi
     return (struct emu_affine){ .ok = false };
 }
 
-/** 32 bits as 64: no value that the launch gives the ids may be outside of the type. */
+/** Extends a 32-bit value to 64 bits. The value must stay inside the 32-bit type for all ids of the launch. */
 static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x, bool is_signed)
 {
     const struct emu_predict_launch *l = &p->launch;

@@ -26,8 +26,8 @@ struct emu_predict {
     struct emu_predict_launch launch;
     uint64_t *value;    /* value of each node */
     uint8_t *depends;   /* for each node: set of EMU_PREDICT_... */
-    struct emu_predict_list *list; /* for each site, then for each loop (sides of the loop's test) */
-    uint8_t *needed;    /* for each node, while a list is made: the list needs the node */
+    struct emu_predict_list *list; /* for each site; then for each loop: the two sides of the loop's test */
+    uint8_t *needed;    /* for each node: true if the list that is being made needs the node */
     uint64_t *variables;   /* owned; may be NULL */
     uint8_t *params;       /* owned; may be NULL */
     struct emu_affine *affine; /* affine form of each node; NULL before the first request */

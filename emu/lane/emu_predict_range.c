@@ -29,7 +29,8 @@ static bool counts(const struct isa_slice_site *s, uint32_t array, unsigned flag
     return s->reject == ISA_SLICE_ACCEPTED && s->array == array && (!s->store || (flags & EMU_PREDICT_STORES));
 }
 
-/** Address of a site at @thread with dimension @k of its tid (0, 1) or ctaid (2, 3) one further, from that at @thread. */
+/** Returns by how much the site's address grows from @thread to its neighbour in dimension @k: x or y of tid (0, 1) or
+ *  of ctaid (2, 3). */
 static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_predict_thread *thread, unsigned k)
 {
     struct emu_predict_thread next = *thread;
@@ -89,7 +90,8 @@ static uint64_t find_pitch(struct emu_predict *predict, uint32_t array)
     const struct isa_slices *s = predict->slices;
     const struct emu_predict_launch *l = &predict->launch;
 
-    for (unsigned way = 0; way < 3; way++) /* by the ids, if addresses are sums of them; by probes; by loops */
+    for (unsigned way = 0; way < 3; way++) /* Three ways, in order: by the ids, if addresses are sums of them; by
+                                            * probes; by loops. */
         for (uint32_t i = 0; i < s->site_count; i++) {
             struct emu_predict_affine at = { .constant = 0 };
             uint64_t pitch;
@@ -157,7 +159,7 @@ struct range {
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** NULL: all corners are one rectangle; else called with the bytes of each. */
+    /** Called with the bytes of each corner; NULL: the bytes of all corners are joined to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 

@@ -176,7 +176,7 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
         log->cursor = behind;
     if (emu_log_is_before(&log->cursor, &log->front))
         log->front = log->cursor;
-    log->last = behind; /* entries are added from here on */
+    log->last = behind; /* New entries are added from this position on. */
     log->has_last = false;
 }
 
@@ -244,7 +244,7 @@ struct emu_log_cursor emu_log_position(struct emu_log *log)
     if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
-        emu_log_is_counted(e.kind)) { /* the count of the log's last entry may grow */
+        emu_log_is_counted(e.kind)) { /* The count of the log's last entry may still grow. */
         cursor = log->last;
         cursor.done = e.count;
     }
@@ -431,7 +431,8 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
     difference(machine, e, &want, why, sizeof why);
     if (why[0] != '\0')
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: %s", log->name, why);
-    /* history may go back before it: then the log must repeat it */
+    /* History may go back to a position before this entry. A replay must then repeat the step, so its data is
+     * stored. */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
     emu_log_advance(log, 0);

@@ -27,7 +27,7 @@ enum emu_log_kind {
     EMU_LOG_BEGIN,   /* an engine that places blocks itself started a block */
     EMU_LOG_END,     /* an engine that places blocks itself freed a block */
     EMU_LOG_NONDET,  /* a non-deterministic input of the next step: kind (which), value */
-    /* edits by a debugger; place, place.split being a lane */
+    /* The following entries are a debugger's edits. The entry names a lane: place, and place.split. */
     EMU_LOG_REGISTER, /* which: class; address: number; value */
     EMU_LOG_PC,       /* value */
     EMU_LOG_MEMORY,   /* address, bytes */
@@ -62,7 +62,7 @@ struct emu_log_cursor {
 
 enum emu_log_mode {
     EMU_LOG_RECORD, /* the cursor is at the end, unless history went back */
-    EMU_LOG_REPLAY  /* from a file: the host repeats its steps, which are compared */
+    EMU_LOG_REPLAY  /* the log is from a file: the host repeats its steps, which are compared with the log */
 };
 
 struct emu_log {

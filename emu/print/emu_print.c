@@ -11,7 +11,7 @@
 #include "emu/emu_next_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 
-/* ---- who has ended ------------------------------------------------------------------- */
+/* ---- ended blocks ------------------------------------------------------------------- */
 
 void emu_text_init(struct emu_text *text)
 {
@@ -81,7 +81,7 @@ static void note_ended(struct emu_text_grid *g, uint64_t block)
     }
 }
 
-/* ---- what comes out -------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------- */
 
 static void show(struct emu_machine *machine, const char *text, size_t size)
 {
@@ -98,14 +98,14 @@ static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
     b->size = b->capacity = 0;
 }
 
-/** Returns true if all lower blocks have ended; *@ended: so has this one. */
+/** Returns true if all lower blocks have ended; Sets *@ended to whether the block itself has ended, too. */
 static bool is_due(const struct emu_text *text, const struct emu_text_block *b, bool *ended)
 {
     *ended = true;
     for (size_t i = 0; i < text->grid_count && text->grid[i].grid->sequence <= b->grid; i++) {
         const struct emu_text_grid *g = &text->grid[i];
         if (g->grid->sequence != b->grid)
-            return false; /* grids leave the list when they end */
+            return false; /* An earlier grid is still in the list, so it has not ended. */
         *ended = g->prefix > b->block;
         return g->prefix >= b->block;
     }

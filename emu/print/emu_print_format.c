@@ -392,7 +392,7 @@ static bool one(struct work *w, struct reader *r, bool *known)
         case ' ': spec.space = true; break;
         case '#': spec.hash = true; break;
         case '0': spec.zero = true; break;
-        case '\'': break; /* groups of digits, of which the C locale has none */
+        case '\'': break; /* The flag requests groups of digits. The C locale has no such groups. */
         default: more = false; break;
         }
         r->p += more;

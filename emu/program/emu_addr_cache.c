@@ -22,7 +22,7 @@
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* the load's address registers and base have not been written */
+    bool lies;         /* no instruction has written the load's address registers and base since */
     int slot;          /* slot of the check; -1: no later load shares the check so far */
     uint32_t below, above;
     uint64_t alike[4]; /* vector registers that differ from its address register by the same value in all lanes */
@@ -107,7 +107,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         } else if (use[u].reg_class == ISA_REG_S) {
             if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
-                o->open = false; /* other lanes execute after it */
+                o->open = false; /* The instruction writes exec, so other lanes execute after it. */
             if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
                 overlaps(use[u].first, use[u].count, first->c, 2))
                 o->lies = false;
@@ -227,7 +227,7 @@ void emu_addr_cache_mark(struct emu_code *code)
             memset(opening, 0, sizeof opening);
             any = false;
             if (di->flags & EMU_D_ENDS_RUN)
-                slots = 0; /* the facts are dropped there */
+                slots = 0; /* The run ends here, where the handlers drop the facts. */
         }
     }
 }

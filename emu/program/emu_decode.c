@@ -345,7 +345,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     case ISA_FMT_PRM:
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_PRMT);
         break;
-    case ISA_FMT_PLUT: /* 98:96 and 102:100 with negations above them */
+    case ISA_FMT_PLUT: /* The modifiers are bits 98:96 and 102:100. The bits above each have the negations. */
         di->sub = (uint8_t)(insn->mod >> 16);
         di->reg = (uint8_t)insn->x;
         break;
@@ -445,7 +445,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* longer runs saturate; slices are shorter */
+enum { MAX_RUN = 65535 }; /* The counter of a longer run saturates. Slices are shorter than that. */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {

@@ -39,7 +39,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
                : 0;
 #elif defined __aarch64__
     const cs_arm64 *arm = &insn->detail->arm64;
-    if (insn->id == ARM64_INS_BL) /* capstone 4 counts it as a jump */
+    if (insn->id == ARM64_INS_BL) /* Capstone 4 counts the call instruction BL as a jump. */
         return 0;
     for (unsigned i = 0; i < arm->op_count; i++)
         if (arm->operands[i].type == ARM64_OP_IMM && i + 1u == arm->op_count)

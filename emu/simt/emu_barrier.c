@@ -157,7 +157,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
                 open[count++] = (struct group){arrived, (unsigned)reg};
         }
     }
-    for (unsigned i = 1; i < count; i++) { /* by lowest lane, over all registers */
+    for (unsigned i = 1; i < count; i++) { /* Sorts the groups of all registers by their lowest lane. */
         struct group g = open[i];
         unsigned k = i;
         for (; k > 0 && lw_lowest(open[k - 1].lanes) > lw_lowest(g.lanes); k--)
@@ -374,7 +374,7 @@ static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
 
-    if (w->reconv->lockstep) { /* the lanes stay together: all their sets continue, or none */
+    if (w->reconv->lockstep) { /* In lockstep the lanes stay together: all of their sets continue, or none does. */
         if (todo != 0 && meet_at_once(w, waiting, w->member)) {
             report_arrivals(w, waiting, w->member);
             emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
@@ -441,7 +441,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
-        w->split[rest].pc = pc + 1; /* the guard of these lanes is false: they do not take part */
+        w->split[rest].pc = pc + 1; /* The guard of the remaining lanes is false, so they do not take part. */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);
@@ -469,11 +469,12 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* lanes are divided as for a sleep */
+    if (!w->reconv->lockstep) /* The split is divided as for a sleep. */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;
-    w->core->machine->launch_changes++; /* the waiting block may let blocks become resident for which it waits */
+    w->core->machine->launch_changes++; /* The block now waits, so that the blocks for which it waits may become
+                                         * resident. */
 }
 
 bool emu_block_suspended(const struct emu_block *block)
@@ -532,7 +533,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
 
     c->in_use = false;
     block->cta_open &= ~(UINT32_C(1) << id);
-    block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
+    block->core->stats.cta_barriers++; /* The barrier was completed by an arrival or by an exit. */
     if (block->core->machine->active_hooks != NULL)
         block->core->machine->active_hooks->on_cta(block->core->machine->active_hooks, block->core, block->slot, id,
                                           c->lanes);
@@ -602,7 +603,7 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     c->alone++;
     c->lanes[w->index] = w->m;
     w->running = -1;
-    w->split_in[EMU_SPLIT_READY] = 0; /* the split is the only one */
+    w->split_in[EMU_SPLIT_READY] = 0; /* The split is the only one of its warp. */
     w->split_in[EMU_SPLIT_CTA] = w->split_ids;
     s->since = w->retired;
     s->pc = next;

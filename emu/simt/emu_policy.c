@@ -371,7 +371,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->reaches && w->reconv->reach(w))
         return;
     if (w->running < 0 || w->split_count == 1)
-        return; /* alone: parking and reselecting would change nothing */
+        return; /* The split is alone in its warp: parking it and selecting it again would change nothing. */
     w->turn_used += count;
     if (w->quantum != 0 && w->turn_used > w->quantum) /* native code of the only split that is ready: it was selected again */
         w->turn_used = (w->turn_used - 1) % w->quantum + 1;
@@ -413,7 +413,8 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
         emu_split_block(w);
     if (lanes != s->lanes) {
         family = s->family != 0 ? s->family : s->lanes;
-        s->family = 0; /* a split that diverged by itself is one family */
+        s->family = 0; /* With family 0, emu_split_part() does not treat this division as a divergence of the split
+                        * itself. */
         id = emu_split_part(w, id, lanes, &rest);
         w->split[id].family = w->split[rest].family = family;
         w->parts = true;

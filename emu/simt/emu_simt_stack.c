@@ -145,7 +145,8 @@ static void diverge(struct emu_warp *w, struct split_side *side, unsigned count,
     int change = depth_change(w, next - 1);
     uint8_t order[EMU_MAX_LANES];
 
-    if (rpc == EMU_NO_RPC) { /* the sides end where the entry of their branch ends */
+    if (rpc == EMU_NO_RPC) { /* The branch has no reconvergence pc of its own, so both sides end where the branch's
+                              * entry ends. */
         rpc = e->rpc;
         rdepth = e->rdepth;
         w->simt.count--;

@@ -92,7 +92,8 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
     *n = *s;
     n->id = (uint8_t)fresh;
     w->born_counter++;
-    if (lw_lowest(lanes) < lw_lowest(others)) { /* the new part gets the old id */
+    if (lw_lowest(lanes) < lw_lowest(others)) { /* The part with the lowest lane is the new one, so it gets the old
+                                                 * id. */
         n->lanes = others;
         s->lanes = lanes;
         s->born = w->born_counter;
@@ -103,7 +104,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
         n->born = w->born_counter;
         *rest = id;
     }
-    if (s->family != 0) { /* a split that diverges by itself is no longer a divided one */
+    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides leave each other's family. */
         n->family &= ~s->lanes;
         s->family &= ~n->lanes;
         forget_family(w, s);
@@ -140,7 +141,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
 
     if (w->flow != NULL)
         w->flow->conv.released |= emu_split_lanes(w, ids);
-    for (LW_EACH_BIT(id, ids)) { /* lowest id first: it survives */
+    for (LW_EACH_BIT(id, ids)) { /* Starts with the lowest id, which survives a merge. */
         struct emu_split *s = &w->split[id];
         uint64_t same = kept;
 
@@ -163,7 +164,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
         else
             kept |= split_bit((unsigned)id);
     }
-    if (w->parts) /* lanes with other targets are no longer waited for */
+    if (w->parts) /* A part no longer waits for lanes of its family that are at other pcs. */
         for (LW_EACH_BIT(id, kept)) {
             w->split[id].family &= ~emu_split_lanes(w, kept & ~split_bit((unsigned)id));
             forget_family(w, &w->split[id]);
@@ -202,7 +203,7 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
-    if (rest == 0 || target == next) { /* callers avoid this case; it only ends the slice */
+    if (rest == 0 || target == next) { /* Callers avoid this case. It only ends the slice. */
         s->pc = target;
         return;
     }
@@ -226,13 +227,14 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     s->pc = first ? target : next;
     s->lanes = first ? taken : rest;
     s->born = ++w->born_counter;
-    if (s->family != 0) { /* a split that diverges by itself is no longer a divided one */
+    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides leave each other's family. */
         o->family = s->family & ~s->lanes;
         s->family &= ~o->lanes;
         forget_family(w, s);
         forget_family(w, o);
     }
-    if (w->stacked) { /* the larger side below; of equal ones the fall-through is on top */
+    if (w->stacked) { /* The larger side is pushed first, below the other one. If both are equal, the fall-through is on
+                       * top. */
         unsigned n_taken = lw_popcount(taken), n_rest = lw_popcount(rest);
         bool taken_on_top = n_taken < n_rest;
         (first ? s : o)->seq = w->seq_counter + (taken_on_top ? 2 : 1);
@@ -286,7 +288,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 
     split_end_slice(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
-        /* the usual end of a warp (emu_split_exit_alone): it has no lane left that could wait */
+        /* The usual end of a warp (emu_split_exit_alone): no lane remains that could wait. */
         emu_split_drop(w, id);
         lanes_end(w, lanes);
         if (w->block->cta_open != 0)
@@ -345,7 +347,7 @@ void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *si
 {
     unsigned rest = id;
 
-    for (unsigned i = 0; i < count; i++) { /* lowest lane first: it keeps the id */
+    for (unsigned i = 0; i < count; i++) { /* Starts with the side that has the lowest lane, because it keeps the id. */
         side[i].id = emu_split_part(w, id, side[i].lanes, &rest);
         w->split[side[i].id].pc = side[i].target;
         id = rest;

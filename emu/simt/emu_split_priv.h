@@ -14,7 +14,7 @@
 /** A reconvergence engine: how lanes of a warp diverge and reconverge. A member that is NULL does nothing. */
 struct emu_reconv {
     const char *name, *summary;
-    /** A split is never divided by steps or sleep. All of its lanes wait at a warpsync. bssy, bsync, bbreak and yield
+    /** true: steps and sleep never divide a split; all of its lanes wait at a warpsync; bssy, bsync, bbreak and yield
      *  have no effect. */
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield have no effect */
@@ -157,7 +157,7 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
  * instruction in w->retired. Lane sets are not empty unless noted. */
 /** Effects of a step, for its event; set w->flow to it (zeroed) before the step. */
 struct emu_flow {
-    struct emu_outcome outcome[EMU_MAX_LANES]; /* the caller sets pc from target */
+    struct emu_outcome outcome[EMU_MAX_LANES]; /* The caller computes `pc` of each outcome from `target`. */
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
     uint64_t exited;
@@ -166,8 +166,8 @@ struct emu_flow {
     struct emu_event_conv conv;
     struct emu_event_cta cta;
 };
-/** Records that a step begins operation @op on convergence register @reg. Lanes that the operation makes ready have
- *  the cause @why. */
+/** Records that a step begins operation @op on convergence register @reg. @why is the cause for lanes that the
+ *  operation makes ready. */
 static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsigned reg,
                                  enum emu_release why)
 {

@@ -43,7 +43,7 @@ static void note_order(const struct emu_program *program, uint32_t next, struct 
     const struct isa_insn *insn = emu_program_insn(program, pc);
 
     if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_BAR)
-        return; /* the split has arrived, and continued since */
+        return; /* The split has arrived at the barrier and has continued since. */
     const unsigned orders = isa_mod_get(insn, ISA_MOD_BMEM);
     out->orders_shared = out->orders_shared && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_SHARED);
     out->orders_global = out->orders_global && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_GLOBAL);
@@ -280,7 +280,8 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         unsigned k = i;
         while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
             k--;
-        /* entry k - 1 is the first one below that has lanes of entry i, except for equal entries that share the rpc */
+        /* Entry k - 1 is the highest entry below i that has lanes of entry i; equal entries that share the rpc are
+         * passed over. */
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
             return broken(why, why_size, "no lanes wait where a stack entry ends");

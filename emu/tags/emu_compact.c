@@ -375,7 +375,7 @@ RULE bool madwide(RULE_PARAMS)
 }
 RULE bool lea(RULE_PARAMS)
 {
-    /* the pair first: after joining, its halves are no separate values for A and X */
+    /* Gets the pair first, which joins its halves. After that A and X cannot use a half as a separate value. */
     if (missing(w, di->tc, true, f.easy) || missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
     struct term a = at(w, di->ta), k = at_x(w, di, f, false);
@@ -395,7 +395,7 @@ RULE bool shl(RULE_PARAMS)
     a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, f, a);
 }
-/** Shifts if no lane wraps and all lanes lose zeros, or all become equal. */
+/** Shifts the value if no lane wraps and the shift drops only zeros in all lanes, or if all lanes become equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   const bool full, uint32_t n, bool is_signed,
                                                   const struct term *a)
@@ -602,7 +602,7 @@ RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
     struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
     emu_ctag_reach(w, &c, low, high);
     if (wide && (*base > limit || *base < -limit))
-        return false; /* may be decidable, but rarely is */
+        return false; /* Such a compare may be decidable, but rarely is. */
     *low += *base;
     *high += *base;
     return wide || (*low >= (is_signed ? INT32_MIN : 0) &&

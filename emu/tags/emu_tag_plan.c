@@ -71,8 +71,9 @@ struct plan {
     uint8_t *kind;     /* [root] enum emu_tag_kind */
     bool *gains;       /* [root] */
     bool exec_written, changed;
-    bool long_rows;    /* a row has so many host vectors that any operation on tags is cheaper */
-    bool all;          /* everything that can be tagged is */
+    bool long_rows;    /* a row has so many host vectors that every operation on tags is cheaper than an operation on
+                        * the row */
+    bool all;          /* true: every value that can be tagged is tagged */
     enum emu_tag_rules rules;
 };
 
@@ -171,7 +172,7 @@ static void find_edges(struct plan *p)
     const struct isa_object *object = p->program->object;
 
     for (uint32_t b = 0; b < p->block_count; b++)
-        p->block[b].entered = true; /* until an edge is found */
+        p->block[b].entered = true; /* A block counts as entered from elsewhere until an edge into it is found. */
     for (uint32_t b = 0; b < p->block_count; b++) {
         struct block *k = &p->block[b];
         uint32_t last = k->first + k->count - 1;
@@ -458,7 +459,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* for A the rule often fails, which costs time */
+        /* For an A source the rule often fails, and a failure costs time. */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -696,7 +697,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* the index grows by lanes, in one row or several */
+    if (below == 1) /* The index grows from lane to lane, in one row of the block or in several. */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;

@@ -30,7 +30,7 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
             out->d_words = use[i].count;
         }
     }
-    if (info->format == ISA_FMT_TEX) { /* no address of its own */
+    if (info->format == ISA_FMT_TEX) { /* A texture fetch has no address operand. */
         out->words[0] = 1;
         return;
     }
@@ -220,7 +220,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* the value has the register's present tag: nothing changes */
+        return; /* The value equals the register's present tag, so nothing changes. */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }
@@ -375,7 +375,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     default: s->how = (uint8_t)emu_tag_infer(&s->query, &s->value); break;
     }
 
-    /* the registers that it reads, by tag */
+    /* Counts the registers that the instruction reads, by their tags. */
     s->counted = s->change_count != 0;
     for (unsigned i = 0; i < 3; i++) {
         s->counted |= s->info.words[i] != 0;

@@ -186,7 +186,7 @@ static struct emu_affine ask_shift_left(const struct emu_tag_query *q)
 static unsigned integer_bits(unsigned type)
 {
     static const uint8_t bits[] = {8, 8, 16, 16, 32, 32, 64, 64};
-    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0: the type is a float */
+    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0 for float types */
 }
 
 static struct emu_affine ask_convert(const struct emu_tag_query *q)
@@ -331,9 +331,9 @@ static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt
         *eq = d == 0 ? all : 0;
         return;
     }
-    if (stride > 0) /* lt: the first ceil(d / stride) lanes */
+    if (stride > 0) /* lt is true in the first ceil(d / stride) lanes. */
         *lt = lw_mask((unsigned)clamp_lanes(divide_down(d - 1, stride) + 1, width));
-    else            /* lt: all but the first floor(-d / -stride) + 1 lanes */
+    else            /* lt is true in all lanes except the first floor(-d / -stride) + 1. */
         *lt = all & ~lw_mask((unsigned)clamp_lanes(divide_down(-d, -stride) + 1, width));
     if (d % stride == 0 && d / stride >= 0 && d / stride < (int64_t)width)
         *eq = UINT64_C(1) << (d / stride);
