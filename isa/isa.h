@@ -91,7 +91,7 @@ enum isa_tag_rule {
     ISA_TAG_NONE,     /* writes no vector register */
     ISA_TAG_VECTOR,   /* always V: cross-lane, atomics, lane state */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
-    ISA_TAG_EVALUATE, /* as UNIFORM, and U if the results are equal for all lanes of affine sources */
+    ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if affine sources give equal results in all lanes */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
@@ -122,7 +122,7 @@ enum isa_tag_rule {
 enum isa_flag {
     ISA_F_WHOLE = 1 << 0,     /* executes for the whole split (MACHINE 1, Step) */
     ISA_F_SCALAR = 1 << 1,    /* executes once a warp and ignores exec */
-    ISA_F_BRANCH = 1 << 2,    /* may set the pc to another value than that of the next instruction */
+    ISA_F_BRANCH = 1 << 2,    /* may set the pc to a value other than that of the next instruction */
     ISA_F_CONTROL = 1 << 3,   /* acts on the split's mask M; ends a straight-line run */
     ISA_F_MEMORY = 1 << 4,    /* reads or writes memory */
     ISA_F_STORE = 1 << 5,     /* writes memory */
@@ -465,7 +465,7 @@ bool isa_insn_ends(const struct isa_insn *insn);
 /** Finds the direct target (token tg) of a branch, call or bssy at instruction @index. *@target becomes an instruction index, which may be out of
  *  range. Returns false if there is no direct target. */
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
-/** As isa_insn_target(), for branches only: control may continue at the target in the same function. */
+/** Does what isa_insn_target() does, but only for branches: control may continue at the target in the same function. */
 bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
 /** Returns true for a branch, call or return whose target is in a register pair. */
 bool isa_op_is_indirect(enum isa_op op);
@@ -611,7 +611,7 @@ struct isa_line {
 
 /** Natural loop of the code, for tools and the timing model; execution does not use it. */
 struct isa_loop {
-    uint32_t header;       /* first instruction of the loop; the loops are sorted by this member */
+    uint32_t header;       /* first instruction; the loops are sorted by this member */
     uint32_t depth;        /* 1: outermost */
     uint32_t parent;       /* index of the loop that contains it, UINT32_MAX: none */
     uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */

@@ -280,7 +280,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
     case ISA_TK_ALLP:
         return LW_OK;
     case ISA_TK_ADDR:
-        return LW_OK; /* checked after the other operands, because a swap value uses C first */
+        return LW_OK; /* The address is checked after the other operands, because a swap value uses C first. */
     case ISA_TK_CADDR:
         used->a = true;
         used->c = true;

@@ -44,15 +44,18 @@ unsigned isa_slice_links(const struct isa_slice_node *n);
 /** Reasons why a site has no slice. */
 enum isa_slice_reject {
     ISA_SLICE_ACCEPTED,
-    ISA_SLICE_MERGE,      /* several values reach it at a join, and they are neither an induction variable nor a choice by a condition */
-    ISA_SLICE_LOADED,     /* depends on data: memory, other lanes, a clock, or the result of a call */
-    ISA_SLICE_ARRAY,      /* depends on no array's pointer, or on several */
-    ISA_SLICE_OPERATION,  /* an operation that is no integer arithmetic */
-    ISA_SLICE_START,      /* a register that nothing in the function writes; in a kernel it would be zero */
+    ISA_SLICE_MERGE,      /* at a join several values reach the address, and they are neither an induction variable nor
+                           * a choice by a condition */
+    ISA_SLICE_LOADED,     /* the address depends on data: memory, other lanes, a clock, or the result of a call */
+    ISA_SLICE_ARRAY,      /* the address depends on no array's pointer, or on several */
+    ISA_SLICE_OPERATION,  /* an operation other than integer arithmetic computes the address */
+    ISA_SLICE_START,      /* the address depends on a register that no instruction of the function writes; in a kernel
+                           * the register would be zero */
     ISA_SLICE_FLOW,       /* the function jumps through a register */
     ISA_SLICE_EXEC,       /* the kernel writes exec, so definitions of registers cannot be followed */
-    ISA_SLICE_SIZE,       /* too many values, or too deep a nesting */
-    ISA_SLICE_MANY,       /* accepted, but its array is not among the ISA_SLICE_ARRAYS arrays with most sites */
+    ISA_SLICE_SIZE,       /* the slice has too many values, or is nested too deeply */
+    ISA_SLICE_MANY,       /* the site has a slice, but its array is not among the ISA_SLICE_ARRAYS arrays with most
+                           * sites */
     ISA_SLICE_REJECT_COUNT
 };
 
@@ -62,11 +65,11 @@ struct isa_slice_site {
     uint8_t bytes;    /* bytes per lane */
     uint8_t reject;   /* enum isa_slice_reject */
     bool store;
-    bool guarded;     /* some threads do not reach it, or its guard may be false */
+    bool guarded;     /* some threads do not reach the site, or its guard may be false */
     uint8_t array;    /* index into the kernel's arrays; valid if accepted */
-    uint32_t culprit; /* the instruction that caused the rejection, UINT32_MAX: none */
+    uint32_t culprit; /* the instruction that caused the rejection; UINT32_MAX: there is none */
     uint32_t node;    /* node of its address; valid if accepted */
-    uint64_t loops;   /* bit set of the loops that contain it and in which its address changes */
+    uint64_t loops;   /* bit set of the loops that contain the site and in which its address changes */
     uint64_t after;   /* bit set of the loops in `loops` whose exit test precedes the site: the site does not execute in
                        * the iteration that ends the loop */
 };
@@ -78,7 +81,7 @@ struct isa_slice_array {
 };
 struct isa_slice_loop {
     uint32_t header;       /* first instruction of the loop */
-    uint32_t outer;        /* innermost loop around it that the slices use; UINT32_MAX: none */
+    uint32_t outer;        /* innermost enclosing loop that the slices use; UINT32_MAX: none */
     uint32_t *latches;     /* last instructions of the blocks that jump back to the header; ascending */
     uint32_t latch_count;
     bool tested;           /* the loop ends no later than in the first iteration in which predicate @test equals

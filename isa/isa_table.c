@@ -279,7 +279,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same encoding */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* Group SSIZE has the same encoding as group SIZE. */
         return size < LW_COUNT_OF(size_info) ? size_info[size].bytes : 0;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -401,7 +401,8 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
 {
     if (!(mod_infos[mod].formats >> info->format & 1))
         return false;
-    if (mod == ISA_MOD_CONSTANT) /* arrays in constant space are in global memory; scalar loads always use the constant cache */
+    if (mod == ISA_MOD_CONSTANT) /* Only global loads have this group: arrays in constant space are in global memory.
+                                  * Scalar loads always use the constant cache. */
         return info == &op_infos[ISA_LD_GLOBAL];
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
@@ -533,7 +534,8 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
         if (isa_mod_applies(mod, info) && mod_infos[mod].deflt > 0)
             isa_mod_set(insn, mod, (unsigned)mod_infos[mod].deflt);
         else if (isa_mod_applies(mod, info) && mod_infos[mod].values[0].value != 0)
-            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* the group has no value 0 */
+            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* The group has no value 0, so its first value is
+                                                                     * set. */
     }
     isa_insn_normalise(insn);
 }
@@ -550,7 +552,7 @@ static bool atomic_is_commutative(const struct isa_insn *insn)
     unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
 
     if (order != ISA_MORDER_WEAK && order != ISA_MORDER_RELAXED)
-        return false; /* it also orders other accesses */
+        return false; /* Such an access also orders other accesses. */
     switch (isa_mod_get(insn, ISA_MOD_AOP)) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:

@@ -23,7 +23,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
                 tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
-                if (core->held != NULL) /* the warp sees the stores of these kernels */
+                if (core->held != NULL) /* The warp must see the stores of these kernels. */
                     tim_held_forget(core);
                 tim_core_poke(core);
             }
@@ -170,7 +170,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
-        if (ev->grid == NULL) /* the pc is past the code: the event has no grid */
+        if (ev->grid == NULL) /* The pc is past the end of the code, so the event has no grid. */
             stop->place.pc = ev->fault.pc;
         return LW_OK;
     }
@@ -204,8 +204,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     return LW_OK;
 }
 
-/** Had scheduler @s no ready warp as mechanisms were asked in this cycle, and has nothing of it changed since? Its slot is then
- *  counted. */
+/** Returns true if scheduler @s had no ready warp when mechanisms were called in this cycle, and nothing of the
+ *  scheduler has changed since. The slot is then counted. */
 static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;
@@ -393,7 +393,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     e->check_at = e->now + 1024; /* all parts are checked every 1024 cycles */
     if (is_busy(e)) {
         e->tried = false;
-    } else if (!e->tried) { /* a block whose splits all sleep: time advances to the end of the sleep */
+    } else if (!e->tried) { /* All splits of some block may sleep. Time then advances to the end of the sleep. */
         e->tried = true;
         e->check_at = e->now + 2;
         return wake_launchers(e, err);
@@ -512,7 +512,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
             e->trace_rotation = tim_trace_end(e->trace); /* the trace may be full by now */
         jump(e, until < e->trace_rotation ? until : e->trace_rotation);
         if (e->now >= until || e->now >= e->check_at)
-            continue; /* the loop head runs all checks */
+            continue; /* The head of the loop runs all checks. */
         if (e->now >= e->trace_rotation && e->at.phase == TIM_AT_BEGIN)
             rotate_trace(e);
         status = cycle(e, stop, err);

@@ -14,7 +14,7 @@
 enum {
     BLOCK_TRACK = 1000,   /* first track of block slots, after those of warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
-    NO_OWNER = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
+    NO_OWNER = 0xffff, /* the warp of a fetch, and the core of a line that L2 writes back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* maximum values of the keys */
 };
 
@@ -22,7 +22,7 @@ enum event_kind { STATE, BLOCK, PACKET, GAUGE };
 
 struct event {
     uint64_t at, end;
-    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its number */
+    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its value */
     const char *name;    /* GAUGE: its name */
     uint32_t id;         /* BLOCK: grid; PACKET: id of the packet */
     uint32_t place;      /* core, slice, channel x banks + bank */
@@ -192,11 +192,12 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 
     if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
         return;
-    if (tracks_of(trace->config, stage) != 0) { /* a faster clock has several edges per cycle */
+    if (tracks_of(trace->config, stage) != 0) { /* If the clock of the stage is faster than the core clock, a cycle has
+                                                 * several of its edges. */
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
-            at = end = *until - 1; /* the existing span covers the cycle: this event is only a step of the flow */
+            at = end = *until - 1; /* The last span covers this cycle, so the event is only a step of the flow. */
         else
             *until = end;
         if (!tim_trace_wants(trace, at))

@@ -222,7 +222,8 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
                 if (use[u].written)
                     s->left[r] = latency.cycles + 1u > stall ? (uint8_t)(latency.cycles + 1 - stall) : 0;
             } else if (use[u].written) {
-                s->left[r] = 0; /* its result is later than that of any fixed-latency instruction */
+                s->left[r] = 0; /* The result of a variable-latency instruction is later than the result of any
+                                 * fixed-latency instruction. */
                 put(s->written[set_w], r);
             } else {
                 put(s->read[set_r], r);

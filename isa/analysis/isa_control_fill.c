@@ -28,7 +28,7 @@ struct schedule {
     uint32_t count;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *line_of; /* by instruction: 1 + number of the line that starts there; 0: none */
+    uint32_t *line_of; /* by instruction: 1 + number of the line (basic block) that starts there; 0: none */
 };
 
 static struct uses uses_of(const struct isa_insn *insn)
@@ -239,7 +239,7 @@ static bool variable_follows(const struct schedule *s, const struct line *line)
 
 static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
 {
-    uint32_t now = 1, latest = 0; /* cycles, counted from 1; ready is 0 for a register that is not pending */
+    uint32_t now = 1, latest = 0; /* Cycles count from 1, so that ready[r] 0 means that register r is not pending. */
     uint32_t end = line->first + line->count;
 
     for (uint32_t i = line->first; i < end; i++) {
@@ -255,7 +255,8 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 uint32_t from = ready[r] == 0        ? 0
                                 : !u.at[k].written   ? ready[r] + latency.variable
                                 : latency.variable   ? 0
-                                                     : ready[r] + 1 - latency.cycles; /* the later write must also end later */
+                                                     : ready[r] + 1 - latency.cycles; /* The later write must also end
+                                                                                       * later. */
 
                 at = from > at ? from : at;
             }

@@ -15,7 +15,8 @@
 
 #include "isa/isa.h"
 
-enum { YOUNGEST = 1, OLDEST = 200 }; /* an age is one more than the number of younger ones; 0: nothing is pending */
+enum { YOUNGEST = 1, OLDEST = 200 }; /* The age of an operation is 1 + the number of younger operations of its counter;
+                                      * 0: nothing is pending. */
 
 struct pending {
     uint8_t vm, shared, exp;
@@ -24,14 +25,15 @@ struct pending {
 };
 struct state {
     struct pending of[ISA_REG_NUMBERS];
-    bool reached, mixed; /* mixed: a scalar load since lgkmcnt was 0 */
+    bool reached, mixed; /* mixed: a scalar load was issued since lgkmcnt was 0 */
 };
 struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
-    struct state *in; /* by instruction that flow jumps to */
-    uint32_t *block;  /* by instruction: 1 + its place in `in`; 0: flow comes from the one before alone */
+    struct state *in; /* states at the instructions to which control flow jumps */
+    uint32_t *block;  /* by instruction: 1 + index of its state in `in`; 0: control flow reaches it only from the
+                       * preceding instruction */
     bool *queued, *wrong;
     uint32_t blocks;
     unsigned findings;
@@ -53,7 +55,8 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** Reduces *@age to @other if that is younger, and then sets *@which to the instruction @its. Returns true if it did. */
+/** Sets *@age to @other if @other is younger, and then also sets *@which to instruction @its. Returns true if it
+ *  did. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))
@@ -151,12 +154,13 @@ static void check_uses(struct lint *lint, uint32_t i, enum counted counted, cons
         }
 }
 
-/** Of a memory instruction: what is pending now. */
+/** Updates the pending operations for a memory instruction. */
 static void count(const struct isa_insn *insn, uint32_t i, enum counted counted, struct state *s, const struct isa_reg_use *use, unsigned uses)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     bool stores = counted == VECTOR_MEMORY && (info->flags & ISA_F_STORE) != 0;
-    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* read first, at issue: not of expcnt */
+    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* An address register is read at issue, so expcnt
+                                                                       * does not cover it. */
 
     for (unsigned r = 0; r < ISA_REG_NUMBERS && counted != SCALAR_LOAD; r++) {
         older(counted == VECTOR_MEMORY ? &s->of[r].vm : &s->of[r].shared);
@@ -199,7 +203,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
-    else /* found once: what it writes is its own from here on */
+    else /* A missing wait is reported once: from here on the register has the result of this instruction. */
         for (unsigned u = 0; u < uses; u++)
             for (unsigned k = 0; use[u].written && k < use[u].count; k++)
                 s->of[isa_reg_number(&use[u]) + k] = (struct pending){.vm = 0};

@@ -88,7 +88,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
     function->out.name = name;
     function->out.first = (uint32_t)as->text_count;
     function->out.kernel = kernel;
-    function->out.line = as->line; /* default; .decl and .loc replace it */
+    function->out.line = as->line; /* The default line; .decl and .loc replace it. */
     function->param_first = as->param_count;
     function->shared_next = as->module_shared;
     as->in_function = true;

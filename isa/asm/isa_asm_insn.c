@@ -249,7 +249,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         }
         return status;
     case ISA_TK_C: {
-        /* what C can be in this row, plus what X could be in its place */
+        /* The operand may be what C can be in this row, or what X can be if both are exchanged. */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 

@@ -7,7 +7,7 @@ static const uint8_t debug_magic[8] = { 'L', 'W', 'D', 'B', 'G', 0, 0, 1 };
 
 enum { MAX_ATTRS = 64, MAX_DEPTH = 200 };
 
-/* ---- what is kept ------------------------------------------------------------- */
+/* ---- rules for valid debug information ------------------------------------------------------------- */
 
 enum isa_attr_kind isa_debug_attr_kind(unsigned name)
 {

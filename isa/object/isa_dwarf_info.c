@@ -595,7 +595,8 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
     }
-    if (location->shared_pointer && out->size != start) { /* converts it to an address that debuggers can dereference */
+    if (location->shared_pointer && out->size != start) { /* Converts the offset in shared memory to an address that
+                                                           * debuggers can dereference. */
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, ISA_SHARED_BASE);
@@ -638,7 +639,8 @@ static void put_list(const struct maker *mk, const struct isa_attr *attr, struct
             else
                 high = middle;
         }
-        /* debuggers look up a caller's variables at the call instruction, where this location is invalid */
+        /* A location that is valid only in the innermost frame ends before each call: debuggers look up a caller's
+         * variables at the call instruction. */
         for (; location->innermost_only && low < mk->call_count && mk->calls[low] < location->to; low++) {
             uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
 

@@ -64,7 +64,8 @@ unsigned isa_slice_sources(enum isa_op op)
     default:
         if (info == NULL || !is_integer[op] || info->flags & (ISA_F_FLOAT | ISA_F_HALF) || info->unit == ISA_UNIT_FP ||
             info->unit == ISA_UNIT_DP)
-            return 0; /* float instructions that change a sign have integer semantics, but their immediates have another form */
+            return 0; /* Float instructions that change a sign have integer semantics. Their immediates have another
+                       * form, so they are no nodes. */
     }
     unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) | isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
     unsigned b = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) | isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);

@@ -138,7 +138,7 @@ static void make_site(struct slice_builder *b, uint32_t insn, enum isa_slice_rej
     out->by_variable = roots.variable;
     out->which = roots.which;
     if (!inside(b, site->loops, b->block_of[insn]))
-        site->reject = ISA_SLICE_MERGE; /* uses the last value of a loop that it is not in */
+        site->reject = ISA_SLICE_MERGE; /* The site uses the last value of a loop that does not contain the site. */
     else if (roots.count != 1)
         site->reject = ISA_SLICE_ARRAY;
 }
@@ -270,7 +270,8 @@ static void put_loops(struct slice_builder *b, struct isa_object *object, struct
 {
     struct isa_slice_loop loops[ISA_SLICE_LOOPS] = { 0 };
 
-    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* a test may depend on further loops */
+    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* The list of loops may grow, because a test may
+                                                                     * depend on further loops. */
         struct test test = find_test(b, l);
 
         loops[l] = (struct isa_slice_loop){ .header = b->function->first + b->flow.block[b->loop[l].header].first,

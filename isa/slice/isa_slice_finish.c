@@ -62,7 +62,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
         uint32_t one = slice_resolve(b, operand[k]), *which = back ? &next : &init;
 
         if (k < count && b->dom_first[b->pred[b->pred_at[block] + k]] == 0)
-            continue; /* control never enters from there */
+            continue; /* Control never enters the block from this predecessor. */
         if (*which != SLICE_NONE && *which != one)
             return reject_phi(b, phi);
         *which = one;
@@ -76,7 +76,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
             return one;
     }
     uint32_t step = step_from(b, next, phi, 0);
-    if (step == SLICE_NONE) { /* if @next itself is rejected, its reason is the reason */
+    if (step == SLICE_NONE) { /* If @next itself is rejected, the PHI is rejected for the same reason. */
         uint32_t of = finish(b, next);
 
         return of != 0 || b->no_memory ? reject_phi(b, phi) : next;

@@ -118,7 +118,8 @@ static bool find_dominators(struct slice_builder *b)
         b->dom_first[0] = 1;
         b->dom_last[0] = 1 + size[0];
     }
-    memset(rank, 0, n * sizeof *rank); /* from here on: numbers already assigned to its children */
+    memset(rank, 0, n * sizeof *rank); /* From here on, rank[b] is the sum of the numbers already assigned to children
+                                        * of block b. */
     for (uint32_t k = 1; k < reached; k++) {
         uint32_t block = order[k], up = b->idom[block];
 

@@ -18,13 +18,14 @@ enum {
 struct slice_value {
     struct isa_slice_node node;
     uint32_t *operand;  /* operands of a PHI by predecessor; NULL until they are known */
-    uint32_t from;      /* 1 + instruction whose result, or low word of it, this is; 0: another kind of value */
+    uint32_t from;      /* 1 + number of the instruction that computes this value, or computes a value of which this is
+                         * the low word; 0: no instruction does */
     uint32_t out;       /* 1 + number of its node in the slice; 0: none yet */
     uint32_t looked_at; /* value of the builder's `changes` when the operands of this PHI were last compared */
     bool visiting;
     uint64_t loops;     /* loops whose induction variables the slice of this value depends on */
 };
-/** Number of pointers that a node depends on by addition (2: two or more), and which one it is. */
+/** Number of pointers that a node depends on by addition (2: two or more), and which pointer it is. */
 struct slice_roots {
     uint8_t count;
     bool variable;
@@ -93,7 +94,8 @@ uint32_t slice_pair(struct slice_builder *b, uint32_t low, uint32_t high);
 uint32_t slice_word(struct slice_builder *b, uint32_t value, bool high);
 uint32_t slice_not(struct slice_builder *b, uint32_t value);
 uint32_t slice_select(struct slice_builder *b, uint32_t condition, uint32_t yes, uint32_t no);
-/** Returns the value that @value stands for: follows SLICE_SAME links, and makes one of a PHI whose operands are all one value. */
+/** Returns the value that @value stands for: follows SLICE_SAME links. A PHI whose operands are all one value gets such
+ *  a link. */
 uint32_t slice_resolve(struct slice_builder *b, uint32_t value);
 bool slice_is_reject(const struct slice_builder *b, uint32_t value);
 /** Returns the value of @words registers from number @reg on before instruction @at. */

@@ -36,7 +36,7 @@ bool slice_is_reject(const struct slice_builder *b, uint32_t value)
 /** Resolves a value; @level counts the PHIs around it. The operands of a PHI are compared again only after another PHI has changed. */
 static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
 {
-    enum { DEEPEST = 32 }; /* loops are never nested deeper */
+    enum { DEEPEST = 32 }; /* Loops are never nested more deeply than this. */
     uint32_t same = SLICE_NONE;
     bool several = false;
 
@@ -54,7 +54,7 @@ static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
         same = one != value ? one : same;
     }
     b->value[value].visiting = false;
-    if (several || same == SLICE_NONE) /* SLICE_NONE: control never enters the loop */
+    if (several || same == SLICE_NONE) /* The result is SLICE_NONE if control never enters the loop. */
         return value;
     b->value[value].node = (struct isa_slice_node){ .kind = SLICE_SAME, .a = same };
     b->changes++;
@@ -292,7 +292,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
             operand[count++] = value;
         } else {
-            operand[count++] = phi; /* control never comes from there */
+            operand[count++] = phi; /* Control never comes from this predecessor. */
         }
     }
     if (block == 0) /* the entry of the function is also a loop header */

@@ -497,8 +497,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** Returns the slot for warp @k of a block: for the first warp of a group a slot of the first free group from @w on,
- *  for others @w. */
+/** Returns the slot for warp @k of a block. The first warp of a group gets a slot of the first free group from @w on;
+ *  any other warp gets @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = slot_unit(core->config);
@@ -636,7 +636,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)
             continue;
-        if (w->ended) { /* an ended warp only waits for the other warps of its block */
+        if (w->ended) { /* The slot of an ended warp is in use until the other warps of its block have ended. */
             const struct tim_block *block = &core->block[w->block];
 
             if (block->ended == block->warps || w->writes_out != 0)
@@ -727,7 +727,8 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     bool held = false;
 
-    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* a slot may look at its warps twice */
+    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* A slot may select among its warps twice, but
+                                                                    * mechanisms are called once. */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
         core->picks_at[s] = core->now + 1;
     }

@@ -100,7 +100,8 @@ struct tim_op {
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* number of the packet, 0: none; list, in core->packets, of instructions that share the accesses */
+    uint32_t packet, ride; /* packet: its number, 0: none; ride: list, in core->packets, of instructions that share the
+                            * accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* the instruction is a later member of a packet; only the first member has a place in the
                      * load/store queue */
@@ -143,7 +144,8 @@ struct tim_warp {
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is that of a load */
     bool yields;         /* a yield bit has set not_before */
     uint8_t new_write, new_read; /* barriers that its last instruction counted up; not visible before new_seen */
-    uint8_t hold_bar, hold_most; /* depbar.le: no issue from hold_from on while bar[hold_bar] > hold_most */
+    uint8_t hold_bar, hold_most; /* depbar.le: from cycle hold_from on, the warp does not issue while bar[hold_bar] >
+                                  * hold_most */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* first cycle in which the warp may issue: end of a stall count, launch, expansion or yield */
@@ -202,7 +204,7 @@ struct tim_known {
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
     uint8_t nearest;    /* stall reason of the last slot that issued nothing */
-    uint16_t direct;    /* superset of the pipes, a bit for each unit, that warps of can[TIM_PATH_DIRECT] need */
+    uint16_t direct;    /* set of units: a superset of those whose pipes the warps of can[TIM_PATH_DIRECT] need */
 };
 /**
  * Cached results of ready checks. A change of a warp adds the warp to sets may_.... A phase removes the warp if it
@@ -213,7 +215,7 @@ struct tim_known {
 struct tim_hot {
     _Alignas(64) uint64_t over;    /* blocks whose warps have all ended */
     unsigned alive_count, at_barrier_count;
-    struct tim_sets set[TIM_MAX_WARPS / 64]; /* set[0] is in the cache line of the host that `over` starts */
+    struct tim_sets set[TIM_MAX_WARPS / 64]; /* set[0] and the members before it are in one cache line of the host */
     _Alignas(64) unsigned first[TIM_MAX_SCHEDS]; /* first place of each scheduler's warps */
     uint64_t idle[TIM_MAX_SCHEDS]; /* cycles without issue, of reason `nearest`, not yet in the counters */
     unsigned words, warp_words;    /* 64-bit words per scheduler in a set of places; words in a set of warps */
@@ -283,8 +285,10 @@ struct tim_core {
     bool reference;          /* the naive model: the core never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached facts on warps are used; else all warps are checked, as in the reference */
-    bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, separate queues or hook `cycle` */
-    bool brisk;              /* passable; no mechanism acts in each cycle, has `reaches` or makes packets; no lanes of issue */
+    bool passable;           /* idle schedulers are passed over. This requires quick, one word of places for each
+                              * scheduler, no rotation, no separate queues and no hook `cycle` */
+    bool brisk;              /* passable, and in addition: no mechanism acts in each cycle, has hook `reaches` or makes
+                              * packets; issue.lanes is off */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
@@ -303,10 +307,11 @@ struct tim_core {
     /* cycles without a tick: tim_core_is_idle() */
     uint64_t crowded;        /* wake_at overflowed: the core is not idle before this cycle */
     uint64_t due;            /* cycle in which the next tick changes something, if no event precedes it */
-    uint64_t counted;        /* last idle cycle that `sums` includes */
+    uint64_t counted;        /* cycles without a tick (tim_core_is_idle()): */
     uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick, and of each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
-    unsigned lasting[TIM_LASTS_COUNTS]; /* values of each cycle from lasting_since on, not yet in the counters */
+    unsigned lasting[TIM_LASTS_COUNTS]; /* sum of `each` over the idle cycles that the counters do not include yet:
+                                         * tim_core_account() */
     uint64_t lasting_since;
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* replays that wait for a slot of the scheduler */
     struct tim_flight flight;

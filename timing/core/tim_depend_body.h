@@ -74,8 +74,8 @@ static enum tim_stall check_vector(const struct tim_warp *w)
     return TIM_STALL_ISSUED;
 }
 
-/* Returns the count from which on instructions that take the barrier wait. An instruction may take it twice: for its
- * operands and for its result. */
+/* Returns the count of the barrier from which on an instruction that takes the barrier must wait. An instruction may
+ * take the barrier twice: for its operands and for its result. */
 static unsigned bar_full(const struct tim_core *core)
 {
     return core->config->issue_barrier_count - 1;
@@ -113,7 +113,8 @@ static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b
     if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** After barrier @b was counted down: does every instruction that waits for it still wait? */
+/** Called after barrier @b was counted down. Returns true if every instruction that waits for the barrier must still
+ *  wait. */
 static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
     if (w->hold_from != 0 && w->hold_bar == b)
@@ -246,7 +247,7 @@ static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_o
     tim_warp_touch(core, warp, TIM_TOUCH_RESULT);
 }
 
-/** Marks a memory instruction as completed, except for writes that may still be under way. */
+/** Marks a memory instruction as completed. Its writes may still be under way. */
 static void count_over(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -421,7 +422,8 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     }
     op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
-        op->operands = 1u << TIM_MAX_ROWS; /* the instruction's sources are read when its address is available */
+        op->operands = 1u << TIM_MAX_ROWS; /* The unit reads the instruction's sources when it calculates the
+                                            * address. */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -538,12 +540,12 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
         if (b->entered)
             continue;
         unsigned span = 1;
-        if (need > entries) { /* a wide result takes one entry for all its registers */
+        if (need > entries) { /* A result of several registers takes one entry, for all its registers. */
             span = need;
             need = 1;
         }
         if (entries - lw_popcount(w->vector_used) < need)
-            return; /* entries are taken in order: later instructions do not get any either */
+            return; /* Instructions get entries in order, so later instructions do not get any either. */
         b->vector = b->own = 0;
         for (unsigned e = 0; e < entries; e++) {
             bool match = false;

@@ -307,7 +307,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
             line_came(core, core->waiters[i], line, now + 1);
-    /* Instructions that wait for the line have it, even if the cache evicts it. */
+    /* Instructions that wait for the line have it from now on, even if the cache evicts it. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
         for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
@@ -422,7 +422,7 @@ static void operand_arrives(struct tim_core *core, const struct tim_front_reques
         w->operand = 0;
         tim_warp_touch(core, warp, TIM_TOUCH_STALL);
         if (core->switch_for[request->sched] == (int)warp && core->switch_at[request->sched] > now)
-            core->switch_at[request->sched] = now; /* the warp for which the scheduler stopped has its line */
+            core->switch_at[request->sched] = now; /* The scheduler stopped for this warp, whose line has arrived. */
     }
 }
 
@@ -442,7 +442,7 @@ static void code_arrives(struct tim_core *core, const struct tim_front_request *
 /** Looks up the next request from the link in L1. Returns false if the request must wait. */
 static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 {
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: caches hold whole lines */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* The mask may name any byte, because caches hold whole lines. */
     uint64_t line = core->front->request[request].line & ~(uint64_t)(core->config->fetch_cache_line - 1);
     struct tim_cache_result r;
 
@@ -702,7 +702,8 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
         fetch_greedily(core, s, now);
     if (!tim_kind.fixed && core->mechs.fetches != NULL)
         fetch_by_mechanism(core, now);
-    /* visits the rotation's first word of warps twice, in two parts */
+    /* The loop visits the word of warps at which the rotation begins twice: its second part first, its first part
+     * last. */
     for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) {
         uint64_t some = set[i].may_fetch;
 

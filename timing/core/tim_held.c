@@ -47,7 +47,8 @@ void tim_held_destroy(struct tim_held *held)
 
 static bool is_known(const uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* accesses are aligned and have at most 16 bytes */
+    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* This test is sufficient for accesses, which are aligned
+                                                               * and have at most 16 bytes. */
 }
 
 /** Returns the line at @line if L1 has its bytes [@at, @at + @bytes) now and they are valid; else NULL. */
@@ -137,7 +138,7 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     struct tim_cache_line place;
     struct held_line *held;
 
-    /* all ways that have or had the line: the tags change when the access is made */
+    /* Updates all ways that have or had the line, because the tags change only when the access is made. */
     for (unsigned way = 0; way < core->held->ways; way++) {
         const unsigned set = tim_cache_set(core->l1, line);
 

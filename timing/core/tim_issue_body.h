@@ -120,7 +120,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
-    /* LW_ERANGE: a debugger has changed the pc of lanes of the split. */
+    /* emu returns LW_ERANGE if a debugger has changed the pc of lanes of the split. */
     if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
         return LW_OK;
@@ -156,7 +156,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->operand_held = 0;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];
-        for (unsigned i = 1; i < w->buffered; i++) /* the list is short: most buffers have two entries */
+        for (unsigned i = 1; i < w->buffered; i++) /* The loop is short: most buffers have two entries. */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
@@ -194,7 +194,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
-            if (core->held != NULL) /* the instruction may be a fence */
+            if (core->held != NULL) /* The instruction may be a fence, which drops lines. */
                 tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;
@@ -208,7 +208,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
         w->expands = eager != 0 && w->not_before < now + 1 + eager;
-        if (w->expands) { /* the expansion takes one cycle per row */
+        if (w->expands) { /* The expansion of tagged registers takes one cycle per row. */
             w->not_before = now + 1 + eager;
             w->yields = w->launching = false;
             core->stats->count[TIM_CORE_register_reads_compact] += eager;
@@ -236,7 +236,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         }
         if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
-    } else { /* observers of the instruction see the state that it left: no split has been selected yet */
+    } else { /* Observers of the instruction must see the state after it, so the next split is not selected yet. */
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
@@ -259,7 +259,7 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
 {
     if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)
         return false;
-    core->moved = true; /* counted in this cycle only */
+    core->moved = true; /* This keeps the core from being idle: an idle core would count the replay in each cycle. */
     core->stats->count[TIM_CORE_replays_collector]++;
     core->stats->sched[s].count[TIM_SCHED_replays]++;
     for (unsigned slot = 0; slot < tim_width(core); slot++)
@@ -322,7 +322,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         tim_count_rotation(core, s, 1);
         return LW_OK;
     }
-    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* dual issue: the same warp and split, another pipe */
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* Dual issue: the second slot may issue only from the
+                                                                  * same warp and split, to another pipe. */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 

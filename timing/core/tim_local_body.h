@@ -17,7 +17,8 @@ enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CON
 static const struct local_times local_times[LOCAL_KINDS][2] = {
     [LOCAL_LOAD] = {{{0, 0, 0}, {0, 2, 6}}, {{0, 0, 0}, {-1, 1, 5}}},
     [LOCAL_STORE] = {{{3, 5, 9}, {0}}, {{1, 3, 7}, {0}}},
-    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* cycles after its last pass */
+    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* number of cycles after its last
+                                                                                  * pass */
     [LOCAL_SHARED_STORE] = {{{1, 3, 7}, {0}}, {{1, 3, 7}, {0}}},
     [LOCAL_CONSTANT] = {{{18, 18, 18}, {0, 0, 0}}, {{1, 1, 1}, {-1, -1, -1}}},
 };
@@ -137,7 +138,7 @@ static void tim_local_tick(struct tim_core *core, uint64_t now)
 
         if (core->local[s].count != 0 && core->local[s].ready_at != 0 && core->local[s].ready_at <= now) {
             local_leave(core, s, now);
-            if (core->local[s].count != 0) /* the address calculation is free */
+            if (core->local[s].count != 0) /* The address calculation is free for the next instruction. */
                 local_head(core, &core->local[s], now);
             return;
         }

@@ -15,7 +15,7 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_capacity = true; /* the core wakes when the crossbar has space */
+    core->no_capacity = true; /* This flag wakes the core when the crossbar has space. */
     return false;
 }
 
@@ -436,7 +436,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
         case TIM_CLIENT_STATE:
             core->block[index].lines_out--;
             break;
-        default: /* a line was written back */
+        default: /* The packet wrote back a line, and nothing waits for its answer. */
             break;
         }
     }
@@ -600,7 +600,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
-    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* a miss goes to the instruction cache */
+    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* A miss of the constant cache goes to the
+                                                                            * instruction cache, not to the crossbar. */
     if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !levels && !can_send(core)) {
         core->l1_misses = client == TIM_CLIENT_L1 && !tim_kind.reference;
         return false;

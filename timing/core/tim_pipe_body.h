@@ -192,7 +192,8 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
-    if (in_window(core, what)) { /* dependent instructions get the result by bypass, and may issue two cycles earlier */
+    if (in_window(core, what)) { /* Dependent instructions get the result by a bypass, and may issue two cycles
+                                  * earlier. */
         uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
@@ -230,7 +231,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     }
     struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
-    /* if there are several pipes, it must not overtake earlier memory instructions of its warp */
+    /* If there are several pipes, a memory instruction must not overtake earlier ones of its warp. */
     if (what->path == TIM_PATH_MEMORY) {
         uint64_t *last = &core->warp[op->warp].memory_at;
         *last = at > *last ? at : *last;
@@ -300,7 +301,8 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             core->stats->count[TIM_CORE_bank_conflicts]++;
             return false;
         }
-        if (tim_has_entries(core) && op->expands != 0) { /* fixed latency: both writes are reserved */
+        if (tim_has_entries(core) && op->expands != 0) { /* The latency is fixed, so the instruction has reserved both
+                                                          * writes. */
             core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->expands);
             core->stats->count[TIM_CORE_register_reads_compact] += lw_popcount(op->expands);
             op->expands = 0;
@@ -371,14 +373,15 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* Control and a queue stage come first */
+    if (op->issued + (window ? 2 : 0) >= now) { /* The instruction is still in stage Control or in the queue stage. */
         core->moved = true;
         return false;
     }
     for (LW_EACH_BIT(k, op->operands)) {
         unsigned row = op->what->row_read[k];
 
-        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* entries do not use ports of rows */
+        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* Reads of compact entries do not use the
+                                                                           * ports of rows. */
             if (claim_entry(core, op, bank_of(core, op, row), row, true, now))
                 op->operands &= ~(1u << k);
             else if (core->config->registers_in_order)

@@ -40,7 +40,8 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
         tim_set_stall(core, s, w, reason);
-        known->recheck |= bit; /* another split of the warp may be ready in the next cycle */
+        known->recheck |= bit; /* The warp is checked again in the next cycle, in which another of its splits may be
+                                * ready. */
         return;
     }
     tim_set_stall(core, s, w, reason);
@@ -64,7 +65,7 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
     struct tim_known *known = &core->hot.known[word];
     uint64_t touched = known->recheck;
 
-    if (tim_types(core)) /* warps that have issued in this cycle are checked in the next one */
+    if (tim_types(core)) /* A warp that has issued in this cycle is not checked before the next cycle. */
         touched &= ~core->issued_now[word - tim_first(core, s) / 64];
     known->recheck &= ~touched;
     known->timed &= ~touched;
@@ -90,7 +91,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
                                  bool collector, bool lsu, uint64_t now)
 {
     struct tim_known *known = &core->hot.known[word];
-    const bool local = tim_has_local(core); /* memory instructions do not take a collector */
+    const bool local = tim_has_local(core); /* true: memory instructions do not take a collector */
     uint64_t collect, memory, takes;
     uint32_t reasons = 0;
 
@@ -179,7 +180,8 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     if (hold && tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
-    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* PICKED: these warps have capacity */
+    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* The reason PICKED is excluded, because
+                                                                                * warps with it have capacity. */
     return tim_suggest(reasons);
 }
 
@@ -237,7 +239,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
                 uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
-                if (at > now + 1 && at - 1 < next) /* the instruction needs the pipe in the next cycle */
+                if (at > now + 1 && at - 1 < next) /* An instruction may need the pipe in the cycle before the pipe is
+                                                    * free. */
                     next = at - 1;
             }
         }

@@ -56,7 +56,7 @@ static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim
     *eager = 0;
     tim_tags_look(core->config, what, ev, t);
     tags_count(core, what, ev, t);
-    if (what->flow) { /* calls and branches may change the tags of any register */
+    if (what->flow) { /* A call or a branch may change the tags of any register, so all registers are counted again. */
         int more = tags_recount(core, w);
 
         *eager = core->config->tags_expansion == EMU_TAG_EAGER && ev->expansions != 0 && more > 0 ? (unsigned)more : 0;

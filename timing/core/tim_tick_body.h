@@ -104,7 +104,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         core->saved_then = core->rows_saved;
     }
     if (core->has_packet || core->crowded >= now ||
-        (core->wakes != 0 && core->wake_at[0] <= now)) /* memory has woken the core */
+        (core->wakes != 0 && core->wake_at[0] <= now)) /* The last condition holds if memory has woken the core. */
         tim_lsu_receive(core, now);
     if (tim_has_levels(core) &&
         (tim_front_arrival(&core->front->down) <= now || tim_front_arrival(&core->front->up) <= now))
@@ -211,7 +211,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         for (unsigned p = 0; p < c->unit[u].pipes; p++) {
             uint64_t free_at = core->pipe[u][p].free_at;
             sooner(&due, free_at, looked);
-            if (free_at != 0) /* an instruction may need the pipe in the next cycle */
+            if (free_at != 0) /* An instruction may need the pipe one cycle before the pipe is free. */
                 sooner(&due, free_at - 1, looked);
         }
     for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
@@ -231,7 +231,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, w->hold_from, looked);
         for (unsigned k = 0; k < w->buffered; k++) {
             sooner(&due, w->buffer[k].arrives, looked);
-            if (w->buffer[k].arrives != 0) /* constants are requested a cycle earlier */
+            if (w->buffer[k].arrives != 0) /* A constant is requested one cycle before its instruction arrives. */
                 sooner(&due, w->buffer[k].arrives - 1, now);
         }
     }
@@ -243,7 +243,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* some scheduler has had no cycle since the last change */
+        return; /* Some scheduler has not had its turn since the last change. */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

@@ -94,7 +94,7 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
         unsigned operand = what->row_operand[k];
 
         if (operand >= TIM_RFC_OPERANDS || (tim_has_entries(core) && (tagged->reads >> k & 1) != 0))
-            continue; /* compact entries are not cached */
+            continue; /* The register-file cache does not hold compact entries. */
         core->stats->count[TIM_CORE_rfc_requests]++;
         core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
         win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =

@@ -9,15 +9,16 @@ enum { TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12 };
 
 /** Path of an instruction after its issue. */
 enum tim_path {
-    TIM_PATH_NONE,    /* ends at issue: branches, barriers, exits */
-    TIM_PATH_DIRECT,  /* to a pipe, without operands from register banks: scalar, results of barriers */
-    TIM_PATH_COLLECT, /* a collector, then a pipe */
-    TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
+    TIM_PATH_NONE,    /* the instruction ends at issue: branches, barriers, exits */
+    TIM_PATH_DIRECT,  /* it goes to a pipe, without reading register banks: scalar instructions, results of barriers */
+    TIM_PATH_COLLECT, /* it takes a collector, then a pipe */
+    TIM_PATH_MEMORY   /* it takes a collector, the pipe `mem`, then the load/store unit */
 };
-/** Earlier memory instructions of its warp for which an instruction waits. */
+/** Events of earlier memory instructions of the warp for which an instruction waits. */
 enum tim_awaits {
-    TIM_AWAITS_ANSWERS = 1, /* fences, accesses that release: all writes must be answered */
-    TIM_AWAITS_QUEUE = 2    /* barriers of blocks: later accesses of other warps must not overtake its accesses */
+    TIM_AWAITS_ANSWERS = 1, /* the answers of all writes: fences, and accesses that release */
+    TIM_AWAITS_QUEUE = 2    /* the end of all accesses in the queue: barriers of blocks, because later accesses of other
+                             * warps must not overtake them */
 };
 /** issue.types: types of instructions; a scheduler issues one of each in a cycle. */
 enum tim_type {
@@ -41,10 +42,10 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
-/** Condition, beyond tags, for executing an instruction with fewer than all lanes. */
+/** Condition, in addition to uniform or affine sources, for executing an instruction with fewer than all lanes. */
 enum tim_tag_rule {
-    TIM_TAG_NEVER,      /* never: results differ between lanes whatever the vector registers are, or there are
-                         * none */
+    TIM_TAG_NEVER,      /* never: the results differ between lanes even if all sources are uniform, or there are no
+                         * results */
     TIM_TAG_BY_RESULT,  /* the results must be tagged, too: special registers, sources that are predicates */
     TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine ones the result must be tagged */
     TIM_TAG_COMPARE,    /* uniform sources suffice; affine ones need a tagged vector result, or no wrap of sources (unsigned) */

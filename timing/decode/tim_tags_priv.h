@@ -11,14 +11,16 @@
 
 /** Summary of the tags of an instruction's registers. */
 struct tim_tagged {
-    /* enum emu_tag_kind, the least regular of: sources; registers of an address; results. U if there are none */
+    /* enum emu_tag_kind: the least regular tag of the sources, of the registers of an address, and of the results; U if
+     * there are none */
     uint8_t sources, address, results;
-    uint8_t read_kind[TIM_MAX_ROWS], write_kind[TIM_MAX_WRITES]; /* tag of each register: before, and after */
+    uint8_t read_kind[TIM_MAX_ROWS], write_kind[TIM_MAX_WRITES]; /* tag of each register before and after the
+                                                                  * instruction */
     uint8_t as; /* enum emu_tag_kind: executed by one lane (U), by the affine unit (A), by all lanes (V) */
     /* registers stored as compact entries, as bit masks by index into row_read and row_write */
     uint32_t reads, writes;
-    uint32_t expands; /* entries that become rows, because only some lanes are written: the whole row is written
-                       * first */
+    uint32_t expands; /* results whose entries become rows, because the instruction writes only some lanes: the whole
+                       * row is written first */
     int rows;         /* rows that its results take in addition to those that they replace */
 };
 /** Evaluates an instruction that has retired. */
@@ -45,8 +47,8 @@ static inline bool tim_tags_execute(const struct tim_config *config)
 
 /* ---- where compact entries are ------------------------------------------------------------------ */
 
-/** Ports of compact entries. Either of a file of their own, by scheduler; or of parts of a bank, each with
- *  one entry in a cycle, while no row of the bank is read or written. */
+/** Ports of compact entries. The entries are either in a file of their own for each scheduler, or in parts of the
+ *  banks. A part does one access to an entry per cycle, while no row of its bank is read or written. */
 struct tim_entries {
     struct {
         uint64_t at; /* cycle, and number of accesses made in it */

@@ -156,11 +156,12 @@ void tim_dtbl_over(struct tim_grid *g, struct tim_launch *l)
 
 void tim_dtbl_bytes(const struct tim_config *c, uint64_t *registers, uint64_t *table)
 {
-    *registers = c->kernels_entries * UINT64_C(8)         /* next and last group of a kernel */
-                 + (c->kernels_entries + 7) / 8           /* has it been distributed before? */
-                 + 4                                      /* group that is being distributed */
-                 + (uint64_t)c->core_count * c->core_blocks * 4; /* group of a resident block */
-    *table = c->dtbl_entries * UINT64_C(20);              /* size, parameters, next, blocks that execute */
+    *registers = c->kernels_entries * UINT64_C(8)         /* next and last group of each kernel */
+                 + (c->kernels_entries + 7) / 8           /* a bit for each kernel: it has been distributed before */
+                 + 4                                      /* the group that is being distributed */
+                 + (uint64_t)c->core_count * c->core_blocks * 4; /* the group of each resident block */
+    *table = c->dtbl_entries * UINT64_C(20);              /* size, parameters, next group, and number of executing
+                                                           * blocks */
 }
 
 void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)

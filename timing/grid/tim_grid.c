@@ -46,7 +46,7 @@ void tim_grid_fini(struct tim_grid *g)
         g->blocks->row->destroy(g->blocks);
 }
 
-/** Records a change after which a search that found nothing may find a block. */
+/** Records a change that may let the next search for a block succeed. */
 static void changed(struct tim_grid *g)
 {
     g->still_until = 0;
@@ -473,7 +473,8 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
-    } else if (!g->config->dtbl_on) { /* otherwise at the end of the cycle, since groups may join until then */
+    } else if (!g->config->dtbl_on) { /* With dtbl the kernel is removed at the end of the cycle, because groups may
+                                       * join it until then. */
         free_entry(g, l);
         forget(g, l);
     }

@@ -18,15 +18,15 @@
 /** A block of a launch that waits or runs. */
 struct candidate {
     uint64_t linear;
-    uint64_t total; /* lines that the block shares with running blocks, on all cores */
+    uint64_t total; /* number of lines that the block shares with the running blocks of all cores */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
 struct running {
     uint64_t linear;
     unsigned core;
     struct emu_rect range[TIM_REACH_ARRAYS];
-    /* Why the block runs on its core: */
-    uint64_t lines, most;   /* lines that the block shared with all blocks on its core; with block @with */
+    /* The reason why the block runs on its core: */
+    uint64_t lines, most;   /* lines: number shared with all blocks on its core; most: number shared with block @with */
     uint64_t with;          /* block on the core that shared most lines; UINT64_MAX: none shared any */
     uint64_t elsewhere;     /* lines that the block shared with blocks on other cores */
 };

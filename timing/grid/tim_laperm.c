@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 enum stage { OWN = 1, HOST, BACKUP };
-/** On-chip entries: of the queues of each core, and (the last) of the host's queue. With tb_pri the first is for all
- *  cores. */
+/** Entries on chip: one set for the queues of each core, and a last one for the queue of the host. With tb_pri the
+ *  first set is for all cores. */
 struct laperm {
     struct tim_blocks blocks;
     unsigned next;      /* the core that is examined next */
@@ -30,7 +30,7 @@ struct laperm {
     uint64_t from;      /* first cycle of the tries counted in `tries` */
     uint64_t seen;      /* grid->changes when a core was last examined */
     uint64_t last;      /* cycle in which a core was last examined */
-    bool waiting;       /* blocks waited after the cycle `last` */
+    bool waiting;       /* blocks have waited since the cycle `last` */
     uint64_t orders;    /* order given to the launch that was queued last */
     enum stage stage;   /* stage of the last selection */
     int *backup;        /* [core] core whose queue is the backup; -1: none */
@@ -211,7 +211,7 @@ static void read_entry(struct tim_grid *g, struct tim_launch *l, uint64_t now)
     if (l->mark.read_at != 0)
         return;
     l->mark.read_at = now + (g->config->kernels_ideal ? 0 : g->config->laperm_read);
-    l->mark.read_at += l->mark.read_at == 0; /* 0 is not being read */
+    l->mark.read_at += l->mark.read_at == 0; /* 0 would mean that the entry is not being read. */
     g->gpu[TIM_GPU_laperm_reads]++;
 }
 
@@ -225,7 +225,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     *out = (struct tim_block_choice){.resume = ready_resume(g), .block = UINT64_MAX};
     if (out->resume != SIZE_MAX)
         return true;
-    /* cycles in which no core was examined, because no block would have been found */
+    /* In the skipped cycles no core was examined, because the search would have found no block. The rotation advances
+     * over these cycles. */
     if (p->waiting && now > p->last + 1)
         p->next = (unsigned)((p->next + (now - p->last - 1)) % count);
     p->last = now;

@@ -11,14 +11,15 @@
 
 #include <stdlib.h>
 
-/* An event is the address of a line, which is even. Address + 1: the line was removed from L1. ALL: all lines of
- * global memory were removed. */
+/* An event is a number. An even number is the address of a line that a load read. Address + 1 means that the line was
+ * removed from L1. ALL means that all lines of global memory were removed. */
 static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
 struct line {
     uint64_t tag;  /* 1 + address; 0: none */
-    uint64_t used; /* lru: its last event; opt: its next use; unbounded: the warp that brought it */
+    uint64_t used; /* LRU cache: the line's last event; optimal cache: its next use; unbounded cache: the warp that
+                    * brought it */
 };
 struct belady {
     struct tim_mech base;
@@ -184,7 +185,7 @@ static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *ot
     for (size_t i = 0; fine && i < b->count; i++) {
         uint64_t *value;
 
-        if (b->event[i] & TAKEN_OUT) /* an unbounded cache loses no line */
+        if (b->event[i] & TAKEN_OUT) /* An unbounded cache loses no line, so removals are ignored. */
             continue;
         value = tim_map_at(&lines, b->event[i], 0, &is_new);
         fine = value != NULL;

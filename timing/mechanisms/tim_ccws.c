@@ -196,7 +196,7 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!begins || launch < ccws->launch) /* blocks of an earlier launch run together with it */
+    if (!begins || launch < ccws->launch) /* Blocks of an earlier launch run at the same time as blocks of this one. */
         return;
     ccws->launch = launch + 1;
     ccws->hits = ccws->issued = 0;
@@ -276,7 +276,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
         return;
     ccws->counted[a->warp] = a->instruction;
     ccws->hits++;
-    if (!ccws->lives[a->warp]) /* the last loads of a warp may complete after it has ended */
+    if (!ccws->lives[a->warp]) /* The last loads of a warp may complete after the warp has ended. */
         return;
     llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->live.count);
     tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);

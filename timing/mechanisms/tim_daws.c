@@ -21,7 +21,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LEVELS = 8 }; /* loops of functions that are called deeper are a part of the last */
+enum { LEVELS = 8 }; /* maximum of levels; the last level includes the loops of functions that are called deeper */
 
 struct level {
     uint16_t open;             /* 1 + the innermost loop of the function that contains the warp's lanes */
@@ -29,7 +29,7 @@ struct level {
 };
 struct entry {
     bool lives, allowed;
-    bool granted;              /* the warp has room in its loop */
+    bool granted;              /* the warp has space in L1 for the loop that it is in */
     bool charged;              /* the warp is in no loop: `loop` is the next loop after its load */
     uint8_t levels;            /* number of functions with open loops; 0: the warp is in no loop */
     uint8_t below;             /* number of lower levels whose loops contain `loop` and were open when it began: */
@@ -172,7 +172,7 @@ static void admit(struct daws *daws)
 
 /* ---- footprints -------------------------------------------------------------------------------- */
 
-/** Predicts its loop again, with the current active lanes. */
+/** Predicts the footprint of the entry's loop again, with the current active lanes. */
 static void update_prediction(struct daws *daws, struct entry *e)
 {
     struct tim_loop loop = {.begin = e->loop, .end = e->end};
@@ -219,7 +219,8 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
 }
 
-/** The loops of the level from the innermost on, up to the first that is not left, or @all. Is the level left? */
+/** Closes loops of a level, from the innermost on: up to the first loop that lanes have not left, or (@all) all of
+ *  them. Returns true if the level has no open loop any more. */
 static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
 {
     struct entry *e = &daws->entry[warp];
@@ -275,12 +276,12 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->level[level] = (struct level){.open = (uint16_t)loop};
         e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
         if (around)
-            e->below = (uint8_t)level; /* the loop `within` of this level was left since */
+            e->below = (uint8_t)level; /* Lanes have left the loop `within` of this level since. */
     }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && ((e->loop >= l->begin && e->end <= l->end) || (around && !enters))) {
-        update_prediction(daws, e); /* the next iteration of a loop around it */
+        update_prediction(daws, e); /* The next iteration of a loop around the entry's loop begins. */
     } else if (tim_daws_has_locality(&daws->tables, l->begin)) {
         set_entry(daws, e, l, false);
         e->below = (uint8_t)level;

@@ -27,7 +27,7 @@
 
 struct member {
     uint8_t state; /* enum tim_dwr_state */
-    bool alone;    /* a debugger has refused its issue: it is in no class */
+    bool alone;    /* a debugger has refused the member's issue, so the member is in no class */
     uint64_t pc;   /* pc of its LAT */
     /* BARRIER, WAITS: pc of the LAT that it has reached since; differs from `pc` if another split runs */
     uint64_t reached;
@@ -58,10 +58,10 @@ struct dwr {
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* number of the last packet */
     bool flowed;           /* a member of a class that issues may be elsewhere since the last `picks` */
-    unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue, all of one group: */
+    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that are to issue; all are of one group: */
     uint8_t issuing[TIM_MAX_SCHEDS];
-    unsigned operating;    /* warps whose state is BARRIER: */
-    uint16_t operation[TIM_MAX_WARPS]; /* warps whose state is BARRIER, by `at`, of equal ones the lowest first */
+    unsigned operating;    /* number of warps whose state is BARRIER: */
+    uint16_t operation[TIM_MAX_WARPS]; /* warps whose state is BARRIER, sorted by member.at, then by number */
     uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS */
     uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps whose state is COMBINE */
     struct group group[TIM_MAX_WARPS];
@@ -72,7 +72,7 @@ struct dwr {
 
 static bool is_on(const struct tim_config *config)
 {
-    return config->dwr_on && config->core_group > 1; /* 15: a warp alone in its group has no partners */
+    return config->dwr_on && config->core_group > 1; /* A warp that is alone in its group has no partners (15). */
 }
 
 static struct tim_mech *create(const struct tim_mech_core *core)
@@ -129,7 +129,8 @@ static bool is_explicit(const struct dwr *dwr)
     return dwr->config->dwr_bar_mode == TIM_DWR_EXPLICIT;
 }
 
-/** The barrier of the LAT @pc, by which lists and entries know it: the instruction before it, or itself. */
+/** Returns the address that identifies the barrier of the LAT at @pc in tables and lists: the instruction before the
+ *  LAT in mode `explicit`, else the LAT. */
 static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
 {
     return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
@@ -171,12 +172,14 @@ static uint64_t absent(const struct dwr *dwr, unsigned g)
 
 static uint64_t arrived(const struct dwr *dwr, const struct group *g)
 {
-    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* the control experiment: ends and block barriers do not count */
+    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* In this control experiment, ended warps and warps at block
+                                                      * barriers do not count as arrived. */
         return g->pst.lock | absent(dwr, (unsigned)(g - dwr->group));
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
-/** The warp has an operation that looks at the tables in cycle member.at. Mostly it is the latest. */
+/** Adds the barrier operation of the warp to the sorted list. The operation reads the tables in cycle member.at. Mostly
+ *  it becomes the last one. */
 static void operation_add(struct dwr *dwr, unsigned warp)
 {
     const struct member *m = dwr->member;
@@ -227,8 +230,8 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
         dwr->next_at = m->at;
 }
 
-/** Ends the barrier of the warp, which may issue at m->pc then. If a split that has reached another LAT runs by now,
- *  the barrier of that LAT begins. */
+/** Ends the barrier of the warp, so that the warp may issue at m->pc. If another split of the warp runs now and has
+ *  reached another LAT, the barrier of that LAT begins. */
 static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -283,7 +286,7 @@ static void note_ignored(struct dwr *dwr, uint64_t number)
         if (dwr->ignored[i] == number)
             return;
     if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* the count is then too low */
+        return; /* Without memory the count becomes too low. */
     dwr->ignored[dwr->ignored_count++] = number;
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
@@ -315,7 +318,8 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ignore(dwr, warp, now);
         return;
     }
-    if (m->at < m->ends) { /* an ignored one would be over */
+    if (m->at < m->ends) { /* The operation on an ignored barrier would end in this cycle. This operation ends in cycle
+                            * m->ends. */
         operation_remove(dwr, warp);
         m->at = m->ends;
         operation_add(dwr, warp);
@@ -407,7 +411,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
-    if (g->live == 0) /* the group's last warp cannot have waited, but a debugger's change of a pc may have left an entry */
+    if (g->live == 0) /* The last warp of a group cannot have waited. A debugger's change of a pc may still have left an
+                       * entry. */
         g->pst = (struct tim_dwr_pst){0};
 }
 
@@ -514,7 +519,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     }
 }
 
-/* A ready warp has reached its next instruction: before a LAT it is READY no more. */
+/* Handles ready warps that have reached their next instructions: a warp before a LAT leaves the state READY. */
 static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
 {
     const struct dwr *dwr = (const struct dwr *)mech;

@@ -22,7 +22,8 @@ struct la_w {
     uint16_t *table;      /* [warps][warps] locality */
     struct tim_reach_vector **vector; /* [warps] vectors of live warps; NULL: the warp has none */
     bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS];
-    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of the warp; number of the warp's block among the core's blocks */
+    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of each warp; number of its block among the core's
+                                                        * blocks */
     unsigned actives;     /* active warps */
     uint64_t blocks;      /* number of blocks that have begun on the core */
     int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp waits at a barrier or has ended */

@@ -43,7 +43,8 @@ struct loads {
     struct tim_map row_of; /* (pc, 0): 1 + index of its entry of `row` */
     /* (slot, pc of loop): number of its iteration; (slot + TIM_MAX_WARPS, ...): number of the one before */
     struct tim_map trip;
-    struct tim_map touched; /* (line, age of warp): 1 + number of the iteration that last touched it; 1: none */
+    struct tim_map touched; /* (line, age of warp): 1 + number of the iteration that last touched the line; 1: no
+                             * iteration */
     struct walker walker[TIM_MAX_WARPS];
 };
 

@@ -84,7 +84,7 @@ struct tim_mech_access {
     unsigned lanes;     /* number of active lanes of the instruction */
     unsigned index, count; /* index among the accesses of the instruction; their number */
     uint64_t instruction; /* a unique number for each instruction */
-    bool hit, merge;    /* merge: the line is under way; neither: a miss */
+    bool hit, merge;    /* hit: L1 has the line; merge: the line is under way; neither: a miss */
     unsigned owner;     /* hit: slot of the warp that brought the line */
 };
 
@@ -92,8 +92,9 @@ struct tim_mech_access {
  *  @members has a bit for each. */
 enum tim_mech_fetched {
     TIM_FETCHED_NOT,  /* no warp has buffer space, or the cache cannot serve the fetch now */
-    TIM_FETCHED_NEAR, /* for a single warp with fetch.l0_bytes: from the cache of its scheduler; a miss was requested */
-    TIM_FETCHED       /* fetched from the instruction cache of the core */
+    TIM_FETCHED_NEAR, /* only for a single warp with fetch.l0_bytes: the fetch read the cache of the warp's scheduler,
+                       * or missed there and requested the line */
+    TIM_FETCHED       /* the fetch read the instruction cache of the core */
 };
 struct tim_mech_fetch {
     const void *context;
@@ -131,7 +132,7 @@ struct tim_mechanism {
     void (*destroy)(struct tim_mech *mech);
     /* Hooks; NULL: not needed. */
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: sequence number of the launch */
-    /** A block is on the core from now on, before any of its warps begins; or leaves. */
+    /** @begins: a block is on the core from now on, and none of its warps has begun. Else a block leaves the core. */
     void (*resides)(struct tim_mech *mech, const struct tim_mech_block *block, bool begins);
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
     void (*warp_ends)(struct tim_mech *mech, unsigned warp);
@@ -217,7 +218,7 @@ extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_be
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
     unsigned count;
-    bool every_cycle; /* a mechanism acts in cycles without a ready warp, too */
+    bool every_cycle; /* a mechanism acts even in cycles in which no warp is ready */
     bool reaches;     /* a mechanism has hook `reaches` */
     bool picks;       /* a mechanism has hook `picks` */
     struct tim_mech *packets; /* the mechanism that makes packets; NULL: none */

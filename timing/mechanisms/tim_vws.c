@@ -245,7 +245,7 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 struct choice {
     unsigned id, set;
     uint8_t members;
-    bool greedy; /* the gang or warp issued in the preceding cycle */
+    bool greedy; /* the gang or warp has issued in the preceding cycle */
     uint64_t age, pc;
 };
 
@@ -519,7 +519,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     const unsigned m = warp % vws->slices;
     const uint8_t alone = set->table.alone;
 
-    count_cycles(vws, mech->core->now + 1); /* the cycle may be in progress, and already counted */
+    count_cycles(vws, mech->core->now + 1); /* The current cycle may already be counted. */
     vws->live -= set->table.live >> m & 1;
     set->fresh &= (uint8_t)~(1u << m);
     tim_gang_drop(&set->table, m);
@@ -537,7 +537,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tim_vws *vws = (struct tim_vws *)mech;
     struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
     const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
-    /* other members of its gang may have ended since */
+    /* Other members of the warp's gang may have ended since the selection. */
     const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1;
     uint64_t *count = mech->core->count;
 

@@ -19,7 +19,7 @@ struct way {
     uint8_t partial; /* sectors with only some bytes valid; struct bytes has them */
     uint8_t dirty;   /* sectors with bytes to write to the next level */
     uint8_t pending; /* sectors that are under way */
-    uint16_t mshr;   /* NO_MSHR: no sector is under way */
+    uint16_t mshr;   /* index of the line's MSHR; NO_MSHR: no sector is under way */
     uint16_t stamp;  /* greater than the stamps of lines of the set that were used earlier */
 };
 enum { WAYS_A_LINE = 4 };
@@ -32,7 +32,7 @@ struct mshr {
     uint32_t first, last; /* list of waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
-    bool doomed; /* evicted while under way: removed when its waiters have been served */
+    bool doomed; /* the line was evicted while it was under way, and is removed when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
@@ -54,7 +54,8 @@ struct tim_cache {
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* free waiters: one for each access that may wait, so always enough; NO_WAITER: use fresh_waiter */
+    uint32_t free_waiter; /* list of free waiters. There is one for each access that may wait. NO_WAITER: use
+                           * fresh_waiter */
     uint32_t fresh_waiter;
     size_t waiters;
     unsigned mshrs_used;

@@ -58,7 +58,7 @@ struct tim_cache_result {
     unsigned fetch;         /* sectors to request */
     unsigned missing;       /* look-up for a read: absent sectors */
     bool evicted;           /* the access evicted another line */
-    uint16_t owner;         /* hit: the owner under which the line was read */
+    uint16_t owner;         /* hit: owner that the line had before this read */
     uint16_t victim_owner;  /* evicted: the owner of the evicted line */
     uint64_t victim;        /* evicted: address of the evicted line */
     uint64_t dirty[4];      /* evicted: bytes of the evicted line that must be written to the next level; often none */

@@ -20,7 +20,7 @@ struct making {
     /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. */
     uint8_t slot[64];
 };
-/* a slot with another value has the index of an access, which is below 254 */
+/* Values of a slot that are no index of an access. Indices are below 254. */
 enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe };
 
 /** Begins a group of lanes, which do not join earlier accesses. */
@@ -33,7 +33,7 @@ static void begin_group(struct making *m)
 /** Sets bits [@at, @at + @bytes) of the mask of a line. */
 static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    while (bytes > 0) { /* an aligned lane needs one iteration */
+    while (bytes > 0) { /* The access of an aligned lane needs one iteration. */
         unsigned n = 64 - at % 64 < bytes ? 64 - at % 64 : bytes;
 
         mask[at / 64] |= lw_mask(n) << at % 64;
@@ -51,7 +51,7 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     if (*slot != NOT_SEEN) {
         if (*slot < m->count && m->out[*slot].line == line)
             i = *slot;
-        else /* two lines with the same hash */
+        else /* Another line has the same hash. */
             for (i = m->from; i < m->count && m->out[i].line != line; i++)
                 continue;
     }

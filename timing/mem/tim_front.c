@@ -78,7 +78,8 @@ void tim_front_free(struct tim_front *front, uint32_t request)
     front->request[request].next = front->free;
     front->free = request;
     if (front->request[request].kind == TIM_FRONT_AHEAD && front->ahead-- == TIM_FRONT_AHEAD_MOST)
-        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* the limit blocked all stream buffers */
+        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* Prefetches were at their limit, which has
+                                                                            * blocked all stream buffers. */
 }
 
 static void enqueue(struct tim_front *f, unsigned s, enum tim_front_kind kind, uint64_t line)
@@ -157,7 +158,7 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: caches hold whole lines */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* The mask may name any byte, because caches hold whole lines. */
     struct tim_cache_result r;
 
     if (stream->next == 0 || stream->count >= f->config->fetch_prefetch || f->ahead == TIM_FRONT_AHEAD_MOST)

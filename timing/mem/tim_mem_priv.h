@@ -45,10 +45,11 @@ struct tim_list {
 };
 struct tim_node { /* a packet; it is in one list at a time */
     struct tim_packet packet;
-    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge */
+    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge at which the packet
+                     * may leave */
     uint64_t local; /* packet.line in the address space of the slice */
     uint32_t next;
-    uint32_t came;  /* edge from which on the slice saw it, modulo 2^32 */
+    uint32_t came;  /* edge from which on the slice saw the packet, modulo 2^32 */
     uint16_t to;    /* output port */
     uint16_t flits;
     uint16_t answer_flits;
@@ -90,7 +91,7 @@ struct tim_net {
 struct tim_bank {
     uint32_t row; /* open row, or TIM_NO_ROW */
     unsigned streak; /* number of requests that the open row has served */
-    bool fresh;      /* no column access since the row was opened */
+    bool fresh;      /* no burst was read or written since the row was opened */
     uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows these commands */
 };
 /** Fast: commands that a bank may wait to give. The channel limits each kind separately. */
@@ -132,8 +133,9 @@ struct tim_slice {
     unsigned reading;              /* without an L2: number of reads under way */
     bool no_capacity; /* the first packet of the input needs space in the DRAM queue; a fill resets no_capacity */
     struct tim_cache_result looked; /* fast: while no_capacity, the result of the look-up */
-    bool stuck;                    /* fast: it waits for a fill, as no MSHR, merge entry or way is free */
-    uint64_t busy;                 /* edge before which an atomic occupies it */
+    bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
+                                    * free */
+    uint64_t busy;                 /* edge before which an atomic occupies the slice */
     uint64_t head_since;           /* edge from which on the first packet of the input is present */
     uint32_t arrived, newest;      /* number of packets of the input seen by the slice; the last packet that it saw */
     struct tim_slice_stats stats;

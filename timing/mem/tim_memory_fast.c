@@ -188,7 +188,7 @@ static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
 static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
 {
     const struct tim_config *c = mem->config;
-    uint64_t bus = channel->bus_free, read, write; /* end of the data of the last burst */
+    uint64_t bus = channel->bus_free, read, write; /* bus: edge at which the data of the last burst ends */
 
     read = bus > c->dram_tCL ? bus - c->dram_tCL : 0;
     write = bus > c->dram_tWL ? bus - c->dram_tWL : 0;
@@ -393,7 +393,8 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
-    for (unsigned k = 0; k <= net->want_words; k++) { /* visits the first word of inputs twice, in two parts */
+    for (unsigned k = 0; k <= net->want_words; k++) { /* The loop visits the word of inputs at which the rotation begins
+                                                       * twice: its second part first, its first part last. */
         unsigned word = (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 

@@ -188,7 +188,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (slice->no_capacity && mem->wheel != NULL) { /* fast: only the space in the DRAM queue may have changed */
+        if (slice->no_capacity && mem->wheel != NULL) { /* The packet was blocked for space in the DRAM queue only, so
+                                                         * the result of its look-up is still valid. */
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
@@ -252,7 +253,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
         (slice->no_capacity && !tim_channel_has_capacity(mem, &mem->channel[slice->channel])))
         return false;
-    /* save its list position and arrival: it leaves the list when it is served */
+    /* The list position and the arrival are saved, because the packet leaves the list when it is served. */
     came = tim_clock_edge(&mem->l2, mem->node[index].when);
     mem->node[index].came = (uint32_t)came;
     struct tim_list rest = {.first = mem->node[index].next, .last = input->last,

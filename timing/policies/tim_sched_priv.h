@@ -19,7 +19,7 @@ struct tim_sched_view {
     const struct tim_config *config;
     unsigned count;      /* number of warps of the scheduler */
     const uint64_t *ready; /* a bit for each warp; higher bits are 0 up to a whole word */
-    const uint64_t *age; /* [count] assigned earlier: lower; no ties */
+    const uint64_t *age; /* [count] a warp that was assigned earlier has a lower age; all ages differ */
     const bool *live;    /* [count] */
 };
 struct tim_sched_policy {
