@@ -63,7 +63,7 @@ static void open_all(struct all *a, const char *path)
     check(emu_engine_functional_create(a->machine, &a->engine, &err), &err);
 }
 
-/** To the end, or to @at instructions; seconds in kernels. */
+/** Runs to the end, or to @at instructions. Returns the seconds in kernels. */
 static double run(struct all *a, uint64_t at)
 {
     enum lnc_state state;

@@ -125,7 +125,7 @@ static void hist(void)
     free(data);
 }
 
-/* ---- what must come out ------------------------------------------------------------------ */
+/* ---- expected results ------------------------------------------------------------------ */
 
 static uint32_t *read_words(const char *path, size_t count)
 {
@@ -256,12 +256,13 @@ static int time_memcpy(int times)
     uint32_t *from = room(words), *to = room(words);
 
     memset(from, 1, 4 * words);
-    memset(to, 2, 4 * words); /* so that both have their pages */
+    memset(to, 2, 4 * words); /* The first copy makes the host allocate the pages of both arrays. */
     for (int i = 0; i < times; i++) {
         const double start = seconds();
         memcpy(to, from, 4 * words);
         printf("%.6f\n", seconds() - start);
-        from[to[(size_t)i * 4096 % words] % words] += 1; /* what was moved is used */
+        from[to[(size_t)i * 4096 % words] % words] += 1; /* The sum uses the moved bytes, so that the compiler keeps the
+                                                          * copy. */
     }
     free(from);
     free(to);

@@ -28,7 +28,7 @@ struct peer {
     const char *folder;
 };
 
-/** A case that is ready to run, again and again. */
+/** A case that has been prepared and can run repeatedly. */
 struct work {
     const char *name;
     cl_kernel k;
@@ -129,7 +129,8 @@ static void launch_work(const struct peer *peer, const struct work *w)
     launch(peer, w->k, w->dimensions, w->x, w->y, w->block_x, w->block_y);
 }
 
-/** Seconds from launch to end. What an earlier repetition left is put right before. */
+/** Returns the seconds from launch to end. Before that it restores the buffers that an earlier repetition has
+ *  changed. */
 static double run_once(const struct peer *peer, const struct work *w)
 {
     double start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes of the cases, for inputs.c and reference.c; the launch files have the full ones. BENCH_SMALL in the environment:
- * those of `bench/run --small`. */
+/* Sizes of the cases, for inputs.c and reference.c; the launch files have the full sizes. With BENCH_SMALL in the
+ * environment the sizes are those of `bench/run --small`. */
 #ifndef SIZES_H
 #define SIZES_H
 
@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    size_t full, small; /* elements, of a side for gemm and mandel, nodes for bfs */
+    size_t full, small; /* elements; for gemm and mandel elements of a side; for bfs nodes */
     const char *output; /* the buffer in the launch file */
 } bench_sizes[] = {
     {"vecadd", (size_t)16 << 20, 4096, "c"}, {"gemm", 512, 32, "c"},         {"gemm_tiled", 512, 32, "c"},

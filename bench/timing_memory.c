@@ -39,7 +39,7 @@ static uint64_t random_bits(uint64_t *seed)
     return x ^ x >> 31;
 }
 
-/** A timing wheel for tim_memory.wake, as an engine has. */
+/** A timing wheel for tim_memory.wake, as an engine has one. */
 static void wake(void *context, unsigned core, uint64_t cycle)
 {
     struct state *s = context;
@@ -48,7 +48,7 @@ static void wake(void *context, unsigned core, uint64_t cycle)
     s->later[far % 256][core / 64] |= UINT64_C(1) << core % 64;
 }
 
-/** Processor time for all of it; the cycles it took. */
+/** Returns the processor time of all requests, and the cycles that they took. */
 static double run(const struct tim_config *config, bool fast, const struct load *load,
                   uint64_t requests, uint64_t *cycles)
 {

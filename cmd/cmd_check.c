@@ -196,7 +196,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
         chk_suppressions_put_formers(c->suppressions, "lanewise: ", &out.sink);
     }
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        take_old(c->files[i]); /* last, so that a refused command deletes nothing */
+        take_old(c->files[i]); /* Old reports are deleted last, so that a refused command deletes nothing. */
     if (status == LW_OK && c->coverage != NULL)
         take_old(c->coverage);
     if (status == LW_OK && c->profile != NULL)

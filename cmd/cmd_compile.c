@@ -456,7 +456,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && object != NULL)
         warn_without_kernels(&o, object);
     if (object != NULL && o.strip)
-        object->debug = NULL; /* the arena keeps the memory */
+        object->debug = NULL; /* The arena owns the memory from here on. */
     if (got == LW_OK && object != NULL && o.slices)
         got = isa_object_slice(object, &err);
     if (got != LW_OK)

@@ -56,9 +56,9 @@ static void on_ending(int number)
         if (at_once != NULL)
             at_once();
         if (isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
-            errno = before; /* a failure here has no remedy */
+            errno = before; /* A failure here cannot be handled. */
         signal(number, SIG_DFL);
-        raise(number); /* takes effect when the handler returns */
+        raise(number); /* The signal is delivered when the handler returns. */
     } else if (came == 0) {
         came_at = now_ms();
         came = number;

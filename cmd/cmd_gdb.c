@@ -16,7 +16,7 @@
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
-enum { WAITS_BEFORE = 10, WAITS = 100 }; /* in steps of 20 ms: waiting for gdb to end */
+enum { WAITS_BEFORE = 10, WAITS = 100 }; /* time to wait for gdb to end, in steps of 20 ms */
 
 /* At each stop an x86-64 gdb reads the code four times; with this setting it reads it from the file. */
 static const char quick[] = "set trust-readonly-sections on";
@@ -78,7 +78,7 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
-/* For the signal handler, which has no parameters. */
+/* State for the signal handler, which has no parameters. */
 static struct cmd_gdb *volatile ours;
 
 static void remove_folder(struct cmd_gdb *gdb)

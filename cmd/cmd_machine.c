@@ -56,7 +56,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
                    list);
 }
 
-/** As name(), by position in the list. */
+/** Returns the name at a position of a NULL-terminated list, as name() does for a given list. */
 static enum lw_status choice(const char *option, const char *text, const char *const *names,
                              unsigned *out, struct lw_error *err)
 {
@@ -119,8 +119,9 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     return status;
 }
 
-/* As fit_timing() for tags, if the machine detects them (@timed): whether they are tracked, by which rules and until
- * when. Otherwise any option is valid, because tags are only counted and do not affect cycles. */
+/* Checks the options of tags against the GPU model, as fit_timing() does for other options. If the model detects tags
+ * (@timed), it determines whether they are tracked, by which rules and until when. Otherwise any option is valid,
+ * because tags are only counted and do not affect cycles. */
 static enum lw_status fit_tags(const char *path, const struct cmd_machine_options *o, const struct tim_config *timing,
                                const struct emu_config *timed, const struct emu_config *config, struct lw_error *err)
 {
@@ -420,7 +421,7 @@ void cmd_machine_close(struct cmd_machine *m)
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     emu_log_destroy(m->log);
-    lnc_session_destroy(m->session); /* it owns the object that the machine's program borrows */
+    lnc_session_destroy(m->session); /* The structure owns the object, which the machine's program borrows. */
     lnc_file_destroy(m->file);
     tim_config_destroy(m->timing);
     *m = (struct cmd_machine){0};

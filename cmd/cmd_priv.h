@@ -41,7 +41,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
               int *status);
 /** Prints "lanewise: " and the message to stderr; returns CMD_USAGE. */
 int cmd_error(const struct lw_error *err);
-/** As cmd_error(); an error about the program of --compiler names that option. */
+/** Does what cmd_error() does. An error about the program of --compiler names that option. */
 int cmd_open_error(struct lw_error *err, const char *clang);
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Returns true if the stream is a terminal that shows colours. */
@@ -108,7 +108,8 @@ struct cmd_machine_options {
     bool keep_values; /* --values: optimised code keeps values of variables */
     bool lat_barriers; /* --lat-barriers: explicit barriers of dynamic warp resizing */
     bool silent;      /* no warnings of the compiler, but where it fails */
-    struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
+    struct lnc_direct direct; /* options that describe the launch of a kernel's file without a launch file: grid, block,
+                               * arguments */
     const char *args[CMD_MAX_ARGS]; /* its arguments */
     const char *expects[CMD_MAX_ARGS]; /* what must come out */
     const char *direct_option; /* the first of these options, for a message; NULL: none */
@@ -158,7 +159,7 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
  *  run return, a second one ends the program. @engine may be NULL. @quickly is called at the second signal and must be
  *  safe in a signal handler; NULL: nothing to clean up. */
 void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
-/** As cmd_end_catch() for the shell, where SIGINT stops a command. Reads from the terminal or a pipe are
+/** Does what cmd_end_catch() does, for the shell, where SIGINT stops a command. Reads from the terminal or a pipe are
  *  interrupted. */
 void cmd_end_catch_in_shell(struct emu_engine *engine);
 /** Sets the running engine; NULL: none. */
@@ -279,8 +280,8 @@ struct cmd_check {
     const char *poison_given; /* value of the option; NULL: not given */
     uint32_t read_poison;
     bool silent;      /* do not report unused suppressions and former names */
-    bool debugged;   /* with a debugger, which may enable kinds later, and stops at findings */
-    bool replayed;   /* replays a log, which may contain a debugger's edits */
+    bool debugged;   /* the run has a debugger, which may enable kinds later and stops at findings */
+    bool replayed;   /* the run replays a log, which may contain a debugger's edits */
     struct dbg *dbg; /* the debugger, or NULL */
     struct chk_view view;
 };

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- --timing and what belongs to it ---------------------------------------------------- */
+/* ---- --timing and related options ---------------------------------------------------- */
 
 enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const char *value,
                                struct lw_error *err)
@@ -143,7 +143,8 @@ static void note_keys(const struct cmd_timing *t, const struct tim_config *confi
     }
 }
 
-/** Says where a register is used that hardware with wait counters would not have waited for: a line for each place. */
+/** Reports where a program uses a register for which hardware with wait counters would not have waited: a line for each
+ *  place. */
 static void note_waits(const struct tim_config *config, const struct isa_object *object)
 {
     unsigned findings = 0;

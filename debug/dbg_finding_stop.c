@@ -40,7 +40,7 @@ void dbg_finding(struct dbg *dbg, unsigned number)
     struct dbg_findings *n = dbg->findings;
 
     if (n == NULL && (n = dbg->findings = calloc(1, sizeof *n)) == NULL)
-        return; /* out of memory: the checker still has the finding */
+        return; /* There is no memory for the finding here. The checker still has it. */
     if (n->count == 0)
         n->next = UINT64_MAX;
     while (n->count <= number) {
@@ -67,8 +67,8 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* Stores the instruction count of the pending findings: they happened at the last instruction, or (@host)
- * after it. */
+/* Stores the instruction count of the pending findings: the last instruction caused them, or (@host) a host step after
+ * it. */
 static void answer(struct dbg *dbg, bool host)
 {
     struct dbg_findings *n = dbg->findings;
@@ -231,7 +231,8 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
     return LW_FAIL(err, LW_ESTATE, "finding %u did not occur again at instruction %" PRIu64 " in the replay", number + 1, at);
 }
 
-/* Makes the stop after the instruction, where history does not lead back to it. */
+/* Makes the stop after the instruction of the finding, for the case that history does not lead back to that
+ * instruction. */
 static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
@@ -293,7 +294,7 @@ enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struc
     if (host || !dbg_history_info(dbg, &info) || !info.kept || !happened(n->at[number]) ||
         n->at[number] < info.earliest)
         return stand_after(dbg, number, more, stop, err);
-    /* dbg_run_end() moves there after everything has stopped. */
+    /* dbg_run_end() moves to the finding's instruction after everything has stopped. */
     stop->kind = DBG_STOP_FINDING;
     stop->point = number + 1;
     stop->watch_bytes = more;

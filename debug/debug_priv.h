@@ -122,7 +122,7 @@ struct dbg {
     unsigned last_point;
     struct dbg_findings *findings; /* findings of checkers; NULL until the first finding */
     struct dbg_watch *watch; /* watchpoints; NULL until the first watchpoint or catchpoint */
-    bool hits_valid;         /* nothing that @hits depends on has changed since @hits was computed */
+    bool hits_valid;         /* true: @hits is still valid */
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
     struct emu_spin_observer *spin; /* spin detector for a stepped lane; NULL: not in use */

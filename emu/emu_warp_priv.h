@@ -78,7 +78,7 @@ struct emu_warp {
     const struct emu_dinsn *run_start; /* first instruction not counted yet */
     const struct emu_dinsn *di;        /* instruction at which to continue after the chain was left */
     struct emu_code *code;
-    const char *ubase[EMU_U_COUNT]; /* the second cache line of the warp begins here */
+    const char *ubase[EMU_U_COUNT]; /* line 1 of the warp in the host cache begins here (lines count from 0) */
     uint8_t leave;         /* enum emu_leave */
     bool full;             /* e covers all lanes of the row that exist: the full chain runs */
     uint8_t width;         /* W */

@@ -26,7 +26,7 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
         lw_put(&rsp->reply.sink, ";qXfer:libraries:read+");
 }
 
-/* ---- who is at the other end ------------------------------------------------------------ */
+/* ---- recognition of lldb ------------------------------------------------------------ */
 
 static void put_triple(struct rsp *rsp)
 {

@@ -297,8 +297,8 @@ struct rsp {
     unsigned silent;         /* number of watchpoint hits since a shown stop, from which gdb has continued without showing one */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
                                        * already done; 0: none */
-    /* Instruction count at the end of the run, plus one, if the end was reported to the client as a stop
-     * before it; the machine is then in the past, one instruction before the end. 0: not so */
+    /* Instruction count at the end of the run, plus one, if the end was reported to the client as a stop before it; the
+     * machine is then in the past, one instruction before the end. 0: the end was not reported */
     uint64_t end_reported;
     bool python;         /* the Python file is loaded: gdb reads its state again after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
@@ -422,8 +422,8 @@ bool rsp_resident(const struct rsp *rsp, dbg_thread_id id);
 /** Returns the thread that packets on registers and memory refer to. If it is not resident these packets get
  *  errors. */
 dbg_thread_id rsp_view(const struct rsp *rsp);
-/** rsp_view_exited(): the view thread ended in a step of its own. rsp_view_is_exited(): it did that, or is
- *  not resident. */
+/** rsp_view_exited(): returns true if the view thread ended in a step of its own. rsp_view_is_exited(): returns true in
+ *  this case, and if the thread is not resident. */
 bool rsp_view_exited(const struct rsp *rsp);
 bool rsp_view_is_exited(const struct rsp *rsp);
 void rsp_view_set(struct rsp *rsp, dbg_thread_id id);

@@ -82,7 +82,7 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
         return LANEWISE_OK;
     if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
         return LANEWISE_ERROR;
-    if (bytes > size - (address - begin)) /* nothing is written of a range that does not fit */
+    if (bytes > size - (address - begin)) /* If the range does not fit, nothing is written. */
         return host_refuse(m, "0x%llx: %llu bytes do not fit into the %llu bytes up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes,
                            (unsigned long long)(size - (address - begin)));

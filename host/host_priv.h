@@ -40,7 +40,7 @@ struct host_settings {
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE settings of the GPU model */
     unsigned set_count, threads;
     bool reference;
-    bool warp, reconv, push_order, tags; /* set by the user: a GPU model has its own */
+    bool warp, reconv, push_order, tags; /* true: the user has set the option; else a GPU model determines its value */
     struct emu_config config;
     bool check;                /* set by the user */
     uint64_t kinds;

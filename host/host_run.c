@@ -171,7 +171,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
     m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;
     status = ops->run(m->engine, stop, err);
     if (status == LW_OK && stop->kind == EMU_STOP_COUNT && ops->warp_count(m->engine) == 0) {
-        m->engine->stop_at = UINT64_MAX; /* everything has run: it only has to be reported */
+        m->engine->stop_at = UINT64_MAX; /* Everything has run, and the result only has to be reported. */
         status = ops->run(m->engine, stop, err);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);

@@ -52,9 +52,9 @@ enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_confi
  *  overwritten. */
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
-/** Refuses a file that users pass by mistake instead of a launch file or program: a program of the host or
- *  its source, machine code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to pass
- *  instead. LW_OK: it is none of these, or cannot be read. */
+/** Refuses a file that users pass by mistake instead of a launch file or program: a program of the host or its source,
+ *  machine code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to pass instead. LW_OK: the
+ *  file is none of these, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the name has the suffix of a program: .cl .cu .ptx .s .lwo. */
 bool lnc_is_source(const char *path);
@@ -67,16 +67,15 @@ enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control contro
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** As lnc_object_load(), with options of the translation to our ISA; NULL: the defaults. @words, here and
- *  below, receives all output of a compiler that failed or had options for warnings (ptx_compile_cl); may be
- *  NULL. */
+/** Does what lnc_object_load() does, with options of the translation to our ISA; NULL: the defaults. @words, here and
+ *  below, receives all output of a compiler that failed or had options for warnings (ptx_compile_cl); may be NULL. */
 enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   size_t option_count, const char *clang,
                                   const struct ptx_options *translation, struct lw_sink *words,
                                   struct isa_object **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/** As lnc_object_load_as(), for several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all
+/** Does what lnc_object_load_as() does, for several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all
  *  does. The options are for the sources that a compiler reads. @debuggable: each source uses the options of
  *  lnc_options_debug. @translation: NULL for the defaults. */
 enum lw_status lnc_object_link(const char *const *paths, size_t count,

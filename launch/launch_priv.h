@@ -23,7 +23,7 @@ const char *lnc_type_suggest(const char *name);
 /** Converts text to the bits of one element, rounded once. Returns false when it is not a number or outside
  *  the type's range. */
 bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bits);
-/** Formats an element, "3.5", "-7". */
+/** Formats an element: "3.5", "-7". */
 void lnc_value_format(const struct lnc_type *type, uint64_t bits, char *text, size_t size);
 uint64_t lnc_value_load(const struct lnc_type *type, const uint8_t *data, uint64_t index);
 void lnc_value_store(const struct lnc_type *type, uint8_t *data, uint64_t index,
@@ -39,7 +39,7 @@ struct lnc_init {
     uint64_t constant;     /* bits */
     int64_t start, step;   /* ramp of integers; wraps in the type */
     double fstart, fstep;  /* ramp of floats: start + i * step in double, rounded once */
-    uint64_t modulo;       /* ramp: i is taken modulo this; 0: it is not */
+    uint64_t modulo;       /* ramp: i is taken modulo this number; 0: i is not reduced */
     uint64_t seed;         /* random: see lnc_init_make */
     uint64_t low, span;    /* integers: low + z % span; span 0: z */
     double flow, fhigh;    /* floats: low + u * (high - low) */
@@ -109,7 +109,7 @@ struct lnc_arg {
     const char *text;                /* NUMBER */
     const uint8_t *data;             /* TYPED */
     unsigned size_bytes, align;      /* TYPED */
-    struct lnc_hole *holes;          /* TYPED: addresses that `data` lacks */
+    struct lnc_hole *holes;          /* TYPED: locations in `data` that the launch fills in with addresses */
     const struct lnc_buffer *buffer; /* BUFFER */
     const struct lnc_texture *texture; /* TEXTURE */
     uint64_t offset_bytes;           /* BUFFER: offset from its start */

@@ -749,7 +749,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lnc_slot_element(t, &t->slots[i], &element);
         if (t->slots[i].buffer == NULL || element.is_const)
             continue;
-        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* after all lines with options */
+        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* The comment follows all lines that are
+                                                                              * made from options. */
         break;
     }
     return status;
@@ -833,7 +834,8 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
                          d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
-        t.entry = t.kernel->name; /* instances of a template have the same readable name */
+        t.entry = t.kernel->name; /* Instances of a template have the same readable name, so the symbol identifies the
+                                   * kernel. */
     for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
             status = lnc_slot_read(&t, i, here);

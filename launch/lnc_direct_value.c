@@ -534,7 +534,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
     return status;
 }
 
-/* ---- what must come out --------------------------------------------------------------- */
+/* ---- expected contents (--expect) --------------------------------------------------------------- */
 
 /** Returns the buffer to which the parameter @name points, or that has this name. NULL: none. */
 static const char *expected_buffer(const struct lnc_directing *t, const char *name)

@@ -114,7 +114,7 @@ static enum lw_status make_buffers(struct lnc_session *session, struct lw_error 
         uint64_t *address = &session->addresses[b->index];
         enum lw_status status;
 
-        if (b->variable != NULL) { /* an invalid one is reported before anything runs */
+        if (b->variable != NULL) { /* An invalid texture is reported before anything runs. */
             const struct isa_variable *variable;
 
             status = find_variable(session, b, &variable, err);
@@ -283,7 +283,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);
         } else {
-            (void)lnc_number_bits(arg->text, param, &bits); /* succeeds: lnc_steps_bind has checked it */
+            (void)lnc_number_bits(arg->text, param, &bits); /* The call cannot fail: lnc_steps_bind() has checked the
+                                                             * argument. */
         }
         memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
     }
@@ -650,7 +651,7 @@ const char *lnc_session_elements(const struct lnc_session *session, const char *
     return b->type->name;
 }
 
-/* ---- where it is, as bytes ------------------------------------------------------------------ */
+/* ---- the position in the steps, as bytes ------------------------------------------------------------------ */
 
 /* Format of a saved position. All words have 64 bits, little-endian: hash of the launch file, begun, done,
  * depth; for each frame index, next step (or the number of steps), iteration; checks, failed checks,

@@ -265,7 +265,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
 
     if (die == ISA_NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
-        t->unsure = true; /* PTX, which only adds to the address */
+        t->unsure = true; /* PTX only adds to such a number, so it may be a pointer. */
 
     type = type != ISA_NO_DIE ? isa_type_plain(debug, type, &is_const) : type;
     if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {

@@ -16,7 +16,7 @@
 enum { REPORT_STATS, REPORT_TIMING, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
 static const struct {
     const char *option;
-    const char *key; /* of lanewise_set, to be "yes"; or NULL */
+    const char *key; /* option of lanewise_set that is set to "yes"; or NULL */
 } report_rows[REPORT_COUNT] = {
     [REPORT_STATS] = {"stats", NULL},         [REPORT_TIMING] = {"timing-report", NULL},
     [REPORT_FINDINGS] = {"check-file", NULL}, [REPORT_COVERAGE] = {"coverage", "coverage"},
@@ -31,10 +31,10 @@ static struct {
     volatile bool running;  /* a thread waits for the machine */
     bool strict;            /* faults end the run */
     bool hash;
-    unsigned mhz;           /* of the GPU model; 0: nothing is timed */
+    unsigned mhz;           /* clock rate of the GPU model; 0: nothing is timed */
     unsigned warp_width;    /* value of the option or of the GPU model; 0: the default */
     unsigned printed;       /* findings printed so far */
-    pid_t owner;            /* the process that writes the reports; its forks do not */
+    pid_t owner;            /* id of the process that writes the reports; forks of it write none */
     char *reports[REPORT_COUNT];
     unsigned launches;      /* so far; the machine numbers them in the same way */
     struct rt_site launch_site; /* of the latest one */

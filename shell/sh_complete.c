@@ -146,7 +146,7 @@ static void add_points(const struct dbg *dbg, const char *word, size_t size,
     }
 }
 
-/** Lists of `info cuda` with filters; `info` has the last three itself. */
+/** Lists of `info cuda` with filters; the last three are also topics of `info` alone. */
 static const char *const lists[] = {"devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"};
 
 /* Returns true if the line before @end contains the word. */

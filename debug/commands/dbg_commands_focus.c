@@ -153,7 +153,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
         if (status != LW_OK) {
             if (s->lost++ == 0)
                 s->why = why;
-            s->unclear += status == LW_EUSAGE; /* in another function a name may have another type */
+            s->unclear += status == LW_EUSAGE; /* A name may have another type in another function. */
         } else if (dbg_value_true(&value)) {
             lanes |= UINT64_C(1) << lane;
         }
@@ -181,7 +181,7 @@ static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
                   grid->blocks_ended == 1 ? " has" : "s have");
     if (grid->blocks_placed >= grid->block_count)
         return;
-    if (grid->placed != NULL) { /* blocks were not placed in order */
+    if (grid->placed != NULL) { /* The blocks were not placed in order, so only their number is shown. */
         lw_printf(out, "; %llu blocks have not started", (unsigned long long)(grid->block_count - grid->blocks_placed));
         return;
     }

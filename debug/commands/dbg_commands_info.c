@@ -70,7 +70,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             return status;
         bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'w' ? 4 : size == 'g' ? 8
                 : value.type == DBG_U64 || value.type == DBG_S64 || value.type == DBG_F64 ? 8 : 4;
-        /* 2.5 is taken as an f32, as buffers of floats hold it */
+        /* A number such as 2.5 becomes an f32, because buffers of floats hold f32. */
         if (value.type == DBG_F64 && size != 'g') {
             value = dbg_value_f32((float)dbg_value_double(&value));
             bytes = 4;

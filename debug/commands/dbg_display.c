@@ -42,7 +42,7 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     lw_printf(out, "%s = ", display->text);
     if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
         dbg_value_print(&value, display->format, out);
-    else /* out of scope here, perhaps only for now; help on names is left to `display` */
+    else /* The expression has no value here, perhaps only at this pc. `display` prints the help on names. */
         lw_printf(out, "<%.*s>", (int)strcspn(err.text, ":"), err.text);
     lw_put(out, "\n");
 }

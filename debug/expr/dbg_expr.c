@@ -317,7 +317,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     char name[DBG_MAX_NAME];
 
     while (e->status == LW_OK && dbg_typed(o)) {
-        if (dbg_typed_is_reference(o)) { /* a reference in an expression means its target */
+        if (dbg_typed_is_reference(o)) { /* An expression that names a reference means its target. */
             dbg_typed_follow(e, o);
             continue;
         }
@@ -650,7 +650,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     case '&': return dbg_value_make(type, ia & ib);
     case '|': return dbg_value_make(type, ia | ib);
     case '^': return dbg_value_make(type, ia ^ ib);
-    default: { /* shifts: result of the left side's type; a count of at least the width shifts out all bits */
+    default: { /* A shift has the type of its left side. A count of the type's width or more shifts out all bits. */
         unsigned width = x.type == DBG_U64 || x.type == DBG_S64 ? 64 : 32;
         bool arithmetic = x.type == DBG_S64 || x.type == DBG_S32;
         uint64_t left = dbg_value_u64(&x), count = dbg_value_u64(&y);
@@ -892,7 +892,7 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         o.type = type.type;
         o.stars = type.stars;
         o.own = type.own;
-        o.kind = DBG_TARGET_MEMORY; /* the type is one of C's own */
+        o.kind = DBG_TARGET_MEMORY; /* The type is a type of C itself, not of the source. */
     } else {
         dbg_expr_init(&e, dbg, id, lane, text, err);
         e.dry = true;

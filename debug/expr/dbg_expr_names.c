@@ -463,7 +463,7 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
     }
     if (program != NULL) {
         object = emu_program_object(program);
-        /* a condition may be meant for another kernel, one that this kernel launches */
+        /* The condition may be meant for another kernel, which this kernel launches. */
         for (unsigned k = 0; e->dry && k < object->function_count; k++)
             for (unsigned i = 0; i < object->functions[k].param_count; i++)
                 if (object->functions[k].params[i].name != NULL &&
@@ -520,7 +520,7 @@ static void nearer(void *context, const char *candidate)
     struct nearest *n = context;
     unsigned distance = lw_edit_distance(n->name, candidate);
 
-    /* a distance of 0 is a variable written with $, which is for registers */
+    /* A distance of 0 means that the user wrote $ before a variable's name. The $ is for registers. */
     if (distance != 0 && distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
         strlen(candidate) < sizeof n->found) {
         strcpy(n->found, candidate);

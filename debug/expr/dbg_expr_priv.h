@@ -68,8 +68,8 @@ struct dbg_expr {
     const char *text, *at;
     bool dry;       /* dry run: reads no state */
     uint64_t place; /* dry run: pc at which names are resolved; 0: names of any scope are known */
-    bool plain;     /* inside u32[...]: pointers are integers */
-    bool reducing;  /* inside any(...) and the like */
+    bool plain;     /* inside u32[...] and similar loads: pointers are integers */
+    bool reducing;  /* inside a reduction over lanes, such as any(...) */
     bool have_warp; /* warp has been located */
     struct dbg_warp warp;
     enum lw_status status;

@@ -246,7 +246,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
         return;
     }
     pr->left--;
-    if (!dbg_typed(o)) { /* value of a type of the debugger's own, already loaded */
+    if (!dbg_typed(o)) { /* The value has one of the debugger's own types, and is already loaded. */
         if (o->kind != DBG_TARGET_MEMORY)
             lw_put(pr->out, "<not in memory>");
         else

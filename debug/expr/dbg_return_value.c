@@ -147,7 +147,7 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return true;
 }
 
-/* ---- as x86-64 does it --------------------------------------------------------------------- */
+/* ---- classification by the ABI of x86-64 --------------------------------------------------------------------- */
 
 enum word_class { CLASS_NONE, CLASS_REAL, CLASS_INTEGER, CLASS_MEMORY };
 

@@ -145,7 +145,8 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     out->address = location->value;
     switch (location->kind) {
     case ISA_LOCATION_ADDRESS:
-        /* register values are those of the innermost frame: values that a caller kept there are not known */
+        /* Register values are the values in the innermost frame. The values that the registers had in a caller are not
+         * known. */
         out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
         break;
     case ISA_LOCATION_FRAME:
@@ -498,7 +499,7 @@ void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     }
 }
 
-/* Returns true if all objects of the class share the member, so no object contains it. */
+/* Returns true if all objects of the class share the member. No object then contains it. */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 {
     return isa_die_attr(debug, member, ISA_AT_EXTERNAL) != NULL ||
@@ -711,7 +712,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
-        if (!parameters || n == 0) /* the function's own scope has them */
+        if (!parameters || n == 0) /* The parameters are in the function's own scope. */
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)

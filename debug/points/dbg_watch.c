@@ -523,7 +523,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         }
         *w->operand = o;
     }
-    if (o.kind == DBG_TARGET_P) { /* the lane's bit of the mask */
+    if (o.kind == DBG_TARGET_P) { /* Watches the lane's bit of the predicate's mask. */
         w->bit = true;
         w->bytes = record->pub.size_bytes = 1;
         w->scope = DBG_SCOPE_LANE;
@@ -625,7 +625,8 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* Prints the pcs of the lanes that diverged; in reverse they have not diverged yet. */
+/* Prints the pcs of the lanes that the instruction made diverge. After a reverse step the machine is before that
+ * instruction. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];

@@ -18,7 +18,7 @@ enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 struct filter {
     unsigned access[ISA_SPACE_COUNT];
     unsigned any; /* union over the spaces */
-    bool registers, writes; /* writes: register reads do not matter */
+    bool registers, writes; /* writes: only writes of registers matter */
     unsigned catches;       /* enum dbg_catch */
 };
 
@@ -281,7 +281,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
     return status;
 }
 
-/* ---- a look at the past, with an observer of its own ----------------------------------------- */
+/* ---- filter of a reverse search, which has its own observer ----------------------------------------- */
 
 /* Inserts the filter in all programs, because replayed history may enter another program without a stop. */
 static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)

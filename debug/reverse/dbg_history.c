@@ -128,7 +128,7 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
     if (status != LW_OK && dbg_history_now(dbg) == before)
         return status; /* the machine has not moved */
     dbg_reported_lanes_all_moved(dbg, dbg_history_now(dbg));
-    dbg_watch_forget(dbg); /* pending hits belong to instructions that have not happened at this count */
+    dbg_watch_forget(dbg); /* The pending hits belong to instructions that have not been executed at this count. */
     dbg_finding_print(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)

@@ -23,7 +23,7 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
 /** Moves the machine to an instruction count (UINT64_MAX: to the end of history). Does not choose a focus or report
  *  a stop: the caller does, as dbg_history_seek(). Pending watchpoint hits are dropped. */
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
-/** As dbg_history_move(), and makes a stop there on @lane_ref, or on the first warp if that lane does not
+/** Does what dbg_history_move() does, and makes a stop there on @lane_ref, or on the first warp if that lane does not
  *  exist there. */
 enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
                                 const struct dbg_lane_ref *lane_ref, struct dbg_stop *stop,

@@ -201,7 +201,7 @@ static enum lw_status position_restore(struct dbg *dbg, struct saved_position *s
     enum lw_status status = dbg_history_move(dbg, saved_position->at, err);
 
     memcpy(dbg->focus, saved_position->focus, sizeof saved_position->focus);
-    if (saved_position->pin_count != 0) /* capacity suffices: the list never shrinks */
+    if (saved_position->pin_count != 0) /* The list has capacity for the saved entries, because it never shrinks. */
         memcpy(dbg->pins, saved_position->pins, saved_position->pin_count * sizeof *saved_position->pins);
     dbg->pin_count = saved_position->pin_count;
     free(saved_position->pins);
@@ -417,7 +417,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
-        if (hop == MOST_HOPS) { /* no watchpoint is added without a search, which would delete it */
+        if (hop == MOST_HOPS) { /* Stops before another watchpoint is added, because only a search deletes it. */
             lw_printf(out, "     only %d steps are shown; for earlier ones, use `goto %" PRIu64 "` and then `origin` "
                                                                                                 "of the source of the "
                                                                                                 "last step\n",

@@ -133,8 +133,8 @@ struct walk {
     struct dbg_trace target; /* instruction at which the walk is to end, if has_target */
     bool has_target;
     bool has_trace;
-    uint64_t stayed; /* number of consecutive instructions read at which the walk cannot end */
-    uint64_t unwatched; /* instruction count from which on no watched range was written */
+    uint64_t stayed; /* number of consecutive instructions read, at none of which the walk can end */
+    uint64_t unwatched; /* from this instruction count on, no instruction wrote a watched range */
 };
 
 /* Makes the stop if any lane wrote a watched range between the count @at and the counts inspected before, as
@@ -327,7 +327,7 @@ static bool line_passed(struct line_walk *l)
     } else if (w->depth < l->base) {
         if (w->has_target)
             return true;
-        l->base = w->depth; /* from the function's first line back to the call */
+        l->base = w->depth; /* The walk has gone from the function's first line back to its call. */
     }
     if (in_prologue(w->dbg, w->executed.pc))
         return w->has_target;

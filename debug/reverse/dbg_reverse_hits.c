@@ -19,7 +19,7 @@ struct passed {
 };
 
 struct dbg_hits {
-    struct dbg_hit *hit; /* sorted by count; of one instruction the hit to be reported is the last */
+    struct dbg_hit *hit; /* sorted by count; if an instruction has several hits, the last one is reported */
     size_t count, capacity;
     uint64_t low, high;  /* the array has all hits in [low, high) */
     bool short_of_memory;
@@ -28,7 +28,7 @@ struct dbg_hits {
     uint64_t queried;
 };
 
-/* ---- what is kept ------------------------------------------------------------------------- */
+/* ---- cached hits ------------------------------------------------------------------------- */
 
 void dbg_hits_free(struct dbg *dbg)
 {
@@ -97,7 +97,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
                                     .lanes = active, .is = DBG_HIT_TRUE});
 }
 
-/* ---- running the past ----------------------------------------------------------------------- */
+/* ---- replay of an interval ----------------------------------------------------------------------- */
 
 /* Runs the rest of an interval and records the hits of breakpoints; @hits NULL: they do not count. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,

@@ -46,10 +46,10 @@ struct dbg_stepper {
     uint64_t retired, progress;    /* counters of the block when progress was last observed */
     unsigned tries;                /* spin checks since then that did not find a spin */
     const struct isa_insn *insn;   /* instruction executed last */
-    /* When stepping in replayed history, where steps follow the record: */
+    /* Members for steps in replayed history, where steps follow the record: */
     bool in_past;                        /* the stepper started in the past */
     uint64_t others;                     /* instructions of other warps that were replayed */
-    uint64_t own;                        /* instructions of the lane's warp that were steps */
+    uint64_t own;                        /* number of these that were steps of the lane's warp */
     uint64_t was[DBG_BLOCK_WARPS];   /* instruction counts of the block's warps at the start */
 };
 

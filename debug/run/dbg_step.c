@@ -84,8 +84,8 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Appends that the block makes no progress. That is not reported as a hang, because only this block ran and
- * other blocks might end the wait. */
+/* Appends that the block makes no progress. This is not reported as a hang: only this block ran, and other blocks might
+ * end the wait. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -444,7 +444,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             status = wait_for_others(s, outcome, stop, err);
             if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
                 return status;
-            /* The lane has passed the barrier at which it was, which counts as its instruction. */
+            /* The lane has passed the barrier at which it waited. That counts as its instruction. */
             if (split.pc != start)
                 return LW_OK;
         }
@@ -464,7 +464,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             stop_waits(s, &split, "", stop);
             return LW_OK;
         }
-        /* The split is ready in name only: it yielded, or other lanes must run first. */
+        /* The split is ready, but cannot run now: it has yielded, or other lanes must run first. */
         status = let_others_run(s, &split, stop, err);
         *outcome = DBG_STOPPED;
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)

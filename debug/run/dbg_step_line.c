@@ -109,7 +109,7 @@ struct goal {
     const struct dbg_frame_location *frame; /* the lane has left this frame */
 };
 
-/* Steps until the goal is reached, without a stop for that, or something else stops the lane. */
+/* Steps until the goal is reached, which makes no stop, or until something else stops the lane. */
 static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -126,8 +126,8 @@ static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struc
     return status;
 }
 
-/* As step_until(), and makes the stop and prints messages about other lanes. @lost: also about lanes that
- * were with the stepped one. */
+/* Does what step_until() does. Then it makes the stop, and prints messages about other lanes. @lost: also about lanes
+ * that were with the stepped lane at the start. */
 static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
                               struct lw_error *err)
 {
@@ -276,7 +276,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
-    /* Out of the selected frame and everything that it called. */
+    /* Finds the selected frame, which the run is to leave together with all frames that it called. */
     (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &location);
     function = dbg_frame_at(dbg, id, thread.lane, location.frame, &frame) ? frame.function : NULL;
     if (function != NULL && function->kernel && !location.inlined) {

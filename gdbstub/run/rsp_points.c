@@ -192,7 +192,7 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
         p += *p == ';' || (*p == ',' && in_commands);
         if ((size_t)(end - p) >= sizeof commands - 1 &&
             memcmp(p, commands, sizeof commands - 1) == 0) {
-            uint64_t persist; /* breakpoints end with their connection, whatever this says */
+            uint64_t persist; /* Breakpoints end with their connection, whatever this argument says. */
 
             p += sizeof commands - 1;
             if (!rsp_has(rsp, RSP_F_DPRINTF) || in_commands ||
@@ -316,7 +316,7 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 {
     struct rsp_point point = {.address = args->n[0], .type = type};
 
-    /* The third argument of a breakpoint is the target architecture's breakpoint kind. */
+    /* The third argument of a Z packet for a breakpoint is the kind of breakpoint of the target architecture. */
     if (type >= RSP_Z_WATCH)
         point.size = args->n[1];
     return point;
@@ -416,7 +416,8 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (pin != NULL)
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->location,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
-    /* No Hg precedes a Z: a watchpoint on memory or registers of one warp is for the thread of the last Hg. */
+    /* No Hg precedes a Z packet. A watchpoint on memory or registers of one warp is therefore for the thread of the
+     * last Hg. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->location, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);

@@ -664,7 +664,7 @@ static bool report_exit(struct rsp *rsp, const struct action *action, const stru
         (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
         explain(rsp, action, stop);
         report_exited(rsp, action->id, RSP_SIGTRAP);
-        lw_put(&rsp->reply.sink, "reason:trace;"); /* lldb treats it as the end of its step */
+        lw_put(&rsp->reply.sink, "reason:trace;"); /* lldb treats this stop as the end of its step. */
         return true;
     }
     /* The only resumed thread has ended and others have not: gdb has no thread to wait for. */
@@ -793,7 +793,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             return;
         }
         if (verb == 't')
-            continue; /* t stops threads in non-stop mode only */
+            continue; /* Action t stops threads. It is only for non-stop mode. */
         if (action.id != 0 && !rsp_resident(rsp, action.id)) {
             dropped = true;
             gone = action.id;
@@ -884,7 +884,7 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
         }
     }
     if (verb == VERB_CONTINUE)
-        rsp_focus_on(rsp, id); /* a continue runs all warps */
+        rsp_focus_on(rsp, id); /* A continue runs all warps. */
     else
         action.id = id;
     run(rsp, &action);

@@ -302,7 +302,7 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
                 stop->text[0] = '\0';
                 return true;
             }
-        /* The state differs there: gdb is shown the hit itself. */
+        /* The state at the candidate differs, so gdb is shown the hit itself. */
         (void)!dbg_goto(rsp->dbg, info.now, &moved, NULL);
         (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);
     }

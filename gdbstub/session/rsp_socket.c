@@ -29,7 +29,7 @@ enum {
      * takes four fifths of a round trip, so during a burst the server polls for the next packet for BURST_US
      * after each reply. */
     BURST_US = 300,
-    HANDOVER_SECONDS = 1, /* wait for a departing client to be noticed */
+    HANDOVER_SECONDS = 1, /* time to wait for a departing client to disconnect */
     PATIENCE_MS = 10000,  /* default of struct rsp_config */
     REFUSE_MS = 1000      /* time given to a refused client, during which others wait */
 };

@@ -88,7 +88,7 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
-            continue; /* the warp is shown next to the breakpoint, and hits it later */
+            continue; /* The warp is shown next to the breakpoint. It hits the breakpoint later. */
         a->stop = rsp->stop_number;
         a->first = thread.lane;
         a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
@@ -101,7 +101,7 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 
     if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
         find(rsp, &thread) == NULL)
-        (void)add(rsp, &thread); /* otherwise the warp would be shown next to the breakpoint */
+        (void)add(rsp, &thread); /* Without this record the warp would be shown next to the breakpoint. */
 }
 
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
@@ -353,7 +353,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
     bool any = false;
 
     for (size_t i = 0; i < rsp->arrival_count; i++)
-        if (rsp->arrivals[i].moved) /* back to the lane that was in focus, if it is live */
+        if (rsp->arrivals[i].moved) /* The focus returns to the lane that had it, if that lane is live. */
             (void)!dbg_lane_set(rsp->dbg, rsp->arrivals[i].id, rsp->arrivals[i].first, NULL);
     prune(rsp);
     rsp->lifted_count = 0;

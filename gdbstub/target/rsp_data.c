@@ -366,7 +366,7 @@ void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offs
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (args->rest_size != 10 || memcmp(args->rest, "target.xml", 10) != 0) {
-        lw_put(&rsp->reply.sink, "E00"); /* the description has no other document */
+        lw_put(&rsp->reply.sink, "E00"); /* This description refers to no other document. */
         return;
     }
     rsp_put_piece(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);

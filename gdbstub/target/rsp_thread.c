@@ -105,14 +105,14 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
               (unsigned long long)(rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp)));
 }
 
-/* ---- what its user has selected ---------------------------------------------------------- */
+/* ---- the thread that the client's user has selected ---------------------------------------------------------- */
 
 /*
- * Derives the selected thread from a query whether a thread is alive. gdb does not say which thread is
- * selected before it sends a command, and Hg names each thread that `info threads` reads. The selection
- * follows from: the thread of a stop; a query whether a thread is alive, which `thread N` sends for that one,
- * and `thread apply all`, immediately after the list of threads, for each in turn; and a write of registers.
- * The Python file sends it (qGpuShown).
+ * Derives the selected thread from a query whether a thread is alive. gdb does not say which thread is selected before
+ * it sends a command, and Hg names each thread that `info threads` reads. The selection follows from: the thread of a
+ * stop; a query whether a thread is alive, which `thread N` sends for that one, and `thread apply all`, immediately
+ * after the list of threads, for each in turn; and a write of registers. A client with the Python file sends the
+ * selected thread (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 {

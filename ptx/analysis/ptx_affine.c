@@ -185,7 +185,8 @@ static struct ptx_affine read_ref(const struct affine *f, ptx_ref ref, unsigned 
     }
     if (v->rows != 2 || rows != 1 || ptx_ref_row(ref) != 0)
         return varying();
-    for (unsigned d = 0; d < PTX_LANE_DIMS; d++) /* for a low word, strides modulo 2^32 */
+    for (unsigned d = 0; d < PTX_LANE_DIMS; d++) /* The slot reads the low word, so the strides are taken modulo
+                                                  * 2^32. */
         a.stride[d] = (uint32_t)a.stride[d];
     return a;
 }
@@ -221,7 +222,8 @@ static struct ptx_affine special(const struct ptx_mi *mi)
 {
     static const struct {
         uint16_t special;
-        uint8_t dim; /* PTX_LANE_DIMS: the register is uniform, with this range */
+        uint8_t dim; /* dimension that the register grows with; PTX_LANE_DIMS: the register is uniform. low, high: its
+                      * range */
         uint32_t low, high;
     } known[] = {
         { ISA_SR_TID_X, PTX_LANE_X, 0, 1023 }, { ISA_SR_TID_Y, PTX_LANE_Y, 0, 1023 },
@@ -390,7 +392,7 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
             value = result(f, mi);
         have = true;
         own = value;
-        /* part of a register: uniform only if the whole register is */
+        /* The instruction writes a part of the register. Its value is uniform only if the whole register is. */
         if (slot == PTX_S_D && mi->rows[PTX_S_D] != unit->vregs.at[v].rows &&
             own.kind != PTX_LANES_UNKNOWN)
             own = ptx_affine_is_uniform(&own) ? uniform() : varying();

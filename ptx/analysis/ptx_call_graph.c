@@ -63,7 +63,7 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
-    if (fn->kernel) /* the function is reached without it; a launch of a function is no call */
+    if (fn->kernel) /* A kernel is reached in any case, and a launch of a kernel is no call. */
         return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
@@ -270,7 +270,7 @@ void ptx_calls_find(struct ptx_job *job, struct ptx_module *module)
     }
     while (g.work.count != 0)
         look_at_function(&g, g.work.at[--g.work.count]);
-    /* functions that only an initialiser refers to come first, then each kernel after its callees */
+    /* Functions to which only an initialiser refers are visited first, then each kernel after its callees. */
     for (size_t i = 0; i < g.taken.count; i++)
         visit(&g, &t, g.taken.at[i]);
     for (uint32_t f = 0; f < module->functions.count; f++) {
@@ -433,7 +433,9 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
         struct ptx_block *b = &unit->blocks.at[end == 0 ? unit->entry : unit->final_block];
         uint32_t from = b->first, old = b->count;
 
-        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* before the code of the last block */
+        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* In the last block the code is inserted before the
+                                                                  * first instruction, in the entry block after the
+                                                                  * prologue. */
 
         b->first = (uint32_t)unit->code.count;
         for (uint32_t i = 0; i <= old; i++) {
@@ -591,7 +593,7 @@ static void patch_function(struct ptx_job *job, const struct ptx_module *module,
 
         if (!isa_insn_decode(object->text[i], &in))
             ptx_fail(job, 0, LW_ESTATE, "internal error: word %u cannot be read", i);
-        if (in.op == ISA_CALL) { /* ptx_emit() stored the function's number as target */
+        if (in.op == ISA_CALL) { /* The target of the call is a function's number, as stored by ptx_emit(). */
             const struct ptx_calls *to = &module->functions.at[in.x].calls;
 
             in.x = object->functions[to->index].first - (i + 1);

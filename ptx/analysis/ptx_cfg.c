@@ -145,7 +145,8 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT) /* after a function's return the caller continues */
+        if (b->end != PTX_END_NEXT) /* Only a kernel ends here: after the return of another function, the caller
+                                     * continues. */
             return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
@@ -204,7 +205,8 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* an exit side with an instruction becomes a block that exits; if its edge counts, it goes to the end */
+    /* An exit side that has an instruction becomes a block that exits. If the edge to it counts for post-dominators,
+     * the side goes to the end instead. */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -513,7 +515,7 @@ static void build(struct ptx_unit *unit)
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)
-            (void)make_preheaders(unit); /* finds the existing preheaders; no new one is needed */
+            (void)make_preheaders(unit); /* The second call finds the existing preheaders. It creates none. */
     }
 }
 

@@ -25,12 +25,14 @@ struct divergence {
     uint32_t *mark;              /* by block: equal to `stamp` if it is in the current region */
     uint8_t *sides;              /* by block: sides of the branch that reach it, as bits */
     uint32_t stamp;
-    /* A region whose only entry is its branch (a closed region) is traversed once; outer regions then include its
-     * branch only. By block: */
+    /* A region whose only entry is its branch (a closed region) is traversed once. Outer regions then include only its
+     * branch, not its other blocks. By block: */
     uint8_t *closed;             /* the branch of the block was processed, and its region is closed */
-    uint32_t *owner;             /* 1 + branch of the innermost closed region that contains it, 0: none */
-    uint32_t *enclosing_loop;              /* of a closed region: depth of the innermost loop that it does not leave */
-    PTX_LIST(uint32_t) work, region, exits; /* of the current branch or loop */
+    uint32_t *owner;             /* true: the branch of the block was processed, and its region is closed */
+    uint32_t *enclosing_loop;              /* 1 + block of the branch of the innermost closed region that contains the
+                                            * block; 0: none */
+    PTX_LIST(uint32_t) work, region, exits; /* for the branch of a closed region: depth of the innermost loop that the
+                                             * region does not leave */
 };
 
 static void value_diverges(struct divergence *d, uint32_t vreg)
@@ -57,9 +59,9 @@ bool ptx_diverges_itself(const struct ptx_mi *mi)
         return !isa_special_info((enum isa_special)mi->in.x)->uniform ||
                isa_special_info((enum isa_special)mi->in.x)->order != ISA_ORDER_NONE;
     if (mi->in.op == ISA_LD_CONST || mi->flags & PTX_MI_READONLY)
-        return false; /* divergent only if its address is */
+        return false; /* The loaded value is divergent only if the address is divergent. */
     if (mi->flags & PTX_MI_PIN)
-        return true; /* a value passed to or from a call */
+        return true; /* The register holds a value that is passed to or from a call. */
     return (info->flags & (ISA_F_MEMORY | ISA_F_CROSS)) != 0;
 }
 

@@ -202,7 +202,8 @@ static void find_homes(struct work *w)
 
                 if (v == PTX_NONE)
                     continue;
-                /* a register that is read first may have its value from another iteration */
+                /* A register that the block reads before it writes it may have its value from another iteration, so it
+                 * is no temporary. */
                 if (w->home[v] == 0)
                     w->home[v] = ptx_mi_writes(mi, (enum ptx_slot)s) ? i + 1 : SEVERAL;
                 else if (w->home[v] != i + 1)
@@ -411,7 +412,7 @@ void ptx_reduce(struct ptx_unit *unit)
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }
-    /* in the layout the duplicates precede the end */
+    /* Moves the duplicates before the last block of the layout. */
     for (size_t i = 0; i < w.fresh.count; i++) {
         uint32_t last = unit->order.at[unit->order.count - 1];
 

@@ -30,7 +30,8 @@ static bool is_bounded(const struct ptx_bounds *b, const struct ptx_symbol *s)
     if (s->kind != PTX_SYM_VARIABLE || s->external || s->texture || s->size_bytes == 0 ||
         s->size_bytes > UINT32_MAX)
         return false;
-    if (s->space == PTX_SP_LOCAL) /* other local addresses are relative to the stack pointer */
+    if (s->space == PTX_SP_LOCAL) /* Only a kernel's local addresses are absolute. Those of other functions are relative
+                                   * to the stack pointer. */
         return b->unit->function->kernel;
     return s->space == PTX_SP_SHARED || s->space == PTX_SP_GLOBAL || s->space == PTX_SP_CONST;
 }
@@ -206,7 +207,8 @@ static struct value result_of(const struct ptx_bounds *b, const struct ptx_insn 
         return in->operand_count >= 2 ? loaded(b, in) : number;
     case PTX_LDU: case PTX_ATOM: case PTX_CALL: case PTX_TEX:
         return number;
-    case PTX_SHFL: /* a register of another lane: any value of that register */
+    case PTX_SHFL: /* The result is the value of the same register in another lane, which may be any value of that
+                    * register. */
         return other(b, in);
     default:
         return other(b, in);

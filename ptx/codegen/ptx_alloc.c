@@ -83,7 +83,7 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 
 static bool early_clobber(const struct ptx_mi *mi)
 {
-    /* a result of several registers must not overwrite sources */
+    /* The instruction writes a result of several registers, which must not overwrite its sources. */
     return ptx_ref_is_vreg(mi->ref[PTX_S_D]) && mi->rows[PTX_S_D] > 1 &&
            mi->in.op != ISA_V_MOV_B64;
 }
@@ -146,7 +146,7 @@ static void build_ranges(struct alloc *al)
                 if (!ptx_mi_reads(mi, (enum ptx_slot)s))
                     continue;
                 al->range[v].weight += use_weight(&unit->vregs.at[v], depth, w);
-                /* the result may use the same register: d = d + 1 */
+                /* The result may be in the register of a source, as in d = d + 1. */
                 if (end_at[v] == 0)
                     end_at[v] = early && ptx_ref_vreg(mi->ref[PTX_S_D]) != v ? 2 * i + 2
                                                                              : 2 * i + 1;
@@ -392,7 +392,7 @@ static bool is_taken(const struct alloc *al, uint32_t v, unsigned row)
 {
     const struct ptx_clobber *c = &al->unit->clobber;
 
-    if (al->unit->vregs.at[v].scalar) /* functions do not use the scalar unit (ptx_scalar.c) */
+    if (al->unit->vregs.at[v].scalar) /* Only kernels use scalar registers (ptx_scalar.c), and no call changes them. */
         return false;
     if (al->unit->vregs.at[v].rows == 0)
         return al->range[v].crosses && c->p >> row & 1;

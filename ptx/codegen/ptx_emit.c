@@ -7,7 +7,8 @@
 struct emit {
     struct ptx_unit *unit;
     struct isa_object *object;
-    uint32_t *index; /* by instruction: its place in the function; that of its LAT barrier if it has one */
+    uint32_t *index; /* by instruction: index of its word in the function, or of the word of its LAT barrier if it has
+                      * one */
 };
 
 static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
@@ -213,7 +214,8 @@ static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
         for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
             first[l]++;
     }
-    for (size_t l = 0; l <= n; l++) { /* first[l] becomes the end of the list; filling moves it to the start */
+    for (size_t l = 0; l <= n; l++) { /* first[l] is set to the end of the list of loop l. Filling the list moves it to
+                                       * the start. */
         at += l < n ? first[l] : 0;
         first[l] = at;
     }
@@ -285,7 +287,8 @@ static void put_loops(struct emit *emit, uint32_t base)
     object->loop_count += (unsigned)count;
 }
 
-/** To *word, and to *full with what a row implies, such as register kinds. */
+/** Encodes @in with the assigned registers to *word. *full also gets the fields that the row implies, such as kinds of
+ *  registers. */
 static void encode(const struct ptx_unit *unit, const struct ptx_mi *mi, const struct isa_insn *in, struct isa_word *word,
                    struct isa_insn *full)
 {

@@ -6,8 +6,9 @@
 struct layout {
     struct ptx_unit *unit;
     PTX_LIST(struct ptx_mi) code;
-    PTX_LIST(struct ptx_block) lines; /* blocks without instructions for their final jump */
-    uint32_t *head;                   /* by old block: its new line */
+    PTX_LIST(struct ptx_block) lines; /* blocks of the linear code ("lines"), without instructions for their final
+                                       * jumps */
+    uint32_t *head;                   /* by block of the graph: number of the line that begins it */
     uint32_t loc, line;
 };
 
@@ -213,7 +214,7 @@ static void lay_block(struct layout *lay, uint32_t old)
         s->end = PTX_END_NEXT;
         s->succ_count = 1;
         s->succ[0] = b->succ[k];
-        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* already the number of a line */
+        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* The bit marks a number of a line, not of a block. */
     }
 }
 
@@ -302,7 +303,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
                 (to->end == PTX_END_EXIT ||
                  (to->end == PTX_END_FINAL && unit->function->kernel)) &&
                 b->succ[0] != next) {
-                (void)put(lay, ISA_EXIT); /* an exit instead of a jump to an exit */
+                (void)put(lay, ISA_EXIT); /* A jump to an exit becomes an exit. */
                 out->end = PTX_END_EXIT;
                 out->succ_count = 0;
             } else if (b->succ[0] != next) {
@@ -321,7 +322,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
         }
         out->count = (uint32_t)lay->code.count - out->first;
         if (out->end == PTX_END_BRANCH)
-            out->end = PTX_END_NEXT; /* the branch is now an instruction with a guard */
+            out->end = PTX_END_NEXT; /* An instruction with a guard now stands for the branch. */
     }
     unit->code.at = lay->code.at;
     unit->code.count = lay->code.count;

@@ -34,8 +34,8 @@ struct split {
     PTX_LIST(struct ptx_mi) code;
     uint32_t *remat;        /* by vreg: 1 + its only definition, if it can be rematerialised */
     uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
-    uint32_t *touched;      /* by vreg: the last instruction that used this piece */
-    PTX_LIST(uint32_t) open; /* vregs that have such a piece */
+    uint32_t *touched;      /* by vreg: the last instruction that used the current piece */
+    PTX_LIST(uint32_t) open; /* vregs that have a current piece */
     uint32_t *first_piece;  /* by vreg: 1 + its first piece of a loop */
     PTX_LIST(struct piece) pieces;
     uint32_t *first_load;   /* by block: 1 + its first load */
@@ -235,8 +235,8 @@ static uint32_t piece_of_loop(const struct split *sp, uint32_t v, uint32_t loop)
 static void plan_loops(struct split *sp)
 {
     struct ptx_unit *unit = sp->unit;
-    uint32_t *lives = PTX_ARRAY(unit->job, uint32_t, unit->vregs.count); /* by vreg: 1 + the loop whose header it is
-                                                                          * live into */
+    uint32_t *lives = PTX_ARRAY(unit->job, uint32_t, unit->vregs.count); /* by vreg: 1 + the loop into whose header the
+                                                                          * vreg is live */
 
     for (uint32_t b = 0; b < unit->blocks.count; b++) {
         const struct ptx_block *block = &unit->blocks.at[b];
@@ -296,7 +296,7 @@ static uint32_t new_piece(struct split *sp, uint32_t v, uint32_t index)
     struct ptx_unit *unit = sp->unit;
     uint32_t t = new_vreg(unit, unit->vregs.at[v].rows);
 
-    unit->vregs.at[t].no_spill = true; /* until a second instruction uses it */
+    unit->vregs.at[t].no_spill = true; /* The piece may be spilled again once a second instruction uses it. */
     unit->vregs.at[t].level = LINE;
     if (sp->remat[v] == 0)
         unit->vregs.at[t].home = home_of(sp, v) + 1;
@@ -349,7 +349,7 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
             if (!sp->spilled[v])
                 continue;
             if (written && sp->remat[v] != 0)
-                return; /* its definition is repeated at its uses */
+                return; /* The definition is repeated at each use, so nothing is stored here. */
             loop = loop_for(sp, v, block);
             t = loop == PTX_NONE ? PTX_NONE : piece_of_loop(sp, v, loop);
             if (t == PTX_NONE) /* a partial write needs the old value */

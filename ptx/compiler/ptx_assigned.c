@@ -50,7 +50,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     char a, aa;
 
     to = after_blanks(source, to);
-    while (at(source, to) == '.') { /* a member of a structure or vector */
+    while (at(source, to) == '.') { /* Skips the names of members of a structure or vector. */
         for (to++; is_blank(at(source, to)) || is_word(at(source, to)); to++)
             ;
     }
@@ -339,7 +339,8 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     size_t before;
 
-    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* back to the start of the statement */
+    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* Goes back to the start of the
+                                                                             * statement. */
         const char c = source->text[before];
 
         if (strchr(";{}:", c) != NULL)

@@ -292,7 +292,7 @@ static bool put_constant(struct text t, struct lw_sink *out)
         uint64_t u;
     } wide;
 
-    if (strncmp(room, "0x", 2) == 0) { /* the bits of a double, also for a float */
+    if (strncmp(room, "0x", 2) == 0) { /* The number has the bits of a double, even if its type is float. */
         wide.u = strtoull(room + 2, &end, 16);
     } else {
         wide.d = strtod(room, &end);
@@ -562,7 +562,8 @@ static struct text comment_name(struct text line)
     if (arrow == NULL)
         return (struct text){line.at, line.at};
     name.end = arrow;
-    for (const char *p = name.at; p < name.end; p++) /* "function:variable"; the function may contain "::" in C++ */
+    for (const char *p = name.at; p < name.end; p++) /* The text is "function:variable". In C++ the function may contain
+                                                      * "::". */
         if (*p == ':')
             name.at = p + 1;
     return name;

@@ -396,7 +396,7 @@ void ptx_parse_file(struct ptx_parser *parser)
         if (path == NULL)
             ptx_fail(lex->job, 0, LW_ENOMEM, "out of memory");
     }
-    while (ptx_lex_accept(lex, ',')) /* ignores time stamp and size */
+    while (ptx_lex_accept(lex, ',')) /* Skips the time stamp and the size of the file. */
         (void)ptx_lex_integer(lex, "a number");
     number += parser->file_base;
     while (parser->module->files.count <= number)
@@ -475,7 +475,7 @@ void ptx_parse_section(struct ptx_parser *parser)
     ptx_lex_expect(lex, '{', "after the section's name");
     if (parser->source == 0) {
         (void)ptx_debug_section(parser, name);
-    } else { /* only one module's debug information is used */
+    } else { /* Only the debug information of the first module is used. */
         while (lex->p < lex->end && *lex->p != '}')
             lex->line += *lex->p++ == '\n';
     }

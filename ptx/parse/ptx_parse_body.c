@@ -115,8 +115,8 @@ static void parse_targets(struct ptx_parser *parser)
 
     if (labels == 0 || parser->function->labels.at[labels - 1] != parser->function->insns.count)
         ptx_fail(lex->job, lex->line, LW_EINPUT, ".branchtargets needs a label before it");
-    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* otherwise it is the label of the previous
-                                                                   * function */
+    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* The label must be one of this function, not the
+                                                                   * last label of the previous function. */
     do {
         struct ptx_name *name = PTX_PUSH(lex->job, t->names);
 
@@ -238,7 +238,7 @@ static void parse_local_directive(struct ptx_parser *parser)
     } else if (ptx_name_is(word, "pragma")) {
         parse_pragma(parser);
     } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
-        skip_statement(parser); /* skipped, because the arguments of the call contain the same information */
+        skip_statement(parser); /* The statement is skipped: the arguments of the call contain the same information. */
         return;
     } else if (ptx_name_is(word, "branchtargets")) {
         parse_targets(parser);
@@ -295,7 +295,7 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     }
     out->kind = PTX_O_VECTOR;
     out->count = 4;
-    out->reg = out->element[0].reg; /* marks the operand, because no list of operands has a register */
+    out->reg = out->element[0].reg; /* This member marks the operand: no other list of operands has a register. */
     return true;
 }
 

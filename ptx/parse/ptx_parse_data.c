@@ -328,7 +328,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     old = &parser->module->symbols.at[*known >> 2];
     if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
         ptx_declared_twice(parser, old, symbol->name);
-    if (old->external || symbol->external) { /* one of the two is only a declaration */
+    if (old->external || symbol->external) { /* At least one of the two is only a declaration. */
         if (!symbol->external) {
             *old = *symbol;
             ptx_share_name(parser, parser->scope, name, *known >> 2);

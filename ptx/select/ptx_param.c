@@ -158,7 +158,8 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
     if (*top + s->size_bytes > 1u << 22)
         ptx_fail(sel->job, line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
     s->home = PTX_SPILL_FRAME;
-    s->space = PTX_SP_LOCAL; /* from here on its loads and stores are those of a local variable */
+    s->space = PTX_SP_LOCAL; /* From here on the parameter's loads and stores are treated as those of a local
+                              * variable. */
     s->offset = (uint32_t)*top;
     s->placed = true;
     *top += s->size_bytes;
@@ -234,7 +235,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
                             places->most = places->top;
                     } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
-                        s->last_use = 0; /* so that the parameter is freed only once */
+                        s->last_use = 0; /* 0 prevents a second release of the parameter's space. */
                         places->active--;
                     }
                 }
@@ -269,7 +270,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
         }
         if (s->first_use == 0)
             continue;
-        /* the variable is live from the entry, or to the end, so it has no single stretch */
+        /* The variable is live from the entry, or to the end, so its uses are not in a single stretch. */
         s->last_run = s->first_run + 1;
         if (!ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);
@@ -348,7 +349,7 @@ void ptx_find_locals(struct ptx_sel *sel)
         find_local(sel, &sel->fn->insns.at[i]);
 }
 
-/* ---- loads and stores of those in registers ------------------------------------------------------ */
+/* ---- loads and stores of variables that are in registers ------------------------------------------------------ */
 
 static const struct ptx_symbol *in_home(const struct ptx_sel *sel, unsigned index)
 {

@@ -161,7 +161,9 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
 
             if (written && ptx_ref_is_vreg(mi->ref[s]) &&
                 (ptx_ref_vreg(mi->ref[s]) < sel->first_temp ||
-                 (unit->has_carry && mi->ref[s] == unit->carry))) /* the carry is no temporary, although its first use created it */
+                 (unit->has_carry && mi->ref[s] == unit->carry))) /* The condition code is no temporary of this
+                                                                   * instruction, even if this instruction created its
+                                                                   * register. */
                 temporary = false;
         }
         if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||
@@ -358,7 +360,7 @@ struct table {
     struct ptx_sel *sel;
     const struct ptx_insn *in;
     ptx_ref index;
-    uint32_t spare; /* next unused block reserved for it */
+    uint32_t spare; /* next unused block of those reserved for this table */
 };
 
 static uint32_t table_target(const struct table *t, unsigned i)
@@ -570,7 +572,7 @@ void ptx_select(struct ptx_unit *unit)
         if (target[fn->labels.at[l]])
             unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
     }
-    /* the block after the last instruction ends the kernel */
+    /* A further block after the last instruction ends the kernel. */
     if (sel.block_at[n] == PTX_NONE)
         sel.block_at[n] = new_block(&sel);
     unit->final_block = new_block(&sel);
@@ -579,7 +581,8 @@ void ptx_select(struct ptx_unit *unit)
     unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
     enter(&sel);
     sel.current = sel.block_at[0];
-    bool ended = n == 0; /* if so, block 0 is the last block and already leads to the end */
+    bool ended = n == 0; /* true: there are no instructions, and block 0 is the last block, which already leads to the
+                          * end */
 
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];

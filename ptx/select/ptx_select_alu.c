@@ -133,7 +133,8 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
     if (format == ISA_FMT_HLF) {
-        (void)ptx_take(&sel->in, PTX_W_RN); /* the only rounding that they have */
+        (void)ptx_take(&sel->in, PTX_W_RN); /* .rn is the only rounding of half-precision operations, so it is accepted
+                                             * without effect. */
         if (ptx_take(&sel->in, PTX_W_RELU))
             isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
     }
@@ -199,7 +200,8 @@ void ptx_rule_alu(struct ptx_sel *sel)
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
     if (type == PTX_T_F32 && (sel->in.op == PTX_MIN || sel->in.op == PTX_MAX) &&
-        sel->in.operand_count == 4) { /* three operands: first two of them, then the third */
+        sel->in.operand_count == 4) { /* The form with three operands combines the first two, and then the result with
+                                       * the third. */
         struct ptx_insn first = sel->in;
         ptx_ref t = ptx_sel_temp(sel, 1);
 

@@ -318,7 +318,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
                 (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
-        /* a literal or register counts as two words, an upper bound */
+        /* A literal or a register is counted as two words, which is an upper bound. */
         out = places.bytes > out ? places.bytes : out;
     }
     out = (out + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);

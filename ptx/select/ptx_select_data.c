@@ -110,7 +110,7 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s must be a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
-        if (o->kind == PTX_O_REG) { /* which may also be a destination */
+        if (o->kind == PTX_O_REG) { /* The register may also be a destination, so its value is copied first. */
             ptx_ref t = ptx_sel_temp(sel, rows);
 
             ptx_sel_move(sel, t, part[i], rows);
@@ -505,7 +505,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RA] = mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     if (sel->in.op == PTX_OR || sel->in.op == PTX_XOR)
-        ptx_mi_negate(mi, PTX_S_R, true); /* the third predicate is false */
+        ptx_mi_negate(mi, PTX_S_R, true); /* The third predicate is read as false. */
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
     mi = &sel->unit->code.at[sel->unit->code.count - 1];
     if (unary)

@@ -16,7 +16,8 @@ struct launch_call {
 };
 typedef void (*launch_fn)(struct launch_call *l);
 
-/** The shape of each argument: q: 8 bytes, w: 4 bytes, d: three words; and of the result: '-': none. */
+/** args: a letter for the shape of each argument: q: 8 bytes, w: 4 bytes, d: three words. result: the same for the
+ *  result; '-': none. */
 struct launch_function {
     const char *name, *args;
     char result;
@@ -44,7 +45,7 @@ static ptx_ref beside(struct launch_call *l, ptx_ref pair, int64_t addend)
     return d;
 }
 
-/** A word of an argument of three. */
+/** Returns word @word of argument @i, which has three words. */
 static ptx_ref word_of(struct launch_call *l, unsigned i, unsigned word)
 {
     ptx_ref d = ptx_sel_temp(l->sel, 1);
@@ -65,7 +66,7 @@ static void store(struct launch_call *l, ptx_ref pair, int32_t offset, ptx_ref f
     mi->ref[PTX_S_GUARD] = guard;
 }
 
-/** The descriptor before the parameters at @buffer: entry, grid, block and shared bytes. */
+/** Writes the descriptor that precedes the parameters at @buffer: entry, grid, block and shared bytes. */
 static void describe(struct launch_call *l, ptx_ref buffer, ptx_ref entry, const ptx_ref shape[7])
 {
     struct ptx_sel *sel = l->sel;
@@ -80,7 +81,7 @@ static void describe(struct launch_call *l, ptx_ref buffer, ptx_ref entry, const
         store(l, buffer, -HEADER_BYTES + 8 + 4 * (int32_t)i, shape[i], 1, some);
 }
 
-/** A buffer for the kernel at @entry, and @extra bytes after the parameters (PTX_NO_REF: none). */
+/** Returns a buffer for the kernel at @entry, with @extra bytes after the parameters (PTX_NO_REF: none). */
 static ptx_ref buffer_of(struct launch_call *l, ptx_ref entry, ptx_ref extra)
 {
     ptx_ref d = ptx_sel_temp(l->sel, 2);
@@ -141,7 +142,7 @@ static void launch_group(struct launch_call *l)
     launch(l, beside(l, buffer, -HEADER_BYTES), buffer, PTX_NO_REF, true);
 }
 
-/** cudaGetParameterBuffer(alignment, size): which kernel it is for comes later. */
+/** cudaGetParameterBuffer(alignment, size): only the later launch names the kernel. */
 static void get_buffer(struct launch_call *l)
 {
     struct ptx_sel *sel = l->sel;
@@ -197,7 +198,7 @@ static void create_stream(struct launch_call *l)
     none(l);
 }
 
-/** The handle of a new stream. */
+/** Selects the creation of a stream, whose handle is the result. */
 static void new_stream(struct launch_call *l)
 {
     ptx_ref d = ptx_sel_temp(l->sel, 2);
@@ -206,7 +207,7 @@ static void new_stream(struct launch_call *l)
     give(l, d);
 }
 
-/** cudaGetDevice(int *): there is one. */
+/** cudaGetDevice(int *): stores 0, because there is one device. */
 static void get_device(struct launch_call *l)
 {
     struct ptx_mi *mi = ptx_sel_put(l->sel, ISA_ST_GENERIC, PTX_NO_REF, value(l, 0), PTX_ZERO, PTX_NO_REF, 1);
@@ -217,7 +218,7 @@ static void get_device(struct launch_call *l)
     none(l);
 }
 
-/* Names without the "cuda" or, since CUDA 12, "__cudaCDP2" before them, and ours. */
+/* CUDA's functions, without the prefix "cuda" or, since CUDA 12, "__cudaCDP2"; and our own functions. */
 static const struct launch_function functions[] = {
     {"GetParameterBufferV2", "qddw", 'q', get_buffer_v2},
     {"LaunchDeviceV2", "qq", 'w', launch_v2},

@@ -80,7 +80,7 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
-    (void)ptx_take(&sel->in, PTX_W_MMIO); /* every access is performed once, as .mmio requires */
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that each access is performed once. All accesses are. */
 
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
@@ -150,7 +150,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.rows = 2;
             return p;
         }
-        /* local addresses have 32 bits: a larger offset would wrap around to the variable */
+        /* Local addresses have 32 bits, so a larger offset would wrap around to the variable. */
         if (disp < INT32_MIN || disp > INT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "the offset is past the end of '%s': %+lld", s->name, (long long)disp);
         disp += s->offset;
@@ -792,7 +792,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
         if (!fits_disp((int64_t)from.disp + 16))
             ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large");
         if (last->kind == PTX_O_REG && sel->fn->regs.at[last->reg].type == PTX_T_PRED) {
-            ptx_ref all = ptx_sel_temp(sel, 1); /* true: reads no source, writes zeros */
+            ptx_ref all = ptx_sel_temp(sel, 1); /* true: the copy reads no source and writes zeros */
 
             n = ptx_sel_temp(sel, 1);
             ptx_sel_imm(sel, all, 1, bytes);
@@ -879,8 +879,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_CONST: high = 1; break; /* address of code: never an address of data */
-    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* kernel parameters are global, too */
+    case PTX_SP_CONST: high = 1; break; /* This high word is that of code addresses, which no data has. */
+    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* Kernel parameters count as global, too. */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
@@ -961,7 +961,8 @@ void ptx_rule_fence(struct ptx_sel *sel)
         check_tensormap_fence(sel);
     else
         ptx_sel_operands(sel, 0, 0);
-    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* mbarriers are not supported, so none needs the fence */
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* The fence orders mbarriers, which are not supported, so it has no
+                                                    * effect. */
     (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {

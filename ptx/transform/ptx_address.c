@@ -24,7 +24,8 @@ static void make_lea(struct ptx_mi *mi)
 
     if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
         return;
-    /* 2^31 would be negative as a signed factor; if variant is set, the literal is the addend */
+    /* The literal must be positive as a signed factor, which excludes 2^31. If variant is set, the literal is the
+     * addend. */
     if (mi->in.variant || mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
         mi->in.x > UINT32_C(1) << 30)
         return;
@@ -55,7 +56,7 @@ static const struct ptx_mi *pair_definition(const struct ptx_unit *unit, ptx_ref
     return &unit->code.at[v->def];
 }
 
-/* Returns the offset in bank 0 if the pair is a copy of a parameter, else -1. */
+/* Returns the offset in bank 0 of the parameter that the pair is a copy of, or -1. */
 static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 {
     const struct ptx_mi *mi = pair_definition(unit, ref);
@@ -223,7 +224,7 @@ void ptx_addresses(struct ptx_unit *unit)
 
     for (size_t i = 0; i < unit->code.count; i++)
         make_lea(&unit->code.at[i]);
-    /* if the entry block is a loop header, lanes return to it */
+    /* If the entry block is a loop header, lanes return to it, and scalar pairs cannot be written there only once. */
     if (!unit->function->kernel || unit->blocks.at[unit->entry].pred_count != 0 ||
         (options != NULL && options->no_scalar))
         return;

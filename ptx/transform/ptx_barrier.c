@@ -32,8 +32,9 @@ static unsigned limit(const struct ptx_unit *unit, unsigned most)
            : most / 16 * options->barrier_registers + 1;
 }
 
-/* If it returns true, every lane at the branch is a member of @g and waits for the others at the join anyway. The start
- * of @g must dominate @start, and be in the loop of the join, so that no iteration bypasses it. */
+/* Returns true if region @g can serve a branch in @start: every lane at the branch is a member of @g and waits for the
+ * others at the join anyway. The start of @g must dominate @start, and be in the loop of the join, so that no iteration
+ * bypasses it. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
 {
     return ptx_dominates(unit, g->start, start) &&
@@ -211,7 +212,7 @@ static void find_regions(struct ptx_unit *unit)
             if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
-                continue; /* one side leaves the loop directly, so the remaining lanes are not separated */
+                continue; /* One side of the branch leaves the loop directly, so the remaining lanes stay together. */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -222,7 +223,7 @@ static void find_regions(struct ptx_unit *unit)
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
 
         if (r == PTX_NONE || ptx_just_ends(unit, r))
-            continue; /* no lane needs to wait where only the end of the kernel follows */
+            continue; /* Only the end of the kernel follows, so no lane needs to wait. */
         *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
                                  ->branches) = x;
     }
@@ -370,7 +371,7 @@ static void find_spins(struct ptx_unit *unit)
                     unit->loops.at[l].spins = true;
                 unit->soft |= b->loop != PTX_NONE;
             }
-            /* a CTA barrier, warpsync or .sync operation in possibly divergent code */
+            /* The code may diverge and has a CTA barrier, a warpsync or a .sync operation. */
             if (b->barrier_flow && mi->flags & PTX_MI_SYNCS)
                 unit->soft = true;
         }

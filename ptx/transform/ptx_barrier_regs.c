@@ -227,7 +227,8 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
             unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* the edge also leaves the outer region, so its saved number is discarded */
+            bool left = false; /* true: the edge also leaves the outer region, so the saved number of that region is
+                                * discarded */
 
             for (size_t j = 0; j < from->breaks[edge].count; j++)
                 left |= from->breaks[edge].at[j] == g->barrier;

@@ -205,7 +205,7 @@ static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *i
     default:
         break;
     }
-    if (info->flags & ISA_F_FLOAT) { /* the immediate is the high word */
+    if (info->flags & ISA_F_FLOAT) { /* The immediate of such an instruction is the high word of a 64-bit float. */
         *imm = (uint32_t)(value >> 32);
         return (uint32_t)value == 0;
     }
@@ -232,7 +232,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     const struct isa_op_info *info = isa_op_info(op);
     struct constant c, other;
 
-    if (op == ISA_WARPSYNC) { /* accepts an immediate, but no constant */
+    if (op == ISA_WARPSYNC) { /* WARPSYNC accepts an immediate, but no constant of a bank. */
         if (constant_of(opt, mi->ref[PTX_S_X], &c) && !c.is_bank)
             (void)put_constant(mi, &c, 1);
         return;
@@ -251,7 +251,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
         }
     }
     if (constant_of(opt, mi->ref[PTX_S_X], &c)) {
-        /* a sub-word conversion may read a constant of a bank as a whole word */
+        /* Conversions of 8 or 16 bits may read a whole word of a constant bank. */
         if (isa_insn_srcmod(&mi->in, 1) == 0 || (info->flags & ISA_F_NOSRCMOD))
             (void)put_constant(mi, &c, mi->rows[PTX_S_X]);
     } else if (has_c(op) && constant_of(opt, mi->ref[PTX_S_C], &other) && !other.is_bank &&
@@ -568,7 +568,7 @@ static void remove_dead(struct opt *opt)
             if (unit->vregs.at[ptx_ref_vreg(mi->ref[s])].use_count != 0)
                 needed = true;
             else if (s != PTX_S_D)
-                mi->ref[s] = PTX_NO_REF; /* a predicate that is never read */
+                mi->ref[s] = PTX_NO_REF; /* No instruction reads this predicate, so it is not written. */
             else if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_ATOMIC)
                 reduce_atomic(mi);
         }

@@ -89,7 +89,7 @@ static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
     s->scalar_op[op] = NO_SCALAR_OP;
     if (strncmp(info->mnemonic, "v_", 2) != 0)
         return ISA_OP_NONE;
-    /* the only pair with different names */
+    /* The names of all other pairs differ only in the prefix. */
     snprintf(name, sizeof name, "s_%s", info->mnemonic + 2);
     if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64)
         snprintf(name, sizeof name, "s_cselect_%s", op == ISA_V_SELP_B32 ? "b32" : "b64");
@@ -701,7 +701,8 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         return;
     }
     if (how == HOW_LEA || how == HOW_MADWIDE) {
-        if (sum) /* the destination of the sum may be a source of the product */
+        if (sum) /* The sum gets a new register for the product, because the sum's destination may be a source of the
+                  * product. */
             d = ptx_ref_of(new_vreg(unit, 2, true), 0);
         put_factors(rw, mi, how, d);
         if (sum)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches, and what kernels need. */
+/* Launches, and the functions that launching code calls. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>

@@ -252,7 +252,8 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queu
         case CL_QUEUE_PROPERTIES: error = CL_ANSWER(cl_command_queue_properties, queue->properties); break;
         case CL_QUEUE_PROPERTIES_ARRAY: error = cl_answer(queue->list, queue->list_bytes, room, out, size); break;
         case CL_QUEUE_DEVICE_DEFAULT: error = CL_ANSWER(cl_command_queue, NULL); break;
-        case CL_QUEUE_SIZE: error = CL_INVALID_COMMAND_QUEUE; break; /* of queues on the device */
+        case CL_QUEUE_SIZE: error = CL_INVALID_COMMAND_QUEUE; break; /* These properties are for queues on the
+                                                                      * device. */
         default: error = CL_INVALID_VALUE;
         }
     rt_unlock();

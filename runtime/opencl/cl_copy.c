@@ -16,7 +16,7 @@ struct box {
 struct copy {
     struct cl_command base;
     enum way way;
-    uint64_t address, other; /* of buffers; BETWEEN: to, from */
+    uint64_t address, other; /* addresses in the buffers; BETWEEN: `address` is the destination, `other` the source */
     uint8_t *host;
     size_t region[3];       /* bytes of a row, rows, slices */
     struct box box, other_box;
@@ -340,7 +340,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const
 struct map_command {
     struct cl_command base;
     struct _cl_mem *mem; /* held by the base */
-    struct cl_map *map;  /* of unmap: taken out of the buffer's list, owned */
+    struct cl_map *map;  /* for an unmap: the map, which was taken out of the buffer's list; owned */
     size_t offset, bytes;
     bool reads;
 };
@@ -437,7 +437,7 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
         .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
         .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
     cl_command_hold_mem(command, mem);
-    cl_object_hold(mem); /* a failure is still to be undone */
+    cl_object_hold(mem); /* Keeps the buffer for the code that undoes a failure. */
     result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
     rt_lock();
     if (result != CL_SUCCESS)

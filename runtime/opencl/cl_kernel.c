@@ -333,7 +333,7 @@ static cl_int work_group_info(const struct _cl_kernel *kernel, cl_kernel_work_gr
     case CL_KERNEL_LOCAL_MEM_SIZE: return CL_ANSWER(cl_ulong, local_bytes(kernel));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return CL_ANSWER(size_t, rt_warp_width());
     case CL_KERNEL_PRIVATE_MEM_SIZE: return CL_ANSWER(cl_ulong, kernel->needs.local_bytes);
-    default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE is of built-in kernels */
+    default: return CL_INVALID_VALUE; /* Only built-in kernels have CL_KERNEL_GLOBAL_WORK_SIZE. */
     }
 }
 
@@ -415,7 +415,7 @@ static int run_launch(struct rt_command *command)
 
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
-            return CL_SUCCESS; /* a global size of 0: no work-item runs */
+            return CL_SUCCESS; /* A global size of 0 runs no work-item. */
     if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;

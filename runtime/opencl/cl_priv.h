@@ -35,8 +35,9 @@ struct cl_object {
     const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
     enum cl_kind kind;
     unsigned references; /* of the user */
-    unsigned holds;      /* of other objects and of commands */
-    struct _cl_context *context; /* held; NULL: it is the context */
+    unsigned holds;      /* number of references of other objects and of commands */
+    struct _cl_context *context; /* context of the object, which holds a reference to it; NULL: the object is the
+                                  * context */
 };
 /** Allocates an object with one reference of the user and a reference to @context. Returns NULL if memory is short.
  *  Locked, as are all functions of this header. */
@@ -81,7 +82,7 @@ struct _cl_command_queue {
     struct cl_object object;
     struct rt_queue queue;
     cl_command_queue_properties properties;
-    cl_queue_properties *list; /* of clCreateCommandQueueWithProperties, with the terminator; or NULL */
+    cl_queue_properties *list; /* properties of clCreateCommandQueueWithProperties, with the terminator; or NULL */
     size_t list_bytes;
 };
 
@@ -133,7 +134,7 @@ struct _cl_program {
     char *source;           /* all strings joined, or NULL */
     void *binary;           /* given, or made for a query; or NULL */
     size_t binary_bytes;
-    char *options, *log;    /* of the last build; owned; or NULL */
+    char *options, *log;    /* options of the last build, owned; or NULL */
     cl_build_status status;
     cl_program_binary_type type;
     struct cl_unit **units; /* references */
@@ -146,9 +147,10 @@ const char *cl_program_describe(struct _cl_program *program, const char *kernel)
 
 struct cl_argument {
     lanewise_param param;
-    void *value;            /* param.bytes, or of LOCAL: a uint64_t */
+    void *value;            /* param.bytes bytes; for a LOCAL parameter a uint64_t */
     bool set;
-    struct _cl_mem *mem;    /* of a buffer; not held: the user must keep it; or NULL */
+    struct _cl_mem *mem;    /* buffer of a pointer argument; without a reference, because the user must keep the buffer;
+                             * or NULL */
 };
 struct _cl_kernel {
     struct cl_object object;

@@ -243,7 +243,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* Some scheduler has not had its turn since the last change. */
+        return; /* Not every scheduler has had a cycle since the last change. */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

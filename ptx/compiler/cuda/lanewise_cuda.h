@@ -39,7 +39,7 @@
 #include "lanewise_calls.h"
 #endif
 #include <utility>
-#include <new> /* for the device's new and delete, which clang declares there */
+#include <new> /* clang declares the device's new and delete in this header */
 #ifdef __CUDA__
 #undef signbit
 #undef isnan

@@ -203,7 +203,7 @@ LW_FN float norm4df(float x, float y, float z, float w)
 LW_FN double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
 LW_FN double norm(int n, const double *p)
 {
-    double most = 0, sum = 0; /* scaled, because a square may overflow or underflow */
+    double most = 0, sum = 0; /* The squares are scaled, because a square may overflow or underflow. */
 
     for (int i = 0; i < n; i++)
         most = fmax(most, fabs(p[i]));
