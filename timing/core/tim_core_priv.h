@@ -100,8 +100,7 @@ struct tim_op {
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* packet: its number, 0: none; ride: list, in core->packets, of instructions that share the
-                            * accesses */
+    uint32_t packet, ride; /* packet: number, 0: none; ride: list, in core->packets, of sharing instructions */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* the instruction is a later member of a packet; only the first member has a place in the
                      * load/store queue */
@@ -144,8 +143,7 @@ struct tim_warp {
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is that of a load */
     bool yields;         /* a yield bit has set not_before */
     uint8_t new_write, new_read; /* barriers that its last instruction counted up; not visible before new_seen */
-    uint8_t hold_bar, hold_most; /* depbar.le: from cycle hold_from on, the warp does not issue while bar[hold_bar] >
-                                  * hold_most */
+    uint8_t hold_bar, hold_most; /* depbar.le: no issue from cycle hold_from on while bar[hold_bar] > hold_most */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* first cycle in which the warp may issue: end of a stall count, launch, expansion or yield */
@@ -307,11 +305,10 @@ struct tim_core {
     /* cycles without a tick: tim_core_is_idle() */
     uint64_t crowded;        /* wake_at overflowed: the core is not idle before this cycle */
     uint64_t due;            /* cycle in which the next tick changes something, if no event precedes it */
-    uint64_t counted;        /* cycles without a tick (tim_core_is_idle()): */
+    uint64_t counted;        /* last idle cycle that `sums` includes */
     uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick, and of each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
-    unsigned lasting[TIM_LASTS_COUNTS]; /* sum of `each` over the idle cycles that the counters do not include yet:
-                                         * tim_core_account() */
+    unsigned lasting[TIM_LASTS_COUNTS]; /* amounts that grow in each cycle from lasting_since on, not yet in the counters */
     uint64_t lasting_since;
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* replays that wait for a slot of the scheduler */
     struct tim_flight flight;
