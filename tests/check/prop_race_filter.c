@@ -232,7 +232,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
     case 3:
         lw_put(out, "@p3 bar.sync 0\n@!p3 bar.sync 0\n");
         return;
-    case 4: /* one half arrives later, or in the next iteration */
+    case 4: /* One half of the threads arrives later, or in the next iteration. */
         lw_printf(out, "@p3 bra w%u\nbar.sync 0\nw%u:\n", i, i);
         lw_put(out, "@p3 bar.sync 0\n");
         return;
@@ -264,8 +264,8 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 
 static void put_phases(uint64_t *r, struct lw_sink *out)
 {
-    /* count the findings of locations with few accesses: in kernels with many, another access of the same location
-     * races as well */
+    /* Only kernels with few accesses have their findings counted. With many accesses, another access of the same
+     * location may race as well. */
     const bool few = draw(r, 2) == 0;
     const unsigned count = few ? draw(r, 3) : 3 + draw(r, 7);
 
@@ -366,7 +366,9 @@ static void filtered_accesses_change_no_finding(void **state)
         struct finding some[MOST], all[MOST];
         const bool phases = round % 3 == 2, wide = !phases && round % 2 == 0;
         const unsigned bytes = wide ? WIDE_BYTES : BYTES;
-        const char *list = lists[phases && round % 4 == 1 ? 0 : round % 4]; /* phases are the races' business */
+        const char *list = lists[phases && round % 4 == 1 ? 0 : round % 4]; /* The check of uninitialised values does
+                                                                             * not depend on barrier intervals, so these
+                                                                             * kernels get list 0 instead of list 1. */
         struct lw_buffer text;
 
         lw_buffer_init(&text);

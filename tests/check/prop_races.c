@@ -21,12 +21,12 @@ struct clocks {
 struct past {
     unsigned thread, bytes;
     uint32_t clock;
-    uint64_t address, pc; /* shared memory, in the same array as the memory of the block */
+    uint64_t address, pc; /* address: shared memory is in the same array as the global memory of the block */
     bool write, strong, cta;
 };
 struct pair {
     uint64_t a, b;
-    bool strict; /* also when relaxed reads order */
+    bool strict; /* true: the pair races even if relaxed reads order accesses */
     bool open;   /* the access is ordered, but the location has a race, so that a report is permitted */
     bool kept;   /* at least once, no later access of the thread to the location had replaced this access */
     bool told;
@@ -46,8 +46,8 @@ struct model {
     unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and continued */
     /* the vector clock of the arrivals, and the clock by pending reads */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3];
-    uint64_t arrives[MOST]; /* by warp: lanes at warpsync */
-    uint64_t mask[MOST];  /* for a thread that waits there: lanes of its 32-lane warp, by position */
+    uint64_t arrives[MOST]; /* by warp: lanes that wait at a warpsync */
+    uint64_t mask[MOST];  /* for a thread that waits at a warpsync: lanes of its 32-lane warp, by position */
     struct variable variable[KEYS];
     struct past past[ACCESSES];
     unsigned past_count;
@@ -448,7 +448,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
                                            : "@p0 st.global.b32 [v8:9+%u], v1\n",
                       2048 + 4 * draw(r, 2));
             break;
-        case 5: /* some lanes by a branch */
+        case 5: /* A branch selects some lanes for the access. */
             lw_printf(out, "v_setp_u32.lt p0, v2, %u\nbssy b0, l%u\n@p0 bra l%u\n",
                       1 + draw(r, width), i, i);
             put_access(r, threads, "", out);
@@ -504,7 +504,7 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n", count[id], id);
             id++;
             break;
-        case 3: /* each half at its own */
+        case 3: /* Each half of the threads arrives at its own barrier. */
             count[id] = count[id + 1] = threads / 2;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n@!p3 bar.sync %u, v5\n", count[id], id, id + 1);
             id += 2;
@@ -559,7 +559,8 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 1: /* another block's */
                 lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
                 break;
-            /* one word for all lanes of a warp, or for several; of several writes only the last would be reported */
+            /* All lanes of a warp, or groups of them, access one word. Of several writes only the last would be
+             * reported. */
             case 4:
                 lw_printf(out, "v_and_b32 v10, v2, %u\n", ~(uint32_t)lw_mask(draw(r, bits + 2)));
                 break;
@@ -681,9 +682,10 @@ static void run_one(uint64_t seed)
     m->width = 4 << draw(&r, 2);
     m->threads = m->width << draw(&r, 2);
     m->threads = m->threads > 16 ? 16 : m->threads;
-    if (draw(&r, 12) == 0) /* enough threads for a counted barrier of some warps */
+    if (draw(&r, 12) == 0) /* The block has enough threads for a barrier with a count at which some warps arrive. */
         m->threads = 2 * COUNTED;
-    else if (draw(&r, 6) == 0) /* or of parts of them */
+    else if (draw(&r, 6) == 0) /* The block has enough threads for a barrier with a count at which parts of warps
+                                * arrive. */
         m->threads = COUNTED;
     m->observer.on_event = on_event;
     for (unsigned t = 0; t < MOST; t++)
@@ -785,7 +787,7 @@ static void findings_are_those_of_plain_vector_clocks(void **state)
     (void)state;
     for (uint64_t s = 0; s < seed_count; s++)
         run_one(first_seed + s);
-    if (seed_count >= 500) { /* races and race-free kernels both occur often */
+    if (seed_count >= 500) { /* With this many seeds, races and race-free kernels must both have occurred often. */
         assert_true(racy > seed_count / 10);
         assert_true(calm > seed_count / 50);
     }

@@ -90,7 +90,8 @@ static const struct op {
     {"shfl.bfly v16, p2, v14, v10, 15", false},
     {"shfl.idx v17, p2, v14, v10, 7\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2\nv_mov_b32 v17, 0", false},
     {"vote.ballot.b32 v16, p1", true},
-    /* each half of the warp by itself, since the predicate may be defined in one half */
+    /* These operations run for each half of the warp separately, since the predicate may be defined in one half
+     * only. */
     {HALVES "vote.ballot.b32 v16, p1, v19", true},
     {HALVES "v_setp_u32.ne.or p1, v0, 21, p1\nvote.all p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
     {HALVES "v_setp_u32.eq.and p1, v0, 21, p1\nvote.any p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
@@ -129,7 +130,8 @@ static const char head[] =
     "v_s2r v0, %tid.x\nv_shl_b32 v1, v0, 3\n"
     "s_mov_b64 s0:1, c[out]\ns_mov_b64 s2:3, c[u]\ns_mov_b64 s4:5, c[d]\n"
     "ld.global.b64 v10:11, [s2:3+v1]\nld.global.b64 v12:13, [s2:3+v1+256]\n"
-    /* d: masks of undefined bits, values of the other bits, for both operands; two more */
+    /* Buffer d has, for both operands, a mask of undefined bits and the values of the other bits; and two more
+     * values. */
     "ld.global.b64 v20:21, [s4:5+v1]\nld.global.b64 v22:23, [s4:5+v1+256]\n"
     "v_and_b64 v10:11, v10:11, v20:21\nv_not_b64 v20:21, v20:21\n"
     "v_and_b64 v22:23, v22:23, v20:21\nv_or_b64 v10:11, v10:11, v22:23\n"

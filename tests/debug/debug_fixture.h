@@ -24,8 +24,8 @@ struct fix {
     struct lw_command_set set;
     uint64_t out, in; /* buffers of 1,024 words */
     uint32_t grid, block;
-    unsigned launches; /* left */
-    uint32_t n;        /* the parameter of kernels that have one */
+    unsigned launches; /* number of launches that are left */
+    uint32_t n;        /* value of the parameter, for kernels that have one */
 };
 
 static inline enum lw_status fix_launch(struct fix *f, struct lw_error *err)

@@ -22,7 +22,7 @@ static void warps_are_the_same_in_any_order_of_looks_as_they_end(void **state)
 
         assert_true(count != 0 && count <= 18);
         ended = 18 - count > ended ? 18 - count : ended;
-        for (unsigned i = count; i-- != 0;) { /* a position after the end of the last inspection */
+        for (unsigned i = count; i-- != 0;) { /* The index is after the position at which the last inspection ended. */
             assert_true(dbg_thread_at(f->dbg, i, &thread));
             seen[i] = thread.id;
         }
@@ -299,7 +299,7 @@ static void each_split_that_arrives_hits_on_its_own(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    (void)fix_break(f, 20, NULL); /* bsync: every split arrives by itself */
+    (void)fix_break(f, 20, NULL); /* Line 20 is the bsync, at which every split arrives separately. */
     for (;;) {
         stop = fix_continue(f);
         if (stop.kind != DBG_STOP_BREAKPOINT)
@@ -329,7 +329,7 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.thread, 2);
     stop = fix_continue(f);
-    assert_int_equal(stop.thread, 2); /* the warp's own arrival; thread 1 is not reported again */
+    assert_int_equal(stop.thread, 2); /* This is the arrival of warp 2 itself. Thread 1 is not reported again. */
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
@@ -356,10 +356,10 @@ static void arrival_once(enum dbg_owner owner)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
-    /* These fail, and change nothing; */
+    /* The following operations fail, and change nothing. */
     assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
-    /* these operations only inspect the state, or leave the position and return. */
+    /* The following operations only inspect the state, or leave the position and return to it. */
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);
@@ -496,7 +496,7 @@ static void a_step_at_a_convergence_barrier_lets_the_others_come(void **state)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.lane, 0);
-    assert_int_equal(fix_lane_line(f, 0), 21); /* after the barrier, and not further */
+    assert_int_equal(fix_lane_line(f, 0), 21); /* The step ends after the barrier, and goes no further. */
     assert_int_equal(fix_lane_line(f, 7), 21);
     assert_int_equal(fix_eval(f, 7, "v1"), 107);
     assert_true(fix_said(f, "lane 0 waits at convergence barrier b0 for lanes 0x"));
@@ -662,7 +662,7 @@ static void next_runs_through_a_call_and_step_goes_in(void **state)
     assert_int_equal(fix_lane_line(f, 4), 23);
     (void)fix_step_line(f, true); /* over the recursion */
     assert_int_equal(fix_lane_line(f, 4), 24);
-    assert_int_equal(fix_eval(f, 4, "v3"), 6); /* 3 + 2 + 1 */
+    assert_int_equal(fix_eval(f, 4, "v3"), 6); /* the sum 3 + 2 + 1 */
     fix_close(f);
 }
 

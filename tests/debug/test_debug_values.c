@@ -482,7 +482,7 @@ static void registers_are_written_whole(void **state)
     assert_int_equal(dbg_reg_write(f->dbg, 3, (unsigned)dbg_reg_find(f->dbg, "pc"), &pc, 8,
                                    &err),
                      LW_OK);
-    assert_int_equal(fix_lane_line(f, 5), 23); /* only the focus lane; the rest of its split does not move */
+    assert_int_equal(fix_lane_line(f, 5), 23); /* Only the focus lane moves. The rest of its split stays. */
     assert_int_equal(fix_lane_line(f, 0), 21);
     assert_int_equal(fix_lane_line(f, 7), 21);
     fix_close(f);

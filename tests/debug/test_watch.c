@@ -118,7 +118,7 @@ static void a_wide_store_of_several_lanes_touches_a_range(void **state)
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
-    /* the end of lane 1's memory, all of lane 2's, and the beginning of lane 3's */
+    /* The watched bytes are the end of lane 1's memory, all of lane 2's, and the beginning of lane 3's. */
     assert_int_equal(stop.watch_bytes, 32);
     expect_watch(f, &stop, id, 15, 0x0e, 0, UINT64_C(4) << 32 | 3);
     assert_int_equal(lw_get32(stop.new_bytes + 8), 1);
@@ -449,7 +449,7 @@ static void a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run(void **sta
     struct dbg_thread other;
 
     (void)state;
-    assert_int_equal(dbg_lane_set(f->dbg, 1, 1, &err), LW_OK); /* the short way: it waits */
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 1, &err), LW_OK); /* Lane 1 takes the short path, and waits at its end. */
     while (fix_lane_line(f, 1) != 21) {
         struct dbg_stop stop = fix_step(f, false);
 
@@ -471,7 +471,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
 
     (void)state;
     lw_buffer_init(&out);
-    /* lane 7 recurses deepest, and lower lanes return before it does */
+    /* Lane 7 has the deepest recursion. Lower lanes return before it does. */
     (void)fix_run(f, "break sum if lane == 7 && v3 == 5", &out);
     assert_int_equal(fix_continue(f).lane, 7);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
@@ -484,7 +484,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
     assert_int_equal(fix_eval(f, 7, "v3 == 15"), 1);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
     assert_false(dbg_frame_at(f->dbg, 1, 7, 3, &frame));
-    /* leave the selected frame, two levels with one command */
+    /* One command leaves the selected frame, which is two levels up. */
     (void)fix_run(f, "up", &out);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(fix_eval(f, 7, "v3"), 28);
@@ -703,7 +703,7 @@ static unsigned gdb_watch(struct fix *f, uint64_t address)
     return id;
 }
 
-/** A watchpoint of gdb on lane 6's own memory, followed by a stop in lane 2. */
+/** Sets a watchpoint of gdb on lane 6's own memory, and then stops in lane 2. */
 static unsigned watched_by_six(struct fix *f)
 {
     struct lw_error err;
@@ -749,7 +749,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
 
     (void)state;
     id = watched_by_six(f);
-    /* the user of gdb deletes it, sets one at this address for lane 3, and then selects lane 2 */
+    /* The user of gdb deletes the watchpoint, sets one at the same address for lane 3, and then selects lane 2. */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &three, ISA_LOCAL_BASE + 8, 4,
                                       DBG_ACCESS_WRITE, &id, &err),

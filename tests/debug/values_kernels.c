@@ -41,7 +41,7 @@ struct maker {
     unsigned behind; /* not 0: the variables up to this index belong to the block that this statement ends */
     struct helper helper[MOST_HELPERS];
     unsigned helpers, callable; /* functions before @callable may be called */
-    unsigned cost;              /* iterations of the loops around, */
+    unsigned cost;              /* number of iterations of the surrounding loops */
     unsigned least;             /* and of none */
     /* Observed: */
     bool observed;
@@ -133,7 +133,7 @@ static const char *input(struct maker *m)
     return below(m, 3) ? TEXT("in[lid + %uu]", below(m, 16)) : TEXT("in[%u]", below(m, 64));
 }
 
-/** The variable as a 32-bit number. */
+/** Returns an expression for the variable as a 32-bit number. */
 static const char *leaf_of(struct maker *m, const struct variable *v)
 {
     static const char lanes[] = "xyzw";
@@ -175,7 +175,7 @@ static const char *call(struct maker *m, const struct helper *h)
     return TEXT("%s)", text);
 }
 
-/** A helper that returns @type, or NULL. */
+/** Returns a helper function that returns @type, or NULL. */
 static const struct helper *callee(struct maker *m, enum type type)
 {
     unsigned first = m->callable != 0 ? below(m, m->callable) : 0;

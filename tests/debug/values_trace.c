@@ -33,13 +33,13 @@ enum { UNKNOWN, ABSENT /* optimised out */, MEMORY /* in local memory */, ELSEWH
 struct level {
     const char *calls; /* the path from the function of the code to this one: "k>12:5 f" */
     struct leaf **leaf;
-    uint8_t *state; /* of each scalar: whether its location holds for all lanes */
+    uint8_t *state; /* [scalar] whether the location of the scalar holds for all lanes */
     unsigned count;
 };
 /** A location with the names of one path to it. */
 struct bound {
     struct bound *next;
-    uint32_t base;   /* name: the calls outside of the function of the code */
+    uint32_t base;   /* number of a text: the calls outside of the function of the code */
     uint32_t visit;
     uint32_t *variable[MOST_LEVELS]; /* [level][leaf] */
 };

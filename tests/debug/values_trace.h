@@ -24,7 +24,7 @@ struct values_table {
 };
 /** Return the value of @key, 0 if the key is new. */
 uint64_t *values_table_at(struct values_table *table, uint64_t key);
-/** NULL: it is not there. */
+/** Returns the value of @key, or NULL if there is none. */
 const uint64_t *values_table_find(const struct values_table *table, uint64_t key);
 void values_table_free(struct values_table *table);
 uint64_t values_mix(uint64_t a, uint64_t b);
@@ -88,8 +88,8 @@ struct values_options {
     unsigned flag_count;
     bool reference;    /* compiled for a debugger, with -O0 -g */
     bool steps;        /* record values between visits, too, in one lane at a time */
-    unsigned blocks;   /* of each launch are recorded, */
-    uint64_t lanes;    /* these lanes of their warps */
+    unsigned blocks;   /* number of blocks of each launch that are recorded */
+    uint64_t lanes;    /* lanes of these blocks' warps that are recorded */
     uint64_t most;     /* maximum number of instructions of the recorded warps */
     uint64_t corrupt;    /* not 0: exchange the locations of two variables, which this number selects */
     uint64_t seed;

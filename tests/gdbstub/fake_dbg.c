@@ -369,7 +369,7 @@ static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind k
     }
 }
 
-/* The store of a warp. Is it watched? */
+/* Executes the store of a warp. Returns true if a watchpoint covers it. */
 static bool store(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop)
 {
     struct fake_warp *warp = &dbg->warps[id - 1];
@@ -757,7 +757,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out)
 {
     (void)dbg, (void)id, (void)lane, (void)out;
-    return false; /* as for a function without debug information */
+    return false; /* The real core gives this answer for a function without debug information. */
 }
 
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,

@@ -95,7 +95,8 @@ static void arithmetic_takes_the_lower_operand_first(void **state)
     gives("220622071527", 1);
 }
 
-/* The bits of 1.5 are 3ff8000000000000, those of 0.1 3fb999999999999a, and 3dcccccd in 4 bytes. */
+/* The bits of the double 1.5 are 3ff8000000000000, those of 0.1 are 3fb999999999999a, and those of 0.1 as a float are
+ * 3dcccccd. */
 static void floats_are_computed_as_doubles_and_rounded_where_it_is_said(void **state)
 {
     static const char half[] = "253ff8000000000000", tenth[] = "253fb999999999999a", nan[] = "257ff8000000000000";
@@ -178,7 +179,7 @@ static void a_register_is_taken_by_its_number(void **state)
 static void jumps_go_to_offsets_in_the_code(void **state)
 {
     (void)state;
-    gives("2201200008220027220927", 9); /* taken: past "22 00 27" */
+    gives("2201200008220027220927", 9); /* The jump is taken, to the code after "22 00 27". */
     gives("22002000082205272209", 5);
     gives("2100052200220727", 7);
     fails("21ffff");
@@ -208,8 +209,8 @@ static void what_it_cannot_do_is_no_value(void **state)
     fails("2200" "1927");  /* unreadable memory */
     fails("220116002727"); /* ext 0 */
     fails("21000027");     /* an endless loop reaches the limit of steps */
-    fails("22012921000027"); /* so does an endless loop that computes */
-    fails("220121000027");   /* and one that fills the stack */
+    fails("22012921000027"); /* An endless loop that computes reaches the limit, too. */
+    fails("220121000027");   /* An endless loop that fills the stack fails, too. */
 }
 
 static void the_condition_of_the_manual_is_evaluated(void **state)

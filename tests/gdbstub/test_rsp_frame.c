@@ -43,7 +43,7 @@ static void no_ack_mode_starts_after_its_own_answer(void **state)
     assert_string_equal(fix->out.text, "+$OK#9a");
     feed(fix, "+$qAttached#8f");
     assert_string_equal(fix->out.text, "$1#31");
-    feed(fix, "$qAttached#00"); /* the transport is trusted now */
+    feed(fix, "$qAttached#00"); /* Without acknowledgements the stub trusts the transport and ignores the checksum. */
     assert_string_equal(fix->out.text, "$1#31");
     feed(fix, "-");
     assert_string_equal(fix->out.text, "");
@@ -104,7 +104,7 @@ static void an_escape_does_not_swallow_the_end_of_a_packet(void **state)
         feed(fix, "$qAttached#8f");
         assert_string_equal(fix->out.text, "$1#31");
     }
-    feed(fix, "$qAttached}$qAttached#8f"); /* cut off behind an escape */
+    feed(fix, "$qAttached}$qAttached#8f"); /* The packet is cut off after an escape character. */
     assert_string_equal(fix->out.text, "$1#31");
     feed(fix, "$}#7d$}}#fa$qAttached#8f"); /* the escaped form of the escape character is ] */
     assert_string_equal(fix->out.text, "$E01#a6$#00$1#31");

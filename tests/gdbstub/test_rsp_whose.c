@@ -146,7 +146,7 @@ static void read_row(struct client *c)
 
 static void read_memory(struct client *c)
 {
-    const char *reply = ask(c, "mf000000000000004,4"); /* v1 of its focus lane */
+    const char *reply = ask(c, "mf000000000000004,4"); /* The address shows v1 of the thread's focus lane. */
     struct dbg_thread t;
     uint32_t row[WIDTH];
 
@@ -179,7 +179,7 @@ static void write_row(struct client *c, bool memory)
         for (unsigned lane = 0; lane < WIDTH; lane++)
             used += (size_t)snprintf(packet + used, sizeof packet - used, "%08x",
                                      __builtin_bswap32(lane == t.lane ? value : before[c->general][lane]));
-        memset(c->known, 0, sizeof c->known); /* gdb reads again behind it */
+        memset(c->known, 0, sizeof c->known); /* gdb reads all registers again after this packet. */
     }
     reply = ask(c, packet);
     all_rows(c, after);

@@ -196,7 +196,8 @@ static void refuses(void **state)
     /* the message does not contain the name of a temporary file */
     assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0);
     assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
-    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* after the message: all of the compiler's lines */
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* The message is followed by all lines that the compiler
+                                                          * printed. */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
@@ -476,7 +477,7 @@ static void tells(void **state)
     assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
     assert_string_equal(text, "hi\n");
 
-    for (unsigned i = 0; i < 2; i++) { /* two machines, the same answers */
+    for (unsigned i = 0; i < 2; i++) { /* Two machines give the same results. */
         struct fixture *h = i == 0 ? &f : &g;
         uint64_t out, before;
 

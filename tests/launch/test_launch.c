@@ -329,13 +329,13 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
     for (unsigned i = 0; i < FINITE; i++) {
         double next = i + 1 < FINITE ? half(i + 1) : 65536, middle = (half(i) + next) / 2;
 
-        /* each number, the midpoint of its neighbours, a number before the midpoint with the other sign, and one
-         * after it that a double cannot distinguish from it */
+        /* Writes four numbers: the half, the midpoint to its successor, the negative of a number just below the
+         * midpoint, and a number above the midpoint that a double cannot distinguish from it. */
         if (i + 1 < FINITE)
             lw_printf(&text.sink, "%.17g %.40g %.17g ", half(i), middle, -before(middle));
         else
             lw_printf(&text.sink, "%.17g 65504 -65519.9999 ", half(i));
-        if (i + 1 < FINITE && i >= 0x3800 && i < 0x4000) /* digits that the middle lacks */
+        if (i + 1 < FINITE && i >= 0x3800 && i < 0x4000) /* The number has more digits than the midpoint. */
             lw_printf(&text.sink, "%.14f0001\n", middle);
         else
             lw_printf(&text.sink, "%.17g\n", half(i));
@@ -362,7 +362,7 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
         assert_int_equal(got[n + 3], wide ? i + 1 : i);
     }
     assert_memory_equal(&got[n], ((uint16_t[]){0x8000, 0x7c00, 0xfc00, 0x7fff, 0, 0xfbff, 1, 2}), 16);
-    read_buffer(&r, "ramp", ramp, sizeof ramp); /* the distance of neighbours is 2 there, so 2049 is a midpoint */
+    read_buffer(&r, "ramp", ramp, sizeof ramp); /* Neighbouring halves differ by 2 here, so 2049 is a midpoint. */
     for (unsigned i = 0; i < 64; i++) {
         double value = 2048 + 0.5 * (i % 50);
         unsigned low = (unsigned)(value - 2048) / 2;

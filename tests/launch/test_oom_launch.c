@@ -58,7 +58,7 @@ static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n
 static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.param ptr.global again\n.param f32 f\n"
                             ".param bytes 24 s\n    nop\n    nop\n    exit\n.end\n";
 
-/** A checkpoint of where the session is. */
+/** Saves the position of the session and the machine's state as a checkpoint. */
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {
@@ -90,8 +90,8 @@ static enum lw_status load(struct lnc_session *session, struct emu_engine *engin
     return status;
 }
 
-/* Everything up to the last step, from the start; from the checkpoint that a run from the start writes in the middle
- * of the kernel; or from the start without a launch file. The status of what failed first. */
+/* Executes everything up to the last step: from the start; from a checkpoint in the middle of the kernel, which a run
+ * from the start writes; or from the start without a launch file. Returns the status of the first failure. */
 enum way { START, RESUME, BY_OPTIONS, WAYS };
 static enum lw_status go(enum way way, struct lw_error *err)
 {

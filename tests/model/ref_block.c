@@ -16,7 +16,7 @@ struct block {
     } bar[BARRIERS];
     /* what the lane waits for: 0 nothing, 1 + i barrier i, -1 the other lanes of its mask at warpsync */
     int *waits;
-    uint64_t *mask;          /* lanes of the warp that must arrive */
+    uint64_t *mask;          /* lanes of the warp that must arrive before the lane continues */
     const char **why;
 };
 

@@ -320,7 +320,7 @@ static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
             fail_msg("line %u has no instruction", jumps[k]);
     }
     isa_object_destroy(object);
-    /* not where no debugger asks */
+    /* Without debug sections in the text, the jumps get no instructions. */
     sections = strstr(text, "\t.section\t.debug_abbrev");
     assert_non_null(sections);
     object = translate(text, (size_t)(sections - text));

@@ -349,7 +349,8 @@ static void a_parameter_has_no_value_where_notes_are_too_many_to_follow(void **s
                   "}\n");
     ptx = compiled(f->source, NULL, NULL, 0, &size);
     object = translated(ptx, size, false);
-    assert_true(locations_of(object, "n") > 1); /* the launch's, then a register */
+    assert_true(locations_of(object, "n") > 1); /* The first location is that of the launch's parameter, the second a
+                                                 * register. */
     isa_object_destroy(object);
     body = strchr(strstr(ptx, ".entry"), '{') + 1;
     lw_buffer_init(&text);
@@ -381,7 +382,7 @@ static void words_of_a_dump_are_one_write(void **state)
 
     (void)state;
     assert_int_equal(write(fd, object, sizeof object), sizeof object);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* a write is a message */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* Each write to such a socket is one message. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     pid = fork();
     if (pid == 0) {

@@ -286,7 +286,7 @@ static void the_tabulator_completes(void **state)
     type(&t, "disas\tsaxpy 1\n");
     expect(&t, "<saxpy>  v_s2r v0, %ctaid.x");
     expect(&t, "l0) ");
-    type(&t, "break saxpy.\t18\n"); /* no blank behind the colon */
+    type(&t, "break saxpy.\t18\n"); /* Completion adds no blank after the colon. */
     expect(&t, "breakpoint 1 at saxpy+0xa0");
     expect(&t, "l0) ");
     type(&t, "quit\n");
@@ -358,7 +358,7 @@ static void history_is_saved_between_sessions(void **state)
     type(&t, "typed\n");
     expect(&t, "print 1234");
     expect(&t, "l0) ");
-    type(&t, "\020\020\020\n"); /* up three lines: typed, quit, print */
+    type(&t, "\020\020\020\n"); /* Three times up in the history: typed, quit, print. */
     expect(&t, "1234 = 1234");
     expect(&t, "l0) ");
     type(&t, "quit\n");

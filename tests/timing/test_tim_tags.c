@@ -7,7 +7,7 @@
 #include "tests/timing/tim_run.h"
 #include "timing/energy/tim_energy_priv.h"
 
-/** As run_new, with tags by the exact rules. */
+/** Does what run_new() does, for a model with tags by the exact rules. */
 static struct run *tags_new(void)
 {
     struct run *r = run_new();
@@ -193,7 +193,9 @@ static void reads_are(struct run *r, const char *setup, const char *operands, un
     snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cycles);
     issues_are(r, text, 2, 4, expected);
     bool kept = r->config->registers_tags != TIM_REGISTERS_ROWS;
-    setup_rows = r->config->registers_tags == TIM_REGISTERS_AFFINE ? 0 : 1; /* v20 by the second instruction */
+    setup_rows = r->config->registers_tags == TIM_REGISTERS_AFFINE ? 0 : 1; /* The second setup instruction writes v20
+                                                                             * as a row unless affine registers are
+                                                                             * entries. */
     setup_entries = 1 - setup_rows;
     assert_int_equal(count_of(r, TIM_CORE_register_reads), rows + setup_rows + !kept); /* v1 = v20 * 0 + 0 is U */
     assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), entries + setup_entries + kept);
@@ -312,9 +314,10 @@ static void an_expansion_writes_the_row_twice(void **state)
     for (unsigned collector = TIM_COLLECTOR_TICKED; collector <= TIM_COLLECTOR_WINDOW; collector++) {
         r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
         r->config->registers_collector = collector;
-        if (collector != TIM_COLLECTOR_WINDOW) /* the second time it is a row */
+        if (collector != TIM_COLLECTOR_WINDOW) /* The first instruction has made v1 a row, so the second one does not
+                                                * expand it. */
             issues_are(r, text, 3, 7, "w0.0@0 w0.1@4 w0.2@5 w0.3@8");
-        else /* by bypass, whenever it is written */
+        else /* A bypass delivers the result, independent of the write. */
             issues_are(r, text, 3, 7, "w0.0@0 w0.1@2 w0.2@3 w0.3@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
         assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3; */
@@ -399,7 +402,7 @@ static void saxpy_has_the_tags_of_the_book(void **state)
         {TIM_CORE_tag_instructions_uniform, 24 * 2 + 18},
         {TIM_CORE_tag_instructions_affine, 24 * 2 + 18 * 3},
         {TIM_CORE_tag_instructions_vector, 18 * 2},
-        {TIM_CORE_tag_reads_uniform, 24 + 18 * 5}, /* v0; v4:5, v7 three times */
+        {TIM_CORE_tag_reads_uniform, 24 + 18 * 5}, /* reads of v0; of v4:5 and v7 three times */
         {TIM_CORE_tag_reads_affine, 24 * 2 + 18 * 4},
         {TIM_CORE_tag_reads_vector, 18 * 3},
         {TIM_CORE_tag_writes_uniform, 24 + 18 * 3},
@@ -449,7 +452,8 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     saved = &run_engine(r)->stats[0].histogram[TIM_CORE_H_register_rows_saved];
     assert_int_equal(rows->most, 2);
     assert_int_equal(saved->most, 10);
-    assert_int_equal(tim_histogram_count(rows), 3); /* the block comes, two loads */
+    assert_int_equal(tim_histogram_count(rows), 3); /* one value for each change: the start of the block, and two
+                                                     * loads */
     /* for each cycle from the block's launch to its end */
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));

@@ -67,7 +67,7 @@ static inline void rig_close(struct rig *r)
     r->memory->ops->destroy(r->memory);
 }
 
-/** Bytes [from, from + bytes) of the packet's line. */
+/** Returns a packet that accesses bytes [from, from + bytes) of the line. */
 static inline struct tim_packet rig_packet(enum tim_packet_kind kind, unsigned core, uint64_t line,
                                            unsigned from, unsigned bytes, uint32_t id)
 {
@@ -79,7 +79,7 @@ static inline struct tim_packet rig_packet(enum tim_packet_kind kind, unsigned c
     return p;
 }
 
-/** A cycle in which @packet (NULL: nothing) is sent and what has arrived is received. */
+/** Executes a cycle: sends @packet unless it is NULL, and receives the answers that have arrived. */
 static inline void rig_step(struct rig *r, const struct tim_packet *packet)
 {
     const struct tim_memory_ops *ops = r->memory->ops;
@@ -98,7 +98,7 @@ static inline void rig_step(struct rig *r, const struct tim_packet *packet)
     r->now++;
 }
 
-/** Until nothing is in flight; the cycle of the last answer. */
+/** Executes cycles until no packet is in flight. Returns the cycle of the last answer. */
 static inline uint64_t rig_drain(struct rig *r)
 {
     for (unsigned k = 0; r->memory->ops->in_flight(r->memory) != 0; k++) {
@@ -108,7 +108,7 @@ static inline uint64_t rig_drain(struct rig *r)
     return r->answered_at;
 }
 
-/** Cycles from the sending of @packet into an empty machine to its answer. */
+/** Sends @packet to the idle memory side. Returns the number of cycles to its answer. */
 static inline uint64_t rig_latency(struct rig *r, const struct tim_packet *packet)
 {
     uint64_t from = r->now;

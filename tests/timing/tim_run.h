@@ -23,7 +23,7 @@ struct run_memory {
     struct tim_channel_stats channel; /* zeros */
     uint64_t reads, writes, atomics;
 };
-/* The latency of those made next: tests run one after the other. */
+/* Latency of the memories that are created next. The tests run one after the other. */
 static uint64_t run_latency = 100;
 
 static void run_destroy(struct tim_memory *memory)
@@ -185,7 +185,7 @@ static inline struct tim_engine *run_engine(const struct run *r)
     return (struct tim_engine *)r->fix->engine;
 }
 
-/** A machine with @text, launched, in cycle 0. */
+/** Creates a machine, launches @text on it, and leaves it in cycle 0. */
 static inline void run_open(struct run *r, const char *text, unsigned blocks, unsigned threads)
 {
     struct tim_options options = {0};

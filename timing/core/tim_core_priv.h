@@ -308,7 +308,8 @@ struct tim_core {
     uint64_t counted;        /* last idle cycle that `sums` includes */
     uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick, and of each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
-    unsigned lasting[TIM_LASTS_COUNTS]; /* amounts that grow in each cycle from lasting_since on, not yet in the counters */
+    unsigned lasting[TIM_LASTS_COUNTS]; /* amounts that grow in each cycle from lasting_since on, not in the counters
+                                         * yet */
     uint64_t lasting_since;
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* replays that wait for a slot of the scheduler */
     struct tim_flight flight;

@@ -336,7 +336,7 @@ static void an_interrupted_run_goes_on_and_ends_the_same(void **state)
         open_run(&r, busy, 3);
         launch(&r, 400, 96);
         pest = (struct pest){.engine = r.engine};
-        emu_engine_interrupt(r.engine); /* before it has begun, too */
+        emu_engine_interrupt(r.engine); /* The first interrupt comes before the run has begun. */
         assert_int_equal(pthread_create(&thread, NULL, interrupt_often, &pest), 0);
         for (;;) {
             go(&r);

@@ -199,7 +199,7 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(fix_run(&s.fix, 100), EMU_STOP_COUNT);
     save(&s);
     fix_check(lw_file_read(path, &data, &size, &err), &err);
-    /* a machine that runs already */
+    /* The machine runs already, so the load is refused. */
     assert_int_equal(emu_checkpoint_load(s.fix.engine, path, data, size, &host, &host_bytes, &err),
                      LW_ESTATE);
     fix_close(&s.fix);

@@ -202,7 +202,7 @@ static void check_freed_cache(struct fix *f)
     for (unsigned l = 0; l < 32; l++)
         fix_pair(f, V_ADDRESS, l, a + 272 * l);
     assert_true(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
-    assert_int_equal(f->icache.base, a); /* scattered lanes remember the allocation */
+    assert_int_equal(f->icache.base, a); /* The access of scattered lanes has cached the allocation. */
     assert_true(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
     assert_int_equal(emu_free(&f->machine, a, NULL), LW_OK);
     assert_false(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
@@ -222,7 +222,7 @@ static void check_mixed_spaces(struct fix *f)
     uint64_t g = make_buffer(f, 4096, "g");
     uint32_t value = 0x01020304;
 
-    /* Lanes in five places together. */
+    /* The lanes of one instruction access global, shared, local and constant memory. */
     for (unsigned l = 0; l < 32; l++) {
         static const uint64_t base[] = {0, ISA_SHARED_BASE, ISA_LOCAL_BASE, ISA_CONST_BASE};
         fix_pair(f, V_ADDRESS, l, (l % 4 ? base[l % 4] : g) + 4 * (l / 4));
@@ -500,7 +500,7 @@ static void check_atomics(struct fix *f)
         bool shared = emu_mem_info[ops[o]].space == ISA_SPACE_SHARED, result = o < 3;
         uint8_t *host = shared ? f->block.shared
                                : f->machine.memory.host + (buffer - ISA_GLOBAL_BASE);
-        for (unsigned type = 0; type <= ISA_ATYPE_F64; type++) { /* those of 16 bits: vectors */
+        for (unsigned type = 0; type <= ISA_ATYPE_F64; type++) { /* The types of 16 bits are vectors of two halves. */
             unsigned bytes = emu_atype_bytes(type);
             for (unsigned op = 0; op <= ISA_AOP_CAS; op++) {
                 uint64_t lanes = next_random(&seed) | 1, progress = f->block.progress;
@@ -542,7 +542,7 @@ static void check_atomics(struct fix *f)
                                      written && bytes == 8 ? old[l] >> 32 : 0x55555555u);
                 }
                 assert_int_equal(f->block.progress, progress + changed);
-                /* A bad lane: nothing happens. */
+                /* If one lane has an invalid address, nothing happens in any lane. */
                 if (w->e >> 31 & 1) {
                     fix_pair(f, V_ADDRESS, 31, shared ? 208 : buffer + 200);
                     assert_false(fix_run(f, at_level));

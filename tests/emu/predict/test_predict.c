@@ -80,7 +80,7 @@ static void a1_the_worked_example_has_its_address_instructions_and_no_more(void 
                          "v_mul_u32 v7, v6, v6\nv_add_u32 v8, v7, v2\nst.shared.b32 [v1], v8\nexit\n.end\n");
     assert_int_equal(m.slices->site_count, 1);
     site_is(&m, 0, ISA_SLICE_ACCEPTED);
-    assert_int_equal(rows(&m), 2); /* the index, and its scale and base */
+    assert_int_equal(rows(&m), 2); /* The two rows compute the index, and the address from index and base. */
     assert_false(m.slices->sites[0].guarded);
     put_params(&m, 256, 0);
     launch(&m, 16, 1, 256, 1);
@@ -159,7 +159,7 @@ static void a6_a_guard_is_dropped_and_noted(void **state)
         site_is(&m, i, ISA_SLICE_ACCEPTED);
         assert_int_equal(m.slices->sites[i].guarded, i != 0);
     }
-    assert_int_equal(rows(&m), 3); /* index, address, address + 4 */
+    assert_int_equal(rows(&m), 3); /* The rows compute the index, the address, and the address + 4. */
     end(&m);
 }
 
@@ -189,7 +189,7 @@ static void a7_a_loop_is_evaluated_in_its_first_and_its_last_iteration(void **st
     assert_int_equal(emu_predict_address(m.predict, 0, &thread), J + 4 * (6 * 256 + 773));
     assert_true(emu_predict_range(m.predict, 0, block3, NULL, EMU_PREDICT_BOUNDS, &r));
     assert_int_equal(r.x, 24);
-    assert_int_equal(r.w, 6 * 8 + 8); /* 24 .. 31, and the same plus 6 * 1024 bytes */
+    assert_int_equal(r.w, 6 * 8 + 8); /* lines 24 to 31, and the lines 6 * 1024 bytes after them */
     assert_int_equal(r.h, 1);
     assert_true(emu_predict_range(m.predict, 0, block3, NULL, 0, &r));
     assert_int_equal(r.x, 24);
@@ -266,7 +266,7 @@ static void other_reasons_have_their_names(void **state)
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nbrx v4:5\nld.global.b32 v7, [v4:5]\nexit\n.end\n");
     assert_int_equal(m.slices->site_count, 0); /* no branch target that is known statically leads to the load */
     end(&m);
-    /* a use of a loop's last value after the loop */
+    /* The site uses the loop's last value after the loop. */
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nv_mov_b32 v3, 0\nL:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p0, v3, c[n]\n"
                          "@p0 bra L\nv_lea_u32 v4:5, v3, 2, v4:5\nst.global.b32 [v4:5], v7\nexit\n.end\n");
     site_is(&m, 0, ISA_SLICE_MERGE);
@@ -328,7 +328,7 @@ static void a7_trip_counts_are_those_of_the_loop(void **state)
 
     (void)state;
     for (unsigned c = 0; c < LW_COUNT_OF(compare); c++)
-        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* 4 k - 16 is never 3 */
+        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* In case 3 the counter 4 k - 16 is never 3. */
             counts_as_a_run_does(compare[c], up[i][0], up[i][1], up[i][2], i != 3 || strstr(compare[c], "ne") == NULL);
     counts_as_a_run_does("s32.gt", 100, 0xffffffff, 0, true); /* down */
     counts_as_a_run_does("s32.ge", 100, 0xfffffffd, 0, true);
@@ -455,7 +455,8 @@ static void a13_overlaps_are_those_of_the_tables(void **state)
     rect_is(range_of(&m[1], 0, 0, 1 << 22), 0, 0, 1, 17);
     rect_is(range_of(&m[1], 1, 0, 1 << 22), 0, 0, 2, 17);
     rect_is(range_of(&m[1], 0, 1, 1 << 22), 0, 15, 1, 18);
-    rect_is(range_of(&m[1], 63, 63, 1 << 22), 31, 1007, 1, 17); /* clipped on the other side */
+    rect_is(range_of(&m[1], 63, 63, 1 << 22), 31, 1007, 1, 17); /* The rectangle is clipped at the right and lower
+                                                                 * edges. */
     for (unsigned i = 0; i < LW_COUNT_OF(table); i++)
         assert_int_equal(overlap_of(&m[table[i].halo], table[i].a, table[i].b, 1 << 22), table[i].overlap);
     end(&m[0]);

@@ -17,7 +17,7 @@
 /** One case of a file. Its texts point into the text of the file. */
 struct golden_case {
     char name[160], policy[24], order[24];
-    struct sm_options options; /* the reader sets policy to the array above */
+    struct sm_options options; /* the reader sets options.policy to `policy` */
     const char *text, *trace;
     size_t text_size, trace_size;
 };

@@ -501,7 +501,7 @@ static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
                 return false;
             count++;
             left--;
-            if (w->reconv->reach != NULL) /* the handler at a reconvergence pc does the same */
+            if (w->reconv->reach != NULL) /* The emulator's handler at a reconvergence pc makes this call, too. */
                 (void)w->reconv->reach(w);
             if (w->running < 0 || w->budget <= 0)
                 emu_split_ran(w, count);
@@ -575,7 +575,8 @@ void sm_show(const struct emu_warp *w, struct lw_sink *out)
             lw_put(&text.sink, " ");
         lw_printf(&text.sink, "%u:%u/%" PRIX64, (unsigned)id, emu_split_pc(w, (unsigned)id),
                   s->lanes);
-        if (w->running == (int)id && w->split_count > 1) /* a lone split always is */
+        if (w->running == (int)id && w->split_count > 1) /* A lone split always has the time slice, so it gets no
+                                                          * mark. */
             lw_put(&text.sink, "/*");
         else if (s->state == EMU_SPLIT_BLOCKED)
             lw_printf(&text.sink, "/b%u", s->barrier);

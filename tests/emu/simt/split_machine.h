@@ -64,25 +64,26 @@ struct sm {
     void *context;
 };
 
-/** Ready to run at pc 0. Aborts the test when memory is short. */
+/** Creates a machine that is ready to run at pc 0. Aborts the test when memory is short. */
 struct sm *sm_create(struct sm_program *program, const struct sm_options *options);
 void sm_destroy(struct sm *m);
 /** Runs the block in rotation to its end, a hang or the limit. */
 enum sm_hang_report sm_run(struct sm *m);
-/** One instruction of the split that has the time slice in @w (there must be one); @account: and
- *  emu_split_ran for it. False: a fault. */
+/** Executes one instruction of the split that has the time slice in @w. There must be such a split. @account: also
+ *  calls emu_split_ran() for the instruction. Returns false for a fault. */
 bool sm_step(struct sm *m, struct emu_warp *w, bool account);
 const char *sm_mnemonic(const struct sm *m, uint32_t pc);
-/** The split table and groups as in golden traces. */
+/** Prints the split table and the groups as golden traces have them. */
 void sm_show(const struct emu_warp *w, struct lw_sink *out);
-/** A character a lane: * running, R ready, digit blocked there, Y, W, C, S, X exited. */
+/** Prints a character for each lane: * running, R ready, a digit blocked at that register, Y yielded, W warpsync, C CTA
+ *  barrier, S sleeping, X exited. */
 void sm_chars(const struct sm *m, const struct emu_warp *w, char *out);
-/** Lanes that are members of / blocked at a register. */
+/** Return the lanes that are members of a register's groups, or are blocked at the register. */
 uint64_t sm_members(const struct emu_warp *w, unsigned reg);
 uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);
 int64_t sm_register(const struct sm *m, const char *name, unsigned thread);
 int64_t sm_memory(struct sm *m, int64_t address);
-/** One trace line, and the lines after a trace: hang, totals, memory, registers. */
+/** Print one line of a trace, and the lines after a trace: hang, totals, memory, registers. */
 void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
                    struct lw_sink *out);
 void sm_finish(struct sm *m, struct lw_sink *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of a mini program, with what its steps were. Include after cmocka.h. */
+/* One run of a mini program, which records its steps. Include after cmocka.h. */
 #ifndef SPLIT_RUN_H
 #define SPLIT_RUN_H
 
@@ -15,8 +15,8 @@ struct run {
     unsigned kind;         /* format of rows, defined by the test */
 };
 
-/** Run a program (pure policies unless @o.window), with invariants checked after each step, of
- *  for which @step is called with the run as the machine's context. */
+/** Runs a program, with pure policies unless @o.window is set. Checks the invariants after each step, and calls @step
+ *  for it with the run as the machine's context. */
 static inline struct run run_program(const char *text, struct sm_options o, run_step_fn *step,
                                      unsigned kind)
 {

@@ -465,7 +465,8 @@ static void an_exit_inside_a_region_leaves_the_others_together(void **state)
 
 static void one_register_in_two_regions_at_once_keeps_the_groups_apart(void **state)
 {
-    /* Two halves execute the same bssy at different times; each pair meets by itself. */
+    /* Two halves of the warp execute the same bssy at different times. The two lanes of each half reconverge among
+     * themselves. */
     static const char text[] = "bra t<2, A; nop; nop; A: bssy b0, J; bra t%2, O, b0; nop\n"
                                "O: nop; J: bsync b0; st [t], t+1; exit";
     struct run r = run_with(text, "rr", (struct sm_options){.lanes = 4, .merge_off = true},
@@ -574,14 +575,15 @@ static void a_hang_report_over_many_warps_fits_its_text(void **state)
 
 static void sleepers_wake_by_instructions_of_their_block(void **state)
 {
-    /* Lane 0 sleeps 6 instructions, the others count while it does. */
+    /* Lane 0 sleeps for 6 instructions. The other lanes count meanwhile. */
     struct run r = run_with("bra t==0, S; L: mov i, i+1; bra i<100, L; exit\n"
                             "S: nanosleep 6; st [0], 1; exit",
                             "minpc", (struct sm_options){.lanes = 4, .window = 8}, NO_ROWS);
 
     (void)state;
     assert_int_equal(r.m->report, SM_ENDS);
-    /* minpc: the loop runs; S reaches the window at 9, sleeps at 10 until 16, runs 8 later. */
+    /* With minpc the loop runs first. Lane 0 reaches the fairness limit at 9, sleeps from 10 to 16, and runs 8
+     * instructions later. */
     assert_non_null(strstr(r.seq.text, "4/1"));
     assert_non_null(strstr(r.seq.text, "5/1"));
     assert_int_equal(r.m->block.sleep_offset, 0);
@@ -595,7 +597,7 @@ static void time_jumps_when_all_splits_of_a_block_sleep(void **state)
 
     (void)state;
     assert_int_equal(r.m->report, SM_ENDS);
-    /* warp 1, which sleeps less, wakes first; the host does not wait */
+    /* Warp 1 sleeps for a shorter time and wakes first. The host does not wait. */
     assert_string_equal(r.seq.text, "0/F 0/F 1/F 2/F 1/F 2/F");
     assert_int_equal(r.m->issues, 6);
     assert_in_range(r.m->block.sleep_offset, 4900, 5000);
@@ -615,7 +617,7 @@ static void a_sleeping_lane_does_not_make_the_block_a_deadlock(void **state)
 
 static void the_last_arrival_runs_a_sync_operation_for_all(void **state)
 {
-    /* The odd lanes arrive two instructions later. */
+    /* The odd lanes arrive two instructions later than the even lanes. */
     struct run r = run_with("bra t%2, L; bra M; L: nop; nop; M: sync d, 15; nop; exit", "maxpc",
                             (struct sm_options){.lanes = 4, .merge_off = true}, NO_ROWS);
 

@@ -26,7 +26,7 @@ static void check(const struct emu_warp *w)
     if (!emu_split_check(w, why, sizeof why))
         fail_msg("%s", why);
 }
-/** Step @lanes of split @id; false: it waits. */
+/** Steps @lanes of split @id. Returns false if the lanes wait. */
 static bool force(struct sm *m, unsigned id, uint64_t lanes, bool whole)
 {
     struct emu_warp *w = &m->block.warp[0];
@@ -67,7 +67,7 @@ static void a_step_of_some_lanes_divides_the_split(void **state)
     assert_false(emu_split_divide(w, 1, 0x1, false)); /* not its lane */
     assert_false(emu_split_divide(w, 7, 0x1, false)); /* no such split */
     emu_split_block(w);
-    assert_true(emu_split_select(w)); /* they merge where they meet */
+    assert_true(emu_split_select(w)); /* The parts merge, because they are at one pc. */
     expect_table(w, "0:2/F");
     assert_false(emu_split_divided(w));
     sm_destroy(m);
@@ -86,7 +86,8 @@ static void the_part_that_reaches_a_whole_row_first_is_suspended(void **state)
     assert_false(force(m, 1, 0x2, true));
     expect_table(w, "0:0/D 1:1/2/sus");
     assert_true(force(m, 0, 0xD, false));
-    assert_true(force(m, 0, 0xD, true)); /* the others go along: scalar does not fault */
+    assert_true(force(m, 0, 0xD, true)); /* The scalar instruction executes for the other lanes, too, so it does not
+                                          * fault. */
     expect_table(w, "0:2/F");
     sm_destroy(m);
     sm_program_free(p);
@@ -115,11 +116,11 @@ static void a_suspended_part_does_not_wait_for_lanes_that_cannot_come(void **sta
 
     (void)state;
     assert_true(force(m, 0, 0xF, false));
-    assert_true(force(m, 0, 0x5, false)); /* lanes 0 and 2 branch: 0 to 2, 2 to the bsync */
+    assert_true(force(m, 0, 0x5, false)); /* Lanes 0 and 2 execute the branch: lane 0 goes to 2, lane 2 to the bsync. */
     expect_table(w, "0:2/1 1:1/A 2:4/4 | b0#1=F");
     assert_true(force(m, 2, 0x4, false));
-    assert_false(force(m, 0, 0x1, true)); /* lanes 1 and 3 may still come here */
-    assert_true(force(m, 1, 0xA, false)); /* lane 1 arrives here, lane 3 goes to the bsync */
+    assert_false(force(m, 0, 0x1, true)); /* Lane 0 waits, because lanes 1 and 3 may still reach its pc. */
+    assert_true(force(m, 1, 0xA, false)); /* Lane 1 reaches the pc of lane 0. Lane 3 goes to the bsync. */
     assert_true(force(m, 3, 0x8, false));
     expect_table(w, "0:2/1/sus 1:2/2 2:5/4/b0 3:5/8/b0 | b0#1=F");
     assert_true(force(m, 1, 0x2, true)); /* lane 1 merges with lane 0 */
@@ -139,7 +140,7 @@ static void the_policy_wakes_a_suspended_part_when_nothing_else_runs(void **stat
     assert_false(force(m, 0, 0x1, true));
     assert_true(emu_split_select(w)); /* the others come first */
     assert_int_equal(w->m, 0xE);
-    w->di = &m->code.insn[2]; /* they jump to the exit */
+    w->di = &m->code.insn[2]; /* The other lanes jump to the exit. */
     assert_true(sm_step(m, w, true));
     assert_true(emu_split_select(w));
     assert_int_equal(w->m, 0x1);
@@ -192,7 +193,7 @@ static void views_show_splits_lanes_and_groups(void **state)
 
 static void the_hash_does_not_see_how_numbers_are_stored(void **state)
 {
-    /* The same state reached with the numbers in one word and in a row. */
+    /* Both machines reach the same state. One has the group numbers in one word, the other in a row. */
     struct sm_program *p, *q;
     struct sm *a = machine("bssy b0, J; bssy b0, J; J: nop; exit", &p, 4);
     struct sm *b = machine("@t>1 bssy b0, J; bssy b0, J; J: nop; exit", &q, 4);

@@ -49,9 +49,9 @@ static void expect(const char *text, unsigned lanes, const char *order, const ch
     done(&r);
 }
 
-/* ---- 5.4: the example of the figures ------------------------------------------------- */
+/* ---- 5.4: the program of the book's figures ------------------------------------------------- */
 
-/* Blocks: A 0, B 3, C 6, D 8, E 9, F 10, G 11. */
+/* The blocks of the figure begin at these pcs: A 0, B 3, C 6, D 8, E 9, F 10, G 11. */
 static const char figure[] =
     "A: nop; bssy b0, G; bra lane==3, F, b0; B: nop; bssy b1, E; bra lane!=0, D, b1; C: nop; "
     "bra E; D: nop; E: bra G; F: nop; G: nop; exit";
@@ -107,10 +107,10 @@ static void the_larger_side_first_is_the_opposite_order(void **state)
            "0/F 1/F 2/F 3/7 4/7 5/7 8/6 6/1 7/1 9/7 10/8 11/F 12/F", 13, 37);
 }
 
-/* ---- 5.6, 5.8: how deep it gets ------------------------------------------------------ */
+/* ---- 5.6, 5.8: depth of the stack ------------------------------------------------------ */
 
-/** A warp of @n lanes that parts again and again: level by level the lowest lane leaves, or
- *  the lower half. @shared: all branches end at one reconvergence pc. */
+/** Returns the depth that the stack of a warp of @n lanes reaches when the warp diverges repeatedly. At each level the
+ *  lowest lane leaves, or with @halve the lower half. @shared: all branches end at one reconvergence pc. */
 static unsigned depth_of(unsigned n, const char *order, bool halve, bool shared)
 {
     struct lw_buffer text;
@@ -151,7 +151,7 @@ static void nested_branches_reach_the_bounds_of_depth(void **state)
         unsigned n = widths[i], log2 = i + 2;
         assert_int_equal(depth_of(n, "smaller", false, false), n + 1);
         assert_int_equal(depth_of(n, "larger", false, false), 2 * n - 1);
-        /* with the tail merge, above the base entry: 1 + log2 n, and n */
+        /* The tail merge reduces the depth above the base entry to 1 + log2 n, or to n. */
         assert_int_equal(depth_of(n, "smaller", true, true), 1 + 1 + log2);
         assert_int_equal(depth_of(n, "larger", false, true), 1 + n);
         assert_int_equal(depth_of(n, "smaller", false, true), 3);
@@ -192,7 +192,8 @@ static void a_spin_loop_never_lets_the_lane_with_the_lock_go_on(void **state)
         done(&r);
     }
     struct run r = run_with(text, (struct sm_options){.lanes = 4, .policy = "rr"});
-    assert_int_equal(r.m->report, SM_LIVELOCK); /* the lanes reconverge before the release of the lock */
+    assert_int_equal(r.m->report, SM_LIVELOCK); /* The lanes must reconverge before the lane with the lock can release
+                                                 * it. */
     done(&r);
     r = run_with("bssy b0, C; B: cas got, [0]; bra got==0, B, b0; st [0], 0; C: bsync b0; exit",
                  (struct sm_options){.lanes = 4, .policy = "rr"});
@@ -241,7 +242,8 @@ static void lanes_that_return_apart_reconverge_after_a_call_that_names_a_barrier
 
 static void a_recursive_call_returns_by_depth_not_by_pc_alone(void **state)
 {
-    /* Each level calls itself through the same return point; the lane decides how deep. */
+    /* Each level calls the function from the same place, so that all levels have one return address. Each lane has its
+     * own depth. */
     struct run r = run_stack("call F; st [t], n; exit\n"
                              "F: bssy b0, R; bra t<=d, R, b0; mov d, d+1; bssy b1, R2\n"
                              "call F, b1; R2: bsync b1; mov n, n+1; R: bsync b0; ret",
@@ -251,7 +253,7 @@ static void a_recursive_call_returns_by_depth_not_by_pc_alone(void **state)
     assert_int_equal(r.m->report, SM_ENDS);
     for (int t = 0; t < 8; t++)
         assert_int_equal(sm_memory(r.m, t), t);
-    /* the store is one step of all lanes: they have met at every level */
+    /* All lanes execute the store in one step, so they have reconverged at every level. */
     if (strstr(r.seq.text, " 1/FF 2/FF") == NULL)
         fail_msg("%s", r.rows.text);
     done(&r);
@@ -268,7 +270,7 @@ static void a_cta_barrier_in_a_divergent_arm_waits_for_lanes_below_it(void **sta
     (void)state;
     assert_int_equal(r.m->report, SM_DEADLOCK);
     done(&r);
-    /* with a count it need not wait for them */
+    /* A barrier with a count does not wait for the other lanes. */
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 4; J: bsync b0; exit",
                  (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
     assert_int_equal(r.m->report, SM_ENDS); /* four times */
@@ -292,7 +294,8 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
 
 static void guarded_off_lanes_continue_after_those_that_wait(void **state)
 {
-    /* Lane 0 is not asked; it runs when the others have ended, then no lane is left to join. */
+    /* Lane 0 is guarded off and does not arrive. It runs when the other lanes have ended, and finds no lane to
+     * reconverge with. */
     struct run r = run_with("bssy b0, J; bra t%4==3, J, b0; @t%4>0 bar 0, 16; nop; J: bsync b0\n"
                             "st [t], 1; exit",
                             (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
@@ -382,7 +385,7 @@ static void a_split_is_never_divided(void **state)
         assert_true(emu_split_divide(w, 0, 0xF, false));
         assert_true(sm_step(m, w, true));
     }
-    /* lane 3 is alone and on top; the others are below, and cannot be stepped */
+    /* Lane 3 is alone on top of the stack. The lanes below it cannot be stepped. */
     assert_int_equal(w->split[0].lanes, 0x7);
     assert_int_equal(w->split[0].state, EMU_SPLIT_STACKED);
     assert_false(emu_split_divide(w, 0, 0x7, false));

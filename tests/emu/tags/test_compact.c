@@ -76,11 +76,11 @@ static void compare_counterparts(const struct counterpart *a, const struct count
     if (x->access_count != 0 && x->effective != 0)
         for (LW_EACH_BIT(l, x->effective)) {
             assert_int_equal(x->access[0].address[l], y->access[0].address[l]);
-            if (x->access[0].old_value != NULL) /* not of a constant operand */
+            if (x->access[0].old_value != NULL) /* An access to a constant operand has no old value. */
                 assert_memory_equal(x->access[0].old_value[l], y->access[0].old_value[l], 16);
         }
     if (x->block_ended)
-        return; /* and its registers are gone */
+        return; /* The block's registers do not exist any more. */
     assert_true(emu_warp_view(x->core, x->slot, x->warp, &view));
     for (unsigned r = 0; r < view.vreg_count; r++) {
         assert_true(emu_reg_tag(y->core, y->slot, y->warp, r, &before));
@@ -93,7 +93,7 @@ static void compare_counterparts(const struct counterpart *a, const struct count
                          (unsigned)p, (unsigned)q);
         }
         assert_true(emu_reg_tag(y->core, y->slot, y->warp, r, &after));
-        assert_int_equal(before.kind, after.kind); /* a look changes no tag */
+        assert_int_equal(before.kind, after.kind); /* Reading a register must not change its tag. */
         assert_int_equal(before.fold, after.fold);
         assert_int_equal(before.base, after.base);
         assert_int_equal(before.stride, after.stride);

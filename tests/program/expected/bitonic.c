@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     uint32_t seed = 7;
 
     begin(argc, argv);
-    /* With equal keys, and some above 2^31. */
+    /* Some keys are equal, and some are above 2^31. */
     for (int g = 0; g < GROUPS; g++) {
         for (int i = 0; i < SIZE; i++)
             key[g][i] = (next_random(&seed) % 200) << 24 | (uint32_t)g;

@@ -12,7 +12,7 @@ static double value(uint16_t h)
     return h & 0x8000 ? -r : r;
 }
 
-/** Rounded once, to nearest even. No infinities occur. */
+/** Converts to half, rounded once to nearest even. No infinities occur. */
 static uint16_t half(double x)
 {
     uint16_t sign = signbit(x) ? 0x8000 : 0;

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < 4; k++)
             body[i][k] = (float)(launch_uniform(6, (uint64_t)(4 * i + k)) * 10.0);
     }
-    /* In double: the check has a tolerance. */
+    /* The sums are computed in double, because the check has a tolerance. */
     for (int i = 0; i < N; i++) {
         double sum[3] = {0, 0, 0};
 

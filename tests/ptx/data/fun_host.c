@@ -18,7 +18,8 @@ static uint32_t bits_of(float x)
     return w;
 }
 
-/* A magnitude with @digits significant bits: 0 cut off, 1 to nearest even, 2 away from zero. */
+/* Returns a magnitude rounded to @digits significant bits. @how: 0 truncates, 1 rounds to nearest even, 2 rounds away
+ * from zero. */
 static double rounded(double x, int digits, int least, int how)
 {
     int e;
@@ -78,7 +79,7 @@ int main(void)
         memcpy(&x, &in[4 * i + 3], 4);
         o[0] = bits_of((float)copysign(rounded(fabs((double)sa), 24, -126, 0), sa));
         while (w >> 24 != 0 && (w & (w - 1)) != 0 && 64 - __builtin_clzll(w) - __builtin_ctzll(w) > 24)
-            w &= w - 1; /* the lowest bits go, until 24 are left */
+            w &= w - 1; /* Clears the lowest set bits until 24 bits are left. */
         o[1] = bits_of((float)w);
         sum = product + x;
         o[2] = bits_of(sum);

@@ -18,7 +18,7 @@ static uint64_t turned(uint64_t x, unsigned n, unsigned bits)
     return r;
 }
 
-/* The value of a half that is no NaN; of infinity, a number beyond all others. */
+/* Returns the value of a half that is no NaN. For infinity it returns a number above all finite halves. */
 static double value_of(unsigned h)
 {
     double m = (h & 0x7c00) == 0x7c00 ? 65536 * 2
@@ -28,19 +28,19 @@ static double value_of(unsigned h)
     return h & 0x8000 ? -m : m;
 }
 
-/* The least half that is not below x; of -x downwards the same with another sign. */
+/* Returns the least half that is not below x. Rounding down is done by rounding -x up and changing the sign. */
 static uint16_t up(double x)
 {
     if (isnan(x))
         return 0x7fff;
-    if (x > 0 || (x == 0 && !signbit(x))) { /* the magnitudes rise with their bits */
+    if (x > 0 || (x == 0 && !signbit(x))) { /* Among positive halves, greater bits mean a greater value. */
         unsigned h = 0;
 
         while (h < 0x7c00 && value_of(h) < x)
             h++;
         return (uint16_t)h;
     }
-    unsigned h = 0x7bff; /* the greatest magnitude that is not above */
+    unsigned h = 0x7bff; /* Finds the greatest magnitude that is not above that of x. */
 
     while (h > 0 && value_of(h) > -x)
         h--;
@@ -60,7 +60,8 @@ int main(void)
 
     for (int i = 0; i < 4 * N; i++)
         in[i] = next();
-    for (int i = 0; i < N; i++) { /* floats of all sizes that halves have, and around */
+    for (int i = 0; i < N; i++) { /* The floats have all magnitudes that halves have, and magnitudes just outside of
+                                   * that range. */
         float x = ldexpf((float)(int32_t)next(), -31 + (int)(next() % 46) - 28);
 
         if (i % 50 == 0)
