@@ -175,7 +175,7 @@ static void check_write(struct race_access *ctx, struct race_page_shadow *cells,
     }
     if (*race_at(cells, RACE_R + RACE_CLOCK, i) > ctx->vc_floor)
         (void)race_check_record(ctx, cells, i, RACE_R, lane, at);
-    /* an atomic does not replace earlier accesses: another atomic races with these alone */
+    /* An atomic keeps the record of earlier weak accesses: a later atomic can race only with them. */
     const bool strong = (ctx->site & RACE_STRONG) != 0;
     if (strong && !(*race_at(cells, RACE_W + RACE_SITE, i) & RACE_STRONG))
         for (unsigned k = RACE_CLOCK; k <= RACE_SITE; k++)
