@@ -56,8 +56,8 @@ struct chk_check {
 struct chk_site {
     enum chk_kind kind;
     uint64_t pc, other, caller; /* as the members of struct chk_finding */
-    uint64_t line[2];           /* keys of both lines, with the inlined calls that contain them; equal for equal
-                                 * positions; 0: no line */
+    uint64_t line[2];           /* The keys of both lines. A key covers the line and the inlined calls that contain it,
+                                 * so equal positions have equal keys. 0: no line */
     int finding;                /* index of the finding, or CHK_DROPPED */
 };
 /** First member of the records of slots, for checks; a slot has one block after the other. */

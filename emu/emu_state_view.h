@@ -70,8 +70,9 @@ bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, u
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 
-/** Read and write registers. V: the lane's word; S: the warp's word; P: a mask of lanes; SP: one bit; exec is
- *  S 126:127. They return false when there is no such register or lane. Registers of dead lanes may be read. */
+/** Read and write registers. The value of a V register is the word of the lane, of an S register the word of the warp,
+ *  of a P register a mask of lanes, and of an SP register one bit. exec is S 126:127. The functions return false when
+ *  there is no such register or lane. Registers of dead lanes may be read. */
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);

@@ -8,7 +8,8 @@
 /** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts
  *  what the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
-    /* Instructions on vector registers, by their sources: all U; all U or A; others. */
+    /* Instructions on vector registers, by the tags of their sources: [0] all sources are U, [1] all are U or A, [2] at
+     * least one is V. */
     uint64_t instructions[3];
     uint64_t reads[3], writes[3]; /* accesses to vector registers, by tag (writes: the tag after them) */
     uint64_t addresses[3];        /* addresses of memory instructions, by tag */

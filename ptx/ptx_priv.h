@@ -293,8 +293,9 @@ struct ptx_calls {
     uint32_t index;              /* index in the object */
     struct ptx_tree tree;
 };
-/** Instructions that were scheduled before the .loc of their statement. Text lines: the statement begins at @to; the
- *  lines from @from on belong to it; those from @given on only have its line number, in earlier blocks. */
+/** Instructions that were scheduled before the .loc of their statement. All members are lines of the text. The
+ *  statement begins at @to. The lines from @from on belong to the statement. The lines from @given on are in earlier
+ *  blocks and only have the statement's line number. */
 struct ptx_early {
     uint32_t from, to, given;
 };
@@ -586,8 +587,8 @@ struct ptx_vreg {
     bool divergent;
     bool scalar;       /* assigned to a scalar register or predicate */
     bool no_spill;     /* temporary of a spill, which must not be spilled itself */
-    /* Spilling (ptx_spill.c): 1 + spill slot (offset in local memory; of a predicate: a virtual register), 0: none;
-     * loop depth of the piece if it is already split. */
+    /* Members for spilling (ptx_spill.c). `home` is 1 + the spill slot: an offset in local memory, or for a predicate a
+     * virtual register. 0: the value is not spilled. `level` is the loop depth of the piece if it is already split. */
     uint32_t home;
     uint8_t level;
     uint16_t fixed;    /* 1 + register that it must be assigned to, 0: any */

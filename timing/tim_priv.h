@@ -183,9 +183,9 @@ struct tim_sums {
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
     uint32_t grid;                 /* sequence number of the launch */
-    /** Cycles in which the kernel was launched; entered the distributor (for the first time); had its first
-     *  block on a core; issued its first instruction; ended its last block. started 0: it waits; ended 0: it
-     *  runs. */
+    /** Cycles of the kernel's life. queued: it was launched. dispatched: it entered the distributor for the first time.
+     *  started: its first block was on a core; 0: it still waits. begun: it issued its first instruction. ended: its
+     *  last block ended; 0: it still runs. */
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* counts of this kernel alone */

@@ -54,8 +54,8 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
     chk_put_element(d, die, offset, out);
 }
 
-/** Prints "'tile' in shared memory", ... ; @element: which element of a shared array was read first;
- *  @allocation is set to a name for suppressions. */
+/** Prints the name of an origin, such as "'tile' in shared memory". @element: the name says which element of a shared
+ *  array was read first. Sets @allocation to a name for suppressions. */
 static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
                      struct lw_sink *out, const char **allocation)
 {

@@ -36,10 +36,11 @@ struct race_deferred_slab {
 };
 _Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a large page");
 
-/* A read is: site, form and size in a word; the thread of lane 0; its lanes; then the word of the first lane,
- * relative to the start of the page or allocation, or (EACH) of each lane, or (STRIDE) of the first lane and
- * the number of words from each lane to the next. A CLOCK precedes reads whose clocks differ from the read
- * before: the clock, and the clocks up to which the warp is ordered after its block and itself. */
+/* A read is stored in these words: site, form and size in one word; the thread of lane 0; two words with the lanes.
+ * Then follows the word of the first lane, relative to the start of the page or allocation. With EACH the word of each
+ * lane follows instead, and with STRIDE the number of words from each lane to the next follows as well. If the clocks
+ * of a read differ from the clocks of the read before it, a CLOCK entry precedes it. The entry has the clock, and the
+ * clocks up to which the warp is ordered after its block and after itself. */
 enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
 enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
 enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };

@@ -48,9 +48,10 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
 
 /* ---- threads ---------------------------------------------------------------------------------------- */
 
-/* Clocks of a thread, most of them shared by its warp and block: vc_floor, up to which everything is ordered
- * before; vc_block, the same for its block; vc_warp, for its warp; vc_warps and vc_lanes, where warps or
- * lanes differ; and a sparse vector clock of what it acquired by atomics and launches. */
+/* A thread has these clocks; most of them are shared by its warp or block. vc_floor is the clock up to which the thread
+ * is ordered after everything, vc_block the clock up to which it is ordered after its block, and vc_warp the clock up
+ * to which it is ordered after its warp. vc_warps and vc_lanes are used where warps or lanes differ. A sparse vector
+ * clock has what the thread acquired by atomics and launches. */
 
 /** Clocks of a thread at its last fence, which a later atomic of the thread releases. */
 struct race_fence {
@@ -65,7 +66,7 @@ struct race_lane {
 };
 struct race_warp {
     uint64_t lanes;        /* lanes of the split that accessed last */
-    uint64_t logged_lanes; /* the same, but the accesses in the batch are included */
+    uint64_t logged_lanes; /* lanes of the split that accessed last, including the accesses in the batch */
     uint32_t vc_warp;      /* clock up to which each lane is ordered after all lanes of the warp */
     uint32_t converged;    /* clock up to which accesses were made before all lanes were one split */
     uint32_t *vc_lanes;    /* [lane][lane], where lanes differ; or NULL */

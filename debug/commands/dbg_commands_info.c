@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on debug information: types, lines, symbols; info; find in memory. */
+/* Commands on debug information (types, lines, symbols), the command `info`, and the search in memory. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/expr/dbg_expr_priv.h"
 

@@ -44,8 +44,8 @@ struct bv_step {
     uint32_t *saved;           /* deferred stores: values */
 };
 
-/** Contents of a register: lanes; an affine value, base + step * thread modulo 2^32; a half of a 64-bit
- *  affine value. */
+/** Contents of a register: a row with a value for each lane; an affine value, base + step * thread modulo 2^32; or the
+ *  low or high half of a 64-bit affine value. */
 enum bv_cell_state { BV_CELL_ROW, BV_CELL_AFFINE, BV_CELL_LOW, BV_CELL_HIGH };
 struct affine_value {
     uint64_t base, step;

@@ -67,8 +67,8 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** Choice of the splits that run: by the warp's own state; in any order, but all of them; by a debugger or
- *  log that may omit some. */
+/** What decides which split runs next. OWN: the warp's own state decides. ANY: the splits run in any order, but all of
+ *  them run. CHOSEN: a debugger or a log decides, and may omit splits. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };

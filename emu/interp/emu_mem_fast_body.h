@@ -273,11 +273,12 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     emu_code_relink(w->code, di->index);
 }
 
-/* Suffixes of handlers. _f: all lanes of a warp of 32; _h: rows that _f cannot serve, by halves; _U and _R:
- * halves of equal and of consecutive lanes together, where that served the last time; _bU, _bR: back to _f;
- * _a: all lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, if all by _f, else
- * if any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the
- * end of a block. */
+/* Suffixes of handlers. _f is for all lanes of a warp of 32. _h is for rows that _f cannot serve, and serves each half
+ * of the row separately. _U (equal lanes in each half) and _R (consecutive lanes in each half) serve both halves
+ * together; an instruction uses the form that served its last row. _bU and _bR switch the instruction back to _f. _a is
+ * for all lanes of a warp of at least MEM_LEAST lanes. _p is for the lanes that mask and guard leave: it calls _f if
+ * these are all lanes, else _w, which is for a warp of 32. _q is like _w for any width. A warp at the end of a block
+ * may have fewer lanes than its row. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(MEM_PARAMS)              \
     {                                                                                         \
@@ -292,8 +293,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Suffixes of loads that share an address check. _O: the first load; _S: the form of the row is known; _L: the host
- * addresses are known as well. */
+/* Suffixes of loads that share an address check. _O is the first of these loads. _S is for a row whose form is known,
+ * and _L for a row whose host addresses are known as well. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \

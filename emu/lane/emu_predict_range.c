@@ -90,8 +90,8 @@ static uint64_t find_pitch(struct emu_predict *predict, uint32_t array)
     const struct isa_slices *s = predict->slices;
     const struct emu_predict_launch *l = &predict->launch;
 
-    for (unsigned way = 0; way < 3; way++) /* Three ways, in order: by the ids, if addresses are sums of them; by
-                                            * probes; by loops. */
+    for (unsigned way = 0; way < 3; way++) /* There are three ways to find the pitch, in this order: by the ids (if
+                                            * addresses are sums of ids), by probes, and by loops. */
         for (uint32_t i = 0; i < s->site_count; i++) {
             struct emu_predict_affine at = { .constant = 0 };
             uint64_t pitch;

@@ -259,8 +259,9 @@ bool emu_block_suspended(const struct emu_block *block);
 struct emu_reduction {
     uint32_t index, brought, yes;
 };
-/** Returns true if an arrival of @w's whole split at CTA barrier @id, without a count, is the usual case: @w has one
- *  split, no parts, blocked lanes or recorded step; threads are a multiple of 32; no count, and @w has not arrived. */
+/** Returns true if an arrival of @w's whole split at CTA barrier @id, without a count, is the usual case. Then @w has
+ *  one split, no parts, no blocked lanes and no recorded step, and @w has not yet arrived. The block's threads are a
+ *  multiple of 32, and no other arrival gave a count. */
 static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
 {
     const struct emu_cta_barrier *c = &w->block->cta[id];

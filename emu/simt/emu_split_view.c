@@ -254,8 +254,9 @@ static bool nothing_releasable(const struct emu_warp *w)
     return !open || (closed && w->reconv->lockstep); /* under lockstep all sets continue, or none */
 }
 
-/** Checks a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top may run
- *  or wait; an entry that is popped at an rpc has an entry that waits there; depths agree. */
+/** Checks the invariants of a SIMT stack. The lanes that are in an entry and in no higher entry are the lanes of that
+ *  entry's split. Only the top entry's split may run or wait. Below each entry that is popped at an rpc, an entry waits
+ *  at that rpc, at the call depth rdepth. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);

@@ -67,7 +67,8 @@ struct arch_row {
     const char *feature;
     const struct arch_reg *regs;
     size_t count;
-    const char *real_feature; /* feature of the real register; NULL: none; aarch64's are named v0 like the machine's */
+    const char *real_feature; /* feature of the real registers, or NULL if there are none. On aarch64 the real registers
+                               * are named v0.. like the machine's */
     const struct arch_reg *reals;
     size_t real_count;
 };

@@ -109,10 +109,11 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 
 /*
  * Derives the selected thread from a query whether a thread is alive. gdb does not say which thread is selected before
- * it sends a command, and Hg names each thread that `info threads` reads. The selection follows from: the thread of a
- * stop; a query whether a thread is alive, which `thread N` sends for that one, and `thread apply all`, immediately
- * after the list of threads, for each in turn; and a write of registers. A client with the Python file sends the
- * selected thread (qGpuShown).
+ * it sends a command, and Hg names each thread that `info threads` reads. The stub derives the selection from three
+ * packets. A stop selects its thread, and a write of registers selects the thread that is written. A query whether a
+ * thread is alive selects that thread: gdb sends the query for `thread N`, and for each thread in turn for `thread
+ * apply all`, immediately after the list of threads. A client with the Python file sends the selected thread
+ * (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 {

@@ -192,7 +192,7 @@ void ptx_rule_fns(struct ptx_sel *sel);
 void ptx_rule_reciprocal(struct ptx_sel *sel);
 void ptx_rule_testp(struct ptx_sel *sel);
 void ptx_rule_vabsdiff(struct ptx_sel *sel);
-/** Rules for add, min and max of u16x2 and s16x2; f32x2; cvt.pack. */
+/** Rules for add, min and max of u16x2 and s16x2, for f32x2, for cvt.pack, and for cvt of halves. */
 void ptx_rule_packed_integers(struct ptx_sel *sel);
 void ptx_rule_packed_floats(struct ptx_sel *sel);
 void ptx_rule_cvt_pack(struct ptx_sel *sel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the types of an instruction in order; the modifiers of instructions whose rule removes them unchecked; and
- * combinations of modifiers on memory accesses. Source: the PTX ISA's sections on the instructions; where they say
- * nothing, the behaviour of ptxas 13.0. */
+/* Checks the types of an instruction in order, the modifiers that an instruction's rule would drop without a check, and
+ * combinations of modifiers on memory accesses. The source is the PTX ISA's sections on the instructions. Where these
+ * sections say nothing, the checks follow ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- types ------------------------------------------------------------------------ */

@@ -51,7 +51,7 @@ struct tim_counted_ops {
     uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered packets of each */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
-/** Wait counters of a warp. `vm`: vmcnt; `exp`: expcnt; `shared` and `scalar`: lgkmcnt. */
+/** Wait counters of a warp. `vm` is vmcnt and `exp` is expcnt. `shared` and `scalar` are both counted in lgkmcnt. */
 struct tim_counters {
     struct tim_counted_ops vm, shared, exp;
     unsigned scalar; /* number of scalar loads under way */

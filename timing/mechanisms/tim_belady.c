@@ -18,8 +18,8 @@ enum { TAKEN_OUT = 1 };
 
 struct line {
     uint64_t tag;  /* 1 + address; 0: none */
-    uint64_t used; /* LRU cache: the line's last event; optimal cache: its next use; unbounded cache: the warp that
-                    * brought it */
+    uint64_t used; /* in the LRU cache the last event of the line, in the optimal cache its next use, in the unbounded
+                    * cache the warp that brought it */
 };
 struct belady {
     struct tim_mech base;

@@ -29,8 +29,8 @@ struct tim_vws {
     unsigned slices, sets, words, shift; /* slices: a power of two, 1 << shift */
     unsigned fetch_most; /* gangs that fetch per cycle */
     struct tim_vws_set set[TIM_VWS_SETS];
-    /* Sets of sets: a member has changed; two units have the same pc; a member waits at bsync; some members of a
-     * gang have not yet issued the gang's instruction. */
+    /* Sets, as bit masks. dirty: a member of the set has changed. mergeable: two units of the set have the same pc.
+     * syncs: a member waits at bsync. pending: some members of a gang have not yet issued the gang's instruction. */
     uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], pending[TIM_VWS_SET_WORDS];
     /* alone: sets whose member on each slice is a single warp */
     uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS];

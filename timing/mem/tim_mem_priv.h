@@ -113,8 +113,9 @@ struct tim_channel {
     uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed its rows */
     uint64_t counted;    /* number of edges already added to active_cycles, or idle */
     struct tim_channel_stats stats;
-    /* fast: set of its slices that wait for queue space; state of each bank; sets of banks by command; requests so
-     * far */
+    /* Members of the fast path. capacity_waits: set of the channel's slices that wait for queue space. aim: the state
+     * of each bank. waiting: for each command, the set of banks whose next command it is. orders: number of requests so
+     * far. */
     uint64_t capacity_waits[4];
     struct tim_aim *aim;
     uint64_t waiting[TIM_COMMANDS];
