@@ -232,7 +232,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file);
 const char *chk_report_file(const struct chk *chk, const char *file);
 /** Returns true if @name, a result of chk_report_file, is relative to options.base. */
 bool chk_report_is_below(const struct chk *chk, const char *name);
-/** Prints a message in which files are named in the same way. */
+/** Prints a message in which files have the names that chk_report_file() returns. */
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
 /* ---- hooks (chk_hooks.c) ---- */

@@ -122,7 +122,7 @@ void cmd_timing_heap(void)
         return;
     void *volatile one = malloc(ONE);
     to = (uintptr_t)sbrk(0) / PAGE * PAGE;
-    if (to > from) /* only advice, so a failure changes nothing */
+    if (to > from) /* the call is only advice to the host, so its failure is ignored */
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
     free(one);
     (void)mallopt(M_TOP_PAD, MAPPED);

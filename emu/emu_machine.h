@@ -28,8 +28,8 @@ enum emu_tag_mode {
     EMU_TAGS_COMPACT  /* a tagged register has no lane vector until an instruction needs it */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
-/** When tagged registers are materialised: the destination at a partial write, or all of them at the first
- *  divergent branch of the warp. */
+/** When tagged registers are materialised. LAZY: a partial write materialises its destination. EAGER: the first
+ *  divergent branch of the warp materialises all tagged registers. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
 /** Compact mode: values that are represented by tags: those for which some use becomes cheaper, or all that
  *  can be U or A. */

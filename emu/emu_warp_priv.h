@@ -235,8 +235,8 @@ static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *
     emu_count_run(w, di - 1);
 }
 
-/** Raises a guest fault at @di for @lanes; the instruction has no effect, earlier ones of the run keep
- *  theirs. The handler must return after the call. */
+/** Raises a guest fault at @di for @lanes. The instruction has no effect; earlier instructions of the run keep their
+ *  effects. The handler must return after the call. */
 void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                uint64_t lanes, const char *fmt, ...) LW_PRINTF(5, 6);
 /** Raises a guest fault of the memory access @di for @lanes, as emu_raise() does. */

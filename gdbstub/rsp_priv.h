@@ -310,7 +310,7 @@ struct rsp {
     bool watch_failed;
 
     struct rsp_arrival {
-        dbg_thread_id id; /* warp at a breakpoint at pc, since its instruction count was retired */
+        dbg_thread_id id; /* warp that arrived at a breakpoint at `pc` when it had retired `retired` instructions */
         uint64_t pc, retired;
         unsigned stop;  /* number of the stop that reported it */
         bool passed;    /* lldb considers the warp past the breakpoint */
@@ -604,7 +604,8 @@ bool rsp_lldb_returns(struct rsp *rsp, unsigned number);
  *  in @data. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);
-/** Changes @size bytes of @data, read at @address, to what lldb is to see: code and returns that it understands. */
+/** Changes @size bytes of @data, read at @address, for lldb: replaces code by a stand-in, and zeroes return addresses
+ *  of kernels, so that lldb ends a backtrace there. */
 void rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t size);
 /** Replaces the code in an ELF for lldb; the first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size);

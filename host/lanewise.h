@@ -65,8 +65,9 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
 /** Returns key @index of lanewise_set: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_key(unsigned index);
-/** Creates the machine as its options say, which are fixed from now on; the first load or allocation does it otherwise.
- *  LANEWISE_ERROR: options contradict each other or name what does not exist; they may be set again. */
+/** Creates the machine with its options, which cannot be changed afterwards. Without this call the first load or
+ *  allocation creates the machine. LANEWISE_ERROR: options contradict each other or name what does not exist; they may
+ *  be set again. */
 LANEWISE_API int lanewise_begin(lanewise_machine *machine);
 /** Writes the value of a key of the GPU model ("core.count", "clocks.core"; its "name") into @out of @room bytes; the options of the
  *  machine are fixed by this call. LANEWISE_ERROR: nothing is timed, or there is no such key. */

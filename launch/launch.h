@@ -101,7 +101,7 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
 void lnc_names_put(const char *text, struct lw_sink *out);
 /**
  * Finds a variable of the module by its symbol or readable name.
- * @count  set to the number of variables that @wanted names equally well; NULL is returned unless it is 1
+ * @count set to the number of variables that @wanted names equally well; unless the number is 1, NULL is returned
  */
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);

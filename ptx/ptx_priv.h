@@ -330,7 +330,7 @@ struct ptx_function {
     uint32_t max_registers; /* limit of .maxnreg, 0: none */
     /* A kernel that another OpenCL C kernel calls exists a second time as a function (ptx_parse.c). */
     uint32_t callable; /* in a kernel: 1 + index of that function; 0: it is not called */
-    uint32_t copy_of;  /* in that function: 1 + index of its kernel; 0: it is no such function */
+    uint32_t copy_of;  /* in that function: 1 + index of its kernel; 0: the function is not the copy of a kernel */
     const char *text;  /* text after .entry or .func, which starts on line `text_line` */
     unsigned text_line;
     struct ptx_calls calls;

@@ -368,7 +368,8 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* error in the base's own base: already reported */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* a file that the base itself names is missing: that error has
+                                                      * already been reported */
 }
 
 /* Reads `base: NAME`: a shipped model, or another file. */

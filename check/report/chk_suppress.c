@@ -180,7 +180,7 @@ static bool fits_file(const struct chk *chk, const char *pattern, const char *fi
            (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
 }
 
-/** Matches the finding's own line, or that of an inlined call around it. */
+/** Returns true if the suppression fits the finding's own line, or the line of an inlined call around the finding. */
 static bool fits_line(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                       const struct chk_call *call, unsigned count)
 {

@@ -275,7 +275,7 @@ static bool all_same(struct chk_paths *p, struct thread a, const uint64_t *prese
     return true;
 }
 
-/** Returns true if a thread has reached a branch since the last barrier. */
+/** Returns true if thread @w has reached the branch of a region since the last barrier. */
 static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -284,7 +284,7 @@ static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
     return (path->came >> w.lane & 1) != 0;
 }
 
-/** Returns how often it has reached the reconvergence point since then. */
+/** Returns how often thread @w has reached the end of a region since the last barrier. */
 static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -303,8 +303,8 @@ static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 
 /**
  * @a waits at a barrier. Returns true if the branch of a region, in which @b differs, has sent @b past the barrier. A
- *         thread that does not wait has bypassed the barrier only if it reached the branch. If @a waits in the
- *         region, it must also have left the region once more often than @a: otherwise it has returned before, or is
+ *         thread @b that does not wait has bypassed the barrier only if @b reached the branch. If @a waits in the
+ *         region, @b must also have left the region once more often than @a. Otherwise @b has returned before, or is
  *         still on its way. A thread that exited in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)

@@ -36,7 +36,7 @@ struct chk_regions {
     uint32_t *branch_at; /* [instruction] the region of a branch, plus 1; 0: none. NULL without regions */
     uint32_t *close_at;  /* [instruction] the first of the regions that end at the instruction, plus 1 */
 };
-/** Analyses a program. @branches: find regions; else there are none. Returns NULL without memory. */
+/** Analyses a program. Finds the regions of branches only if @branches. Returns NULL without memory. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
 void chk_regions_destroy(struct chk_regions *regions);
 

@@ -410,7 +410,8 @@ static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_erro
 
 static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
 {
-    /* Topics of `info`: other names of commands (`info breakpoints` is `points`), or with a handler. */
+    /* Topics of `info`. A topic is another name of a command (`info breakpoints` is `points`), or has a handler
+     * here. */
     static const struct {
         const char *topic, *command;
         enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);

@@ -190,7 +190,8 @@ static const char *special_alias(const char *name)
     return name;
 }
 
-/* OpenCL's ids, and other built-ins of the debug address ranges that are no special registers. */
+/* Names for OpenCL's ids, and for other built-in variables of the debug address ranges that are not special
+ * registers. */
 static const struct {
     const char *name;
     uint8_t offset, words;

@@ -182,8 +182,8 @@ static void filter_remove(struct dbg *dbg)
     }
 }
 
-/* Adds breakpoints for the selected instructions of a program, those of @look if it selects. Returns false
- * without memory. */
+/* Adds breakpoints for the selected instructions of a program. If @look selects instructions, its selection is used.
+ * Returns false without memory. */
 static bool filter_program(struct dbg *dbg, const struct filter *filter,
                           const struct dbg_watch_filter_search *look, const struct emu_program *program)
 {

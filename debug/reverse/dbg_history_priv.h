@@ -66,8 +66,9 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Reverse search over intervals of history, the nearest first and growing, each replayed forward once: a
- * search with a near result inspects little. Stops early when @seen returns true.
+ * Searches history backwards in intervals. The search begins with the nearest interval, each interval is longer than
+ * the one before, and each is replayed forward once. So a search with a near result inspects little history. Stops
+ * early when @seen returns true.
  * @seen  called for every instruction before the start of the search, interval by interval;
  *        @at is the count before it. Returns true to leave the interval
  * @only  thread whose instructions matter: history in which it does nothing is skipped; 0: all

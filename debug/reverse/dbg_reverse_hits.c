@@ -99,7 +99,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
 
 /* ---- replay of an interval ----------------------------------------------------------------------- */
 
-/* Runs the rest of an interval and records the hits of breakpoints; @hits NULL: they do not count. */
+/* Runs the rest of an interval and records the hits of breakpoints in @hits. NULL: hits are not recorded. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
                                  struct dbg_watch_filter_search *look, bool *interrupted,
                                  struct lw_error *err)

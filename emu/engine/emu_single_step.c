@@ -105,7 +105,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
         (void)emu_split_select(w); /* nothing else is ready: yielded splits continue */
         note(f, EMU_LOG_SELECT, w, 0, 0, 0);
-        if (emu_split_by_id(w, stepped.split) < 0) { /* merged with another split: step both */
+        if (emu_split_by_id(w, stepped.split) < 0) { /* the split has merged with another split, so both are stepped */
             stepped.split = split_of(w, stepped.split, lanes);
             lanes = w->split[stepped.split].lanes;
         }
@@ -257,7 +257,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    /* other warps first, then the other splits of its own warp */
+    /* the other warps run first, then the other splits of the stepped warp */
     for (unsigned i = 1; i <= block->warp_count; i++) {
         struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
         if (slice_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)

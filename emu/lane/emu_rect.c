@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rectangles of an array's bytes and cache lines: arithmetic alone. */
+/* Computes rectangles of an array's bytes and cache lines. The file contains only arithmetic. */
 #include "emu/lane/emu_predict_priv.h"
 
 static int64_t divide_down(int64_t x, int64_t by)

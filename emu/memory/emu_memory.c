@@ -67,9 +67,9 @@ void emu_memory_fini(struct emu_memory *memory)
     memset(memory, 0, sizeof *memory);
 }
 
-/* Marks a page at its first store. A page that was only read is the host's shared zero page, and stores here
- * read first, to detect changes. A write of nothing makes it a private page immediately: a second page fault
- * would, with several threads, stop all of them. */
+/* Marks a page at its first store. Before a store the emulator reads the old bytes to detect a change, and a host page
+ * that was only read is the host's shared zero page. The OR with 0 writes the page, so it becomes private at once.
+ * Without this the store would cause a second page fault, which stops all host threads. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
     (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);

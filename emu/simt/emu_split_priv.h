@@ -187,7 +187,8 @@ static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, 
 {
     w->reconv->branch(w, target, next);
 }
-/** Two-way branch: @taken to @target, the rest to @next; both non-empty, target != next. */
+/** Divides the running split at a two-way branch: lanes @taken go to @target, the other lanes to @next. Both sets have
+ *  lanes, and @target is not @next. */
 static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target,
                                      uint32_t next)
 {

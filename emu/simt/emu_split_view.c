@@ -205,8 +205,8 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** Returns true if nothing that waits at a convergence register or warpsync could continue; computed lane by
- *  lane, from the numbers alone. */
+/** Returns true if nothing that waits at a convergence register or warpsync could continue. The result is computed lane
+ *  by lane, only from the group numbers. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
     uint64_t past = 0;

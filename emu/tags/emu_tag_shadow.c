@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: rows are valid, and each register has a tag in addition. An instruction is a step: the rule is
- * evaluated before it, applied after it and compared with the lanes. Also the counts, and the tags in events.
+ * Shadow mode: rows are valid, and each register has a tag in addition. Each instruction is a step: its rule is
+ * evaluated before the instruction, and after it the result is stored and compared with the lanes. This file also
+ * counts tags, and fills in the tags of events.
  */
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/tags/emu_tag_measure_priv.h"

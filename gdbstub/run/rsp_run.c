@@ -115,7 +115,7 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     case EMU_FAULT_ASSERT:
         return RSP_SIGABRT;
     default:
-        /* Not SIGTRAP for `trap`: gdb would treat it as the end of a step. */
+        /* `trap` is not reported as SIGTRAP, which gdb would treat as the end of a step. */
         return RSP_SIGILL;
     }
 }
@@ -535,8 +535,8 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
 }
 
 /*
- * Replies with a position, without executing anything, to a step from an outdated one: `monitor` has moved
- * the thread, or it has ended. The position is the thread's, or else the machine's.
+ * Replies with a position, without executing anything, to a step from an outdated position: `monitor` has moved the
+ * thread, or the thread has ended. The reply has the position of the thread, or of the focus if the thread has ended.
  */
 static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {

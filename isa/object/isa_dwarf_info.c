@@ -768,7 +768,8 @@ static void make_source(struct maker *mk)
 
 /* ---- the unit ------------------------------------------------------------------------------ */
 
-/* For OpenCL C gdb compiles no agent expressions for conditions, and evaluates some of them wrongly; for C it does neither. */
+/* If the language is OpenCL C, gdb compiles no agent expressions for conditions and evaluates some conditions wrongly.
+ * So OpenCL C is written as C. */
 static unsigned language_of(const struct isa_debug *debug)
 {
     return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||

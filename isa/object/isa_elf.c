@@ -302,7 +302,7 @@ cleanup:
     if (fd >= 0)
         close(fd);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
-        isa_bytes_fini(&contents[id]); /* the bytes of the DWARF sections, too, which were moved here */
+        isa_bytes_fini(&contents[id]); /* also frees the bytes of the DWARF sections, which were moved here */
     return status;
 }
 

@@ -206,8 +206,9 @@ static void visit(struct graph *g, struct tarjan *t, uint32_t root)
     }
 }
 
-/* Finds static shared variables that a function refers to: their offset is the same in every kernel. If a function
- * refers to dynamic shared memory, which begins after the static variables, this holds for all of the module's. */
+/* Finds the static shared variables whose offset must be the same in every kernel: the variables that a function refers
+ * to. If a function refers to dynamic shared memory, which begins after the static variables, all static shared
+ * variables of the module are such variables. */
 static void find_shared(struct graph *g)
 {
     struct ptx_module *module = g->module;

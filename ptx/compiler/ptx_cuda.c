@@ -220,7 +220,8 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
-        if (strcmp(flags[i], "-rdc=true") != 0) /* nvcc's: kernels may launch, and functions may be of other modules */
+        if (strcmp(flags[i], "-rdc=true") != 0) /* an option of nvcc, with which kernels may launch kernels and
+                                                 * functions may be in other modules */
             argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;

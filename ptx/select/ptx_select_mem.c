@@ -843,7 +843,7 @@ void ptx_rule_cvta(struct ptx_sel *sel)
 }
 
 /* Tests whether address @s is in one of the module's .const variables, which are in global memory here. Combines the
- * result with @p by @with. */
+ * result with predicate @p by the operation @with. */
 static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
                          unsigned with)
 {

@@ -119,7 +119,8 @@ void cl_command_cancel(struct cl_command *command)
         event_release(command->command.waits[i]);
     free(command->command.waits);
     command_drop(&command->command);
-    if (event != NULL) /* the reference of the user, who does not get the event */
+    if (event != NULL) /* releases the reference that the user would have got, because the event is not given to the
+                        * user */
         cl_object_release_handle(event, CL_KIND_EVENT, CL_INVALID_EVENT);
 }
 

@@ -320,7 +320,7 @@ static void vector_memory_is_counted_in_order(void **state)
     go(r, body, 1);
     assert_int_equal(modern_cycle(r, 0, HEAD + 4) - modern_cycle(r, 0, HEAD + 2), 108);
     run_free(r);
-    r = gcn(); /* the same alone: 4 + 20 */
+    r = gcn(); /* Without the older load, the load that hits takes 4 + 20 cycles. */
     r->config->l1_latency = 20;
     assert_int_equal(after(r, "ld.global.b32 v20, [v8:9]\nwaitcnt vmcnt(0)\nld.global.b32 v22, [v8:9]\nv_add_u32 v1, v22, 1\n", 3, 1),
                      108 + 4 + 24);

@@ -118,8 +118,8 @@ static void two_levels_select_within_their_group(void **state)
     run_free(r);
 }
 
-/* At most two warps may issue. The third may issue when the oldest has ended (its exit is one cycle after its last
- * instruction). Then the third is the greedy warp. */
+/* At most two warps may issue. The third warp may issue when the oldest warp has ended (its exit is one cycle after its
+ * last instruction). Then the third warp is the greedy warp. */
 /* 3.8: GTO + SWL 2. From cycle 13 on all cycles are one later than in the specification, because w0 ends with an
  * exit, which the specification's warps do not have. */
 static void a_limit_admits_the_oldest(void **state)

@@ -119,7 +119,7 @@ static void a_barrier_is_seen_two_cycles_after_issue(void **state)
     assert_int_equal(user_after("wr=0,st=1,y", true), late);
 }
 
-/* Two loads use one barrier. The first is complete when the second issues, and is not counted: */
+/* Two loads use one barrier. When the second load issues, the first load is complete and is no longer counted. */
 static void a_barrier_is_seen_without_what_the_last_instruction_added(void **state)
 {
     static const char *const body = "ld.shared.b32 v3, [v7] {wr=0,st=2}\n"

@@ -39,7 +39,7 @@ static void issues_are(struct run *r, const char *text, unsigned from, unsigned 
 enum { DRAW_OFF, DRAW_LANE, DRAW_PIPE };
 
 /* Four independent instructions and one that depends on the last. If they issue in cycle i, the first may enter the
- * pipe in i + 2. The dependent one issues in the cycle after the last has entered. */
+ * pipe in i + 2. The dependent instruction issues in the cycle after the last of the four has entered. */
 static void pipes_are(const char *setup, const char *operands[4], unsigned scalar, bool unit, const char *expected)
 {
     struct run *r = tags_new();

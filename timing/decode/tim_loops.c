@@ -52,7 +52,7 @@ bool tim_loops_fill(struct tim_code *code)
         if (kept == 0 || code->loop[kept - 1].begin != code->loop[i].begin)
             code->loop[kept++] = code->loop[i];
     code->loop_count = kept < TIM_LOOPS_MOST ? kept : TIM_LOOPS_MOST;
-    for (uint32_t i = 0; i < code->loop_count; i++) { /* inner loops follow those around them */
+    for (uint32_t i = 0; i < code->loop_count; i++) { /* in the list, inner loops follow the loops that contain them */
         struct tim_loop *loop = &code->loop[i];
         uint32_t around = code->loop_of[(loop->begin - code->base) / ISA_WORD_BYTES];
 

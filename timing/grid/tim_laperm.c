@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind places them only on the
- * core of their launcher. adaptive_bind places them on that core first. The priority of a launch is one higher than
- * that of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a
+ * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind places them only on the core
+ * of their launcher. adaptive_bind places them on that core first. The priority of a launch is one higher than the
+ * priority of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a
  * block from
  *
  *   1. its own queues (tb_pri: those of all cores): the highest priority first, the oldest launch first;

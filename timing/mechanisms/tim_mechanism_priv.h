@@ -157,8 +157,8 @@ struct tim_mechanism {
      *  Numbers are unique; 0: no packet. *together: no member gets its loaded data before the last member's data has
      *  arrived. */
     uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
-    /** Returns whether more members may join. The unit does not begin the packet while they may. If this ends without
-     *  an issue, `picks` returns true. */
+    /** Returns whether more members may join the packet. The load/store unit does not begin the packet before it is
+     *  closed. If a packet is closed without an issue, `picks` returns true. */
     bool (*open)(struct tim_mech *mech, uint32_t packet);
     /** Returns whether the warp's next instruction belongs to a packet that already has a place in the queue. Must
      *  not change state. */

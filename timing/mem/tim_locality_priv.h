@@ -27,8 +27,8 @@ struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
 /** Adds a record for the line at address @line before it is accessed. Returns false without memory. */
 bool tim_locality_add(struct tim_locality *locality, uint64_t line);
-/** Classifies a load by lanes @lanes of warp @warp from the line, which was added. If the line is under way,
- *  tim_locality_merge() must be called instead.
+/** Classifies a load by lanes @lanes of warp @warp from a line that tim_locality_add() has added. If the line is under
+ *  way, tim_locality_merge() must be called instead.
  *  @warp  a number unique among all warps */
 enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint64_t line,
                                             uint64_t warp, uint64_t lanes, bool hit);

@@ -33,8 +33,8 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
     return w < from ? (int)w : -1;
 }
 
-/** Returns the oldest ready warp in [first, first + count). The age is that of the assignment, so a new warp in a
- *  reused slot is young. */
+/** Returns the oldest ready warp in [first, first + count). The age of a warp begins when its block is assigned, so a
+ *  new warp in a reused slot is young. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {
     uint64_t least = UINT64_MAX;

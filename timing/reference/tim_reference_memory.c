@@ -6,8 +6,8 @@
 
 /* ---- networks: which packet each output takes ------------------------------------------------------ */
 
-/** Runs edge @edge in cycle @now, output by output. @after: an arrival is visible only from the cycle after that of
- *  its edge (the phase of the receiver precedes that of the network). */
+/** Runs edge @edge in cycle @now, output by output. @after: the receiver sees an arrival one cycle after its edge,
+ *  because in each cycle the receiver acts before the network. */
 static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
                      bool after)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every row of the instruction table against its vectors, tests/emu/exec/vectors/<mnemonic>.txt.
+ * Tests every row of the instruction table with its vectors, tests/emu/exec/vectors/<mnemonic>.txt.
  *
  * The expected values were computed apart from the emulator: integers and rational numbers
  * without limit, functions with 400 bits, rounded once. A file holds blocks of two kinds:

@@ -156,7 +156,7 @@ static void text_that_waits_for_earlier_blocks_is_saved(void **state)
         struct emu_thread_ref place;
         struct emu_event ev;
         struct emu_stop stop;
-        /* the last block prints first, and its text waits for that of the other blocks */
+        /* the last block prints first, and its text is held back until the other blocks have printed their text */
         for (unsigned i = 0; part < 2 && i < 20; i++) {
             assert_int_not_equal(fix.engine->ops->warp_count(fix.engine), 0);
             assert_true(fix.engine->ops->warp_at(fix.engine, 7, &place));

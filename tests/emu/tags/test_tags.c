@@ -525,7 +525,7 @@ static void compares_that_wrap_fall_back_to_the_lanes(void **state)
                          vector[i].closed);
         if (vector[i].closed)
             assert_int_equal(lanes, vector[i].want);
-        /* the result of the machine equals that of the lanes */
+        /* the predicate that the machine computes must be true in the same lanes */
         char text[600];
         struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
         config.warp_width = width;

@@ -199,7 +199,7 @@ static void the_nearest_is_by_the_sum_or_the_most(void **state)
         struct mech_core *m = la_new(most ? "issue.schedulers=1 la_w.on=on la_w.active=3 la_w.nearest=most"
                                           : "issue.schedulers=1 la_w.on=on la_w.active=3");
 
-        /* 3 shares two with each of 0 and 1; 4 shares three with 0 */
+        /* warp 3 shares two bits with warp 0 and two with warp 1; warp 4 shares three bits with warp 0 */
         static const uint64_t parts[] = {0x7f, 0xf80, 0, 0x603, 0x07c};
 
         for (unsigned w = 0; w < 5; w++)
@@ -314,7 +314,7 @@ static void a27_without_locality_the_oldest_goes(void **state)
     assert_string_equal(active(m, 4), "2 3");
     set_state(m, 2, MISS);
     set_state(m, 3, MISS);
-    assert_int_equal(cycle(m, 4, 0), -1); /* one of them leaves per cycle, and none is ready */
+    assert_int_equal(cycle(m, 4, 0), -1); /* one warp leaves the active group per cycle, and no warp is ready */
     assert_int_equal(cycle(m, 4, 0), -1);
     assert_string_equal(active(m, 4), "");
     set_state(m, 0, READY);
