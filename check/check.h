@@ -151,8 +151,8 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 /** Records that a signal of the host, such as "SIGTERM", ended the run; call before chk_finish. Reports have
  *  its name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
-/** Records that the run has stopped before its end, at a fault, a hang or a limit. Reports written before
- *  chk_finish then say so. */
+/** Records that the run has stopped before its end, at a fault, a hang or a limit. Reports that are written before
+ *  chk_finish then say that the run was ended early. */
 void chk_broke_off(struct chk *chk);
 /** Returns the number of recorded findings that are not suppressed. */
 unsigned chk_count(const struct chk *chk);

@@ -200,7 +200,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
                             struct chk_call *out);
 /** Returns a key that is equal for instructions of one line that are in the same inlined calls. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
-/** Fills the calls of a location, once. Returns false without memory. */
+/** Fills in the inlined calls of a location, unless this has been done. Returns false without memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Records @finding, or counts it at its site, after checking logged accesses. The message is borrowed.

@@ -406,8 +406,8 @@ bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_vie
 /** Does dbg_mem_read or dbg_mem_write for a lane that need not be the focus. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);
-/** Reads the stack range of a lane, address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The stack has
- *  return addresses alone, 8 bytes a frame, zeros elsewhere. At every pc of every function [CFA - 8] is the
+/** Reads the stack range of a lane, address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The range shows only return
+ *  addresses, in 8 bytes of each frame; all other bytes read as zero. At every pc of every function [CFA - 8] is the
  *  return address; a kernel's is DBG_LAUNCH_PC. */
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
                     bool frames, uint8_t *data, uint64_t size);
@@ -447,8 +447,8 @@ struct dbg_inlined {
 /** Gets the inlined calls at @pc, innermost first. Returns their number. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned capacity);
-/** Finds the first addresses of inlined calls of the function @name. Appends to the @count of @pcs, at most
- *  @capacity in all. Returns the new count. */
+/** Finds the first addresses of inlined calls of the function @name. Appends them to @pcs, which has @count addresses and
+ *  capacity for @capacity. Returns the new count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
                            unsigned capacity);
 /** Gets the result type of the function around @pc from its debug information. Returns false if the function

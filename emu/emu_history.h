@@ -8,10 +8,10 @@
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
 /**
- * Schedule log: the order of execution, and host steps and edits in between; enough to repeat the run
- * exactly. While a log is attached to a machine, emu records host steps, edits, blocks that an engine starts
- * and frees, steps of its warps, and non-deterministic inputs. The functional engine's fixed order is
- * recorded as such, so a plain run takes a few bytes.
+ * A schedule log has the order of execution, and the host steps and edits in between. This is enough to repeat the run
+ * exactly. While a log is attached to a machine, emu records host steps, edits, blocks that an engine starts and frees,
+ * steps of its warps, and non-deterministic inputs. The functional engine's fixed order is recorded as such, so a plain
+ * run takes a few bytes.
  */
 struct emu_log;
 /** Creates an empty log of everything that @machine does from now on. A log that is to be saved must be

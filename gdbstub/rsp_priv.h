@@ -474,8 +474,8 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
  *  machine to the last hit with a false condition, to be reported instead without text, and returns true.
  *  @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
-/** A stop has been reported; its text is to be suppressed, because gdb tests the condition; the client
- *  resumes. */
+/** Called when a stop is reported, and when the client resumes. rsp_test_is_silent() returns true if the text of the
+ *  stop must be suppressed, because gdb tests the condition. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
 void rsp_test_resumes(struct rsp *rsp);

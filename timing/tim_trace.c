@@ -321,7 +321,8 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
     lw_put(out, "}}");
 }
 
-/* Prints an event of a packet. @last: its last one; unless it is an answer, the flow ends there. */
+/* Prints an event of a packet. @last: the event is the last event of the packet. The flow then ends there, unless the
+ * event is an answer. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
     bool from_warp = e->track != NO_OWNER; /* a fetch has no track from which to draw a flow */

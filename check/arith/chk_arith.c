@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic: division by zero, shift out of range, conversion out of range, infinities and NaNs generated
- * from finite values. Evaluated before the instruction, lane by lane. */
+/* Arithmetic: division by zero, shift out of range, conversion out of range, infinities and NaNs generated from finite
+ * values. The check evaluates each instruction before its execution, lane by lane. */
 #include "check/arith/chk_fp_taint_priv.h"
 
 #include <float.h>
@@ -287,7 +287,7 @@ static bool is_plain_compare(const struct isa_insn *insn)
     }
 }
 
-/** Gets a predicate of the lane. Returns false if it is not known. */
+/** Gets a predicate of the lane. Returns false if the value of the predicate is not known. */
 static bool predicate(const struct ahead *k, unsigned p, bool *value)
 {
     uint64_t lanes = ~UINT64_C(0);

@@ -6,13 +6,13 @@
  *   chk_race_plain.c             the check of a lane against the records of its cells: the reference, to read first
  *   chk_race_batch.c             the access log of the interpreter, which is checked in batches
  *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change no record
- *   chk_race_filter_shared.c     the same for shared memory in barrier intervals without a write
+ *   chk_race_filter_shared.c     redundant-access filter: shared memory in barrier intervals without a write
  *   chk_race_defer.c             deferred reads of memory that has not been written yet
  *   chk_race_access.c            the path of an access; lanes together: one word, consecutive words, scattered words
- *   chk_race_access_wide.c       the same for consecutive words together
+ *   chk_race_access_wide.c       the path of an access to consecutive words, which are checked together
  *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
- *   chk_race_shadow_packed.c     the same in 16 bytes a word
+ *   chk_race_shadow_packed.c     shadow memory that takes only 16 bytes a word
  *   chk_race_order.c             happens-before: blocks, fences, atomics, launches
  *   chk_race_order_barrier.c     happens-before by barriers
  *   chk_race_vclock.c            sparse vector clocks
@@ -21,8 +21,8 @@
  *   chk_race_report.c            kinds and messages
  *
  * The path of an access begins at race_on_access(). A shared load may end in the filter of write-free intervals, and
- * a global load in the batch. Other accesses reach race_access_check(): the packed shadow, a deferred allocation, or
- * a check of the lanes by deferred pages, wide, scattered, or one by one. Races are passed to race_found(). After the
+ * a global load in the batch. Other accesses reach race_access_check(), which uses the packed shadow, defers a read, or
+ * checks the lanes: together (consecutive or scattered words) or one by one. Races are passed to race_found(). After the
  * check of a global load its page may be filtered.
  *
  * One logical clock advances at each synchronisation. A record has the clock of its access and the thread id: an

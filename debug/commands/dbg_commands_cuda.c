@@ -95,7 +95,8 @@ static void rows_devices(struct list *list)
     dbg_row_end(&list->row);
 }
 
-/* Emits the SMs. Warps are ordered by block, so SMs are not: each is shown at its first warp. */
+/* Emits the SMs. Warps are listed by block, so their SMs are in no order. Each SM is shown when its first warp is
+ * reached. */
 static void rows_sms(struct list *list)
 {
     struct dbg_thread thread, other;

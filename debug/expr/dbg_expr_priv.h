@@ -104,8 +104,8 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
                                   struct dbg_value y);
 /** Fails for several elements of a vector, which can only be printed. */
 void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o);
-/** Evaluates OpenCL's get_global_id(0) and the like, with e->at after the opening bracket (dbg_expr_names.c).
- *  Returns false if @name is none of them. */
+/** Evaluates a work-item function of OpenCL such as get_global_id(0), with e->at after the opening bracket
+ *  (dbg_expr_names.c). Returns false if @name is not a work-item function. */
 bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Evaluates a function call if @name is a function and a bracket follows (dbg_expr_functions.c); else
  *  returns false. */

@@ -186,7 +186,8 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
-    /* No thread is resident in which names can be resolved: before the last instruction there is one. */
+    /* After the end of the run no thread is resident in which names can be resolved. Before the last instruction a
+     * thread is resident. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *lane_ref = (struct dbg_lane_ref){first.id, first.lane};

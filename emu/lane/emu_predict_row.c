@@ -92,7 +92,7 @@ static bool compare(const struct isa_slice_node *n, unsigned is, bool r)
     }
 }
 
-/** Bit by bit what @table says of three bits. */
+/** Computes each bit of the result from the same bits of @a, @b and @c by the truth table @table. */
 static uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, unsigned table)
 {
     uint32_t r = 0;

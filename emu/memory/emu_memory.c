@@ -68,7 +68,7 @@ void emu_memory_fini(struct emu_memory *memory)
 }
 
 /* Marks a page at its first store. Before a store the emulator reads the old bytes to detect a change, and a host page
- * that was only read is the host's shared zero page. The OR with 0 writes the page, so it becomes private at once.
+ * that was only read is the host's shared zero page. The OR with 0 writes the page, so it becomes private immediately.
  * Without this the store would cause a second page fault, which stops all host threads. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {

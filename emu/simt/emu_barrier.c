@@ -202,9 +202,9 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region: split @id, whole and already after the bsync, is the last to reach the
- *  one group of @reg, and all that wait continue at its pc. The result is that of blocking, opening and
- *  waking. Returns false if it is not that case; then nothing was done. */
+/** Handles the usual end of a region: split @id, whole and already after the bsync, is the last to reach the one group
+ *  of @reg, and all waiting splits continue at its pc. The result is the same as if the split blocked and the barrier
+ *  then opened and woke all splits. Returns false in all other cases, and then does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -494,8 +494,8 @@ static bool cta_complete(const struct emu_block *block, const struct emu_cta_bar
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
 }
 
-/** Releases a barrier at which all warps of the block wait as emu_split_bar_alone() left them. Does the same
- *  as emu_split_wake() for each. */
+/** Releases a barrier at which all warps of the block wait as emu_split_bar_alone() left them. The effect is as if
+ *  emu_split_wake() were called for each warp. */
 static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
 {
     const unsigned count = block->warp_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. debug/ calls
- * point_stops once for each active lane with that lane in focus. Debug address ranges and registers are then
- * those of the lane, and the focus is right before the stop reply is sent.
+ * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. debug/ calls point_stops
+ * once for each active lane with that lane in focus. So point_stops sees the debug address ranges and registers of that
+ * lane, and the focus is right before the stop reply is sent.
  */
 #include "gdbstub/rsp_priv.h"
 

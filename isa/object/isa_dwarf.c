@@ -196,8 +196,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
 
-/* Register numbers of the target architectures: 7 is the stack pointer (rsp of x86-64, x7 by our rule), 16 the return address of x86-64, 30 that of
- * aarch64. */
+/* Register numbers of the target architectures. 7 is the stack pointer: rsp of x86-64, x7 by our rule. 16 is the return
+ * address of x86-64, and 30 is the return address of aarch64. */
 enum { FRAME_SP = 7, FRAME_RA_X86 = 16, FRAME_RA_ARM = 30 };
 
 static size_t open_entry(struct isa_bytes *out, uint32_t id)

@@ -358,7 +358,7 @@ static void macros_of_one_letter_are_the_sources_own(void **state)
     char text[1024] = "#define T float\n";
     size_t at = strlen(text);
 
-    /* Each capital letter except T, and one name that the command line defines. */
+    /* The source defines each capital letter except T as a macro, and the command line defines one more name. */
     for (char c = 'A'; c <= 'Z'; c++)
         if (c != 'T' && c != 'N')
             at += (size_t)snprintf(text + at, sizeof text - at, "#define %c %d\n", c, c);

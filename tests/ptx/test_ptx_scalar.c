@@ -112,7 +112,7 @@ static void nothing_is_written_after_a_barrier_for_some_lanes(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvvvvbvvx");
-    /* the same for lanes that name different members; with a full mask no lanes diverge */
+    /* Lanes that name different members diverge at bar.warp.sync, too. With a full mask no lanes diverge. */
     is_shaped(KERNEL("bar.warp.sync %r2;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE), "vvvvvbvvx");
     is_shaped(KERNEL("bar.warp.sync -1; bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvsssSvvx");

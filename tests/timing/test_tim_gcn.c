@@ -585,8 +585,8 @@ static void the_books_fn0_takes_its_ways(void **state)
         unsigned cycles; /* from v_setp_f32 to the restored exec */
     } cases[] = {
         {"1.0f", "3.0f", "5.0f", 22.0f, 8.0f, 14 * 4},      /* both ways */
-        {"5.0f", "2.0f", "3.0f", 7.0f, 23.0f, 11 * 4 + 20}, /* all a > b: the second is jumped over */
-        {"1.0f", "3.0f", "2.0f", 7.0f, 8.0f, 11 * 4 + 20},  /* none: the first */
+        {"5.0f", "2.0f", "3.0f", 7.0f, 23.0f, 11 * 4 + 20}, /* in all lanes a > b, so the second side is jumped over */
+        {"1.0f", "3.0f", "2.0f", 7.0f, 8.0f, 11 * 4 + 20},  /* in no lane a > b, so the first side is jumped over */
     };
 
     (void)state;

@@ -699,7 +699,8 @@ static void turns(rig_create_fn create)
         for (uint32_t k = 0; k < 3; k++) {
             struct tim_packet p = rig_packet(TIM_PACKET_WRITE, core, 0, 0, 4, core * 10 + k);
 
-            if (core == 0 && k == 2) /* to the other slice, which is idle: after the first two */
+            if (core == 0 && k == 2) /* this packet goes to the other slice, which is idle, but leaves after the first
+                                      * two packets */
                 p.line = 256;
             r.memory->ops->send(r.memory, &p, 0);
         }

@@ -282,7 +282,7 @@ static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
     r->config->unit[ISA_UNIT_INT].latency = 5;
     modern_run(r, "v_mad_u32 v2, v9, v10, v11 {wr=0}\nv_fma_f32 v4, v0, v1, v3 {wr=1}\nnop\nv_mov_b32 v6, v2 {wt=1}\n"
                   "nop {wt=2}\n", 32);
-    assert_int_equal(modern_cycle(r, 0, 3), 5); /* both five cycles after the first */
+    assert_int_equal(modern_cycle(r, 0, 3), 5); /* both results arrive five cycles after the first issue */
     assert_int_equal(modern_cycle(r, 0, 4), 6);
     run_free(r);
 }

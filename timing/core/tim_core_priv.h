@@ -467,7 +467,7 @@ struct tim_kind {
     bool fixed; /* the members below are constants of the kind, which tim_cycle_of() checks against the configuration */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
-    bool modern; /* has all features of `ampere`, as issue.control_stage; if only `fixed` is set: no feature of `ampere` */
+    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false with `fixed`: none */
 };
 static const struct tim_kind tim_kind;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3. Comments name the
- * choices that these leave open.
+ * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3. Comments name the choices
+ * that these sources leave open.
  */
 #include "timing/policies/tim_sched_priv.h"
 

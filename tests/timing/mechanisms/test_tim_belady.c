@@ -88,8 +88,8 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_free(m);
 }
 
-/* Eight loops, each over lines of one lane, with each scheduler. The replay counts the same accesses and hits as the
- * model. */
+/* Runs eight loops, each over the lines of one lane, with each scheduler. The replay counts the same accesses and hits
+ * as the model. */
 static void the_replay_misses_as_the_model_does(void **state)
 {
     (void)state;

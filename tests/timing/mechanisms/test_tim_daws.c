@@ -224,7 +224,7 @@ static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
     call(m, 0, 2001, 32); /* no lane is in the loop at 1100, but the loop has not been left */
     mech_at(m, 0, 2100, 32);
     entry_is(m, 0, 2100, 4);
-    mech_at(m, 0, 1121, 32); /* back: as after an inner loop of the same function */
+    mech_at(m, 0, 1121, 32); /* the warp is back in the function's outer loop, as after an inner loop */
     entry_is(m, 0, 2100, 4);
     mech_at(m, 0, 1100, 1);
     entry_is(m, 0, 2100, 2);

@@ -183,7 +183,7 @@ static void u5_order_a(void **state)
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].most, 1);
 
-    /* U7: the second group, with warps 2 and 3 in the same roles: the ignored barrier sets no bit */
+    /* U7: warps 2 and 3 of the second group have the same roles. The ignored barrier sets no bit. */
     barrier(m, 200, 2, 2);
     barrier(m, 230, 3, 4);
     entry_is(m, 1, true, 2, 1);
