@@ -219,7 +219,7 @@ extern const char *const chk_access_names[];
 
 /* ---- barriers (chk_barrier.c) ---- */
 /** Reports threads of a hanging block that wait at a barrier for threads that a branch has sent to another path.
- *  Returns true if there are any. */
+ *  Returns true if there are such threads. */
 bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 
 /* ---- files of the source (chk_paths.c) ---- */

@@ -169,7 +169,8 @@ void cmd_end_engine(struct emu_engine *engine);
 int cmd_end_signal(void);
 int cmd_end_fd(void);
 const char *cmd_end_signal_name(int number); /* such as "SIGTERM" */
-/** Ends the process by the received signal, after all output is written. Returns if there was none. */
+/** Ends the process by the received signal, after all output is written. If no signal was received, the function
+ *  returns. */
 void cmd_end_die(void);
 /** Makes the engine's run return after @first seconds and then every @every seconds (0: once); @first 0: stops the
  *  timer. */

@@ -372,9 +372,9 @@ void dbg_built_in_each(dbg_name_fn fn, void *context);
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, uint64_t place,
                               struct lw_error *err)
     LW_MUST_CHECK;
-/** Prints "text = value" by type if @text is a variable of the source or a part of one; with @cell, as next
- *  to other lanes, a short value alone. Returns false if it is something else or cannot be read; dbg_eval()
- *  has the reason. */
+/** Prints "text = value" by type if @text is a variable of the source or a part of one; with @cell, as next to other
+ *  lanes, a short value alone. Returns false if @text is not a variable or cannot be read; dbg_eval() then gives the
+ *  reason. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, bool cell, struct lw_sink *out);
 /** Prints an address and the string there. */
@@ -422,8 +422,8 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
 /** Returns the debug address that shows location @location of the object that the lane runs
  *  (dbg_value_window.c); 0: none does. */
 uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location);
-/** Finds the piece of a variable that a debug address of dbg_value_address() is in, and its lane. Returns
- *  false if it is not known. */
+/** Finds the piece of a variable that a debug address of dbg_value_address() is in, and its lane. Returns false if no
+ *  variable is known for the address. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
 /** Accesses memory as dbg_mem_access() does, at an address of dbg_value_address(). */
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
@@ -447,8 +447,8 @@ struct dbg_inlined {
 /** Gets the inlined calls at @pc, innermost first. Returns their number. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned capacity);
-/** Finds the first addresses of inlined calls of the function @name. Appends them to @pcs, which has @count addresses and
- *  capacity for @capacity. Returns the new count. */
+/** Finds the first addresses of inlined calls of the function @name. Appends them to @pcs, which has @count addresses
+ *  and capacity for @capacity. Returns the new count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
                            unsigned capacity);
 /** Gets the result type of the function around @pc from its debug information. Returns false if the function

@@ -745,7 +745,8 @@ struct isa_piece {
     bool frame;
     uint64_t address, value;
 };
-/** Callbacks with which an expression reads memory (including windows) and the CFA. They return false if it is unknown. */
+/** Callbacks with which an expression reads memory (including windows) and the CFA. They return false if the value is
+ *  not known. */
 struct isa_expression_reader {
     bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
     bool (*frame)(void *context, uint64_t *address);

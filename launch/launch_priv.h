@@ -187,7 +187,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
 enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
                               struct lw_error *err) LW_MUST_CHECK;
 /** Sets the kernel of each launch of @step and of the steps after it, and checks its arguments and its block
- *  (lnc_args.c). @options: those of the session, may be NULL. */
+ *  (lnc_args.c). @options: the options of the session; may be NULL. */
 enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct lnc_options *options, const struct isa_object *object,
                               struct lnc_step *step, struct lw_error *err) LW_MUST_CHECK;
 /** Converts a plain number to the bytes of a parameter. Returns false if that is impossible. If the

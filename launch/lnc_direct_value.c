@@ -76,8 +76,8 @@ static bool read_count(const char *text, size_t size, uint64_t *out)
     return false;
 }
 
-/** Writes "1,2,3" as "1, 2, 3"; each part must consist of characters of numbers. Returns false if it does
- *  not. */
+/** Writes "1,2,3" as "1, 2, 3"; each part must consist of characters of numbers. Returns false if a part has other
+ *  characters. */
 static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
 {
     *count = 0;

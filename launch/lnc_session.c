@@ -600,8 +600,8 @@ bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uin
     return false;
 }
 
-/** Finds check @index in @step and the steps after it. Returns NULL and subtracts their number from *@index
- *  if they are fewer. */
+/** Finds check @index in @step and the steps after it. If there are fewer checks, returns NULL and subtracts their
+ *  number from *@index. */
 static const struct lnc_step *find_check(const struct lnc_step *step, unsigned *index)
 {
     for (; step != NULL; step = step->next) {

@@ -42,8 +42,8 @@ static bool is_half(const struct isa_debug *debug, int64_t type)
     return false;
 }
 
-/** Treats a structure of contiguous numbers of one type, such as CUDA's vectors, as an array of that type.
- *  Returns false if it is none; pointers are not numbers. */
+/** Treats a structure of contiguous numbers of one type, such as CUDA's vectors, as an array of that type. Returns
+ *  false for any other structure; pointers are not numbers. */
 static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_element *out)
 {
     struct lnc_element all = {.count = 0};

@@ -52,7 +52,7 @@ struct tim_engine {
     uint64_t looked, moved;   /* instruction counts at the last check for progress, and at the last progress */
     struct emu_spin_observer *probe;  /* observes blocks without progress, or NULL */
     unsigned tries;           /* consecutive observations that proved nothing */
-    /* resident warps; built when they are read */
+    /* list of the resident warps, built when it is read */
     struct tim_listed *list;
     size_t list_count, list_capacity;
     unsigned list_warps;

@@ -92,7 +92,7 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 void tim_engine_ended(struct emu_engine *engine, const char *why);
 /** Prints tables for people: the GPU, kernels, issue slots by stall reason, caches, memory. */
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
-/** Prints the same and more as one JSON object, without a newline after it. */
+/** Prints the contents of tim_report_print() and more counters as one JSON object, without a newline after it. */
 void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
 /** Compares two reports of tim_report_json, files @a and @b: prints cycles, then counters, stall reasons and keys
  *  that differ, with the ratio of B to A. Errors: a file that is not such a report; the message says what the file

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic inside library functions: reported when the result leaves them. */
+/* Arithmetic inside library functions. A finding is reported only when the result leaves the library function. */
 #ifndef CHK_FP_TAINT_PRIV_H
 #define CHK_FP_TAINT_PRIV_H
 

@@ -98,7 +98,7 @@ uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
 /** Marks what the lanes of an access write as defined. */
 void init_access_define(struct init_memory *m, struct init_block *b,
                         const struct emu_hook_access *access);
-/** Gets the undefined bits of one lane's bytes. Returns true if there are any. */
+/** Gets the undefined bits of one lane's bytes. Returns true if the lane has undefined bits. */
 bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, uint8_t *mask);
 void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,

@@ -220,8 +220,9 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
     return ctx->block != NULL;
 }
 
-/** Defers a read of memory that no kernel has written immediately: no earlier entry is of its allocation, as
- *  stores there are reported, not logged. Returns false if it is not deferred. */
+/** Defers a read immediately if no kernel has written the memory. No earlier entry of the batch accesses the same
+ *  allocation, because stores to such an allocation are reported, not logged. Returns false if the read is not
+ *  deferred. */
 static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {

@@ -428,7 +428,7 @@ static bool leave(struct chk_race *race, struct race_range *r)
     return false;
 }
 
-/** Gets the words from each lane of @e to the next one, modulo 2^32. Returns false if they are not whole
+/** Gets the words from each lane of @e to the next one, modulo 2^32. Returns false if the distances are not whole
  *  words. */
 static bool stride_of(const struct emu_access_record *e, uint32_t *words)
 {

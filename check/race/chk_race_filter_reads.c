@@ -31,7 +31,7 @@ static bool is_fence(const struct isa_insn *insn)
     return order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL;
 }
 
-/** Marks the instructions that can be reached from a kernel's entry. Returns false if that may be any
+/** Marks the instructions that can be reached from a kernel's entry. Returns false if control may reach any
  *  instruction. */
 static bool code_reach(const struct emu_program *program, uint32_t first, uint32_t count, bool *mark, uint32_t *todo)
 {

@@ -70,7 +70,7 @@ static bool all_arrived(const struct flow *f, uint32_t index)
            !f->falls;
 }
 
-/** Analyses the control flow. Returns false if it may lead anywhere, or without memory. */
+/** Analyses the control flow. Returns false if control may reach any instruction, or without memory. */
 static bool flow_read(struct flow *f)
 {
     for (uint32_t i = 0; i < f->count; i++) {

@@ -26,8 +26,8 @@ struct race_vclock {
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock);
 void race_vclock_drop(struct race_vclock *vclock);
 uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key);
-/** Creates a vector clock from few entries in any order. Returns NULL if it is empty, or without memory
- *  (@short_of_memory): then more counts as unordered. */
+/** Creates a vector clock from few entries in any order. Returns NULL if the clock is empty, or without memory
+ *  (@short_of_memory). Without memory more accesses count as unordered. */
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
 /** Drops the entries of a block's own threads. */
@@ -163,8 +163,8 @@ bool race_waits_for(struct chk_race *race, uint32_t site);
 /** Returns true if the access and that of a record's @site are atomics of two sizes, which PTX does not make
  *  atomic for each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
-/** Counts the race of a weak load and an unordered weak store of another block, if their race was reported
- *  before this access. Returns false if it was not; then nothing is done. */
+/** Counts the race of a weak load and an unordered weak store of another block, if their race was reported before this
+ *  access. Returns false and does nothing if the race was not reported. */
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
 /** Returns the finding that counts races of @site, if their race was reported before this access; else -1. */
 int race_found_before(const struct race_access *ctx, uint32_t site);

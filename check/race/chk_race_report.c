@@ -12,7 +12,7 @@ struct other {
     bool same_block, same_warp, same_step, written;
 };
 
-/** Gets the address of a lane of the access. Returns false if it is none of its lanes. */
+/** Gets the address of a lane of the access. Returns false if the lane does not take part in the access. */
 static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t *at)
 {
     if (!(a->at.lanes >> lane & 1))
@@ -437,7 +437,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
-        return; /* Atomics of a small scope: a read between them would be sufficient to order them. */
+        return; /* These are atomics of a small scope. A read between them would be sufficient to order them. */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)

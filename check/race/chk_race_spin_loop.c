@@ -41,7 +41,7 @@ static void set_put(struct set *set, const struct isa_reg_use *use, bool in)
     }
 }
 
-/** Finds the shortest path from an instruction back to it. Returns false if it is in no small loop of its
+/** Finds the shortest path from an instruction back to it. Returns false if the instruction is in no small loop of its
  *  function. */
 static bool way_find(struct way *way, const struct emu_program *program, uint32_t index)
 {

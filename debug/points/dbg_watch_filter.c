@@ -205,7 +205,7 @@ static bool filter_program(struct dbg *dbg, const struct filter *filter,
     return true;
 }
 
-/* Inserts the filter. Returns false if it cannot be complete; then there is none. */
+/* Inserts the filter. Returns false if no complete filter is possible; then no filter is inserted. */
 static bool filter_insert(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;

@@ -86,7 +86,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** Returns the template for new warps of @grid; rebuilt when it is another grid's. */
+/** Returns the template for new warps of @grid. The template is built again if it belongs to another grid. */
 static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {

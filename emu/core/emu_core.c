@@ -193,8 +193,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits it.
- *  Returns true if it did: the split is then after the instruction. */
+/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits it. Returns true if
+ *  the instruction continues: the split is then after the instruction. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;

@@ -427,8 +427,8 @@ static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
     return false;
 }
 
-/** Finds the memory that the lanes of a load or store access. Returns false if it is not affine, not valid,
- *  not aligned, or touched by another access. */
+/** Finds the memory that the lanes of a load or store access. Returns false if the address is not affine or not
+ *  aligned, or if the memory is not valid or is touched by another access. */
 static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_access *out)
 {
     const struct emu_dinsn *di = &step->insn[0];

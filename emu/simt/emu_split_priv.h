@@ -209,9 +209,9 @@ static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, 
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
 }
-/** Handles the arrival at bsync @reg of a whole split that is alone in its warp: it continues directly, with
- *  the result of blocking, release and reselection. Returns false if it is not that case; then nothing was
- *  done. @now: the warp's count after the instruction. */
+/** Handles the arrival at bsync @reg of a whole split that is alone in its warp: it continues directly, with the result
+ *  of blocking, release and reselection. Returns false in all other cases, and then does nothing. @now: the warp's
+ *  count after the instruction. */
 static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg, uint64_t lanes,
                                         uint64_t now)
 {

@@ -90,7 +90,7 @@ static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
            dbg_thread_get(rsp->dbg, id, &thread) && thread.location.pc == leaving->entry;
 }
 
-/* Runs back to the entry of the user's frame. If that is reached, the stop is reported as a step's. */
+/* Runs back to the entry of the user's frame. If the entry is reached, the stop is reported as the end of a step. */
 static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned point;

@@ -846,7 +846,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     run(rsp, &chosen);
 }
 
-/* Gets the thread of Hc; 0 where that names none. Returns false and sets the error reply if it is gone. */
+/* Gets the thread that the last Hc packet selected; 0: no thread. If that thread is gone, sets the error reply and
+ * returns false. */
 static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
 {
     *out = rsp->named.run == rsp->exited ? 0 : rsp->named.run;

@@ -55,8 +55,8 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** Sets *@age to @other if @other is younger, and then also sets *@which to instruction @its. Returns true if it
- *  did. */
+/** Sets *@age to @other if @other is younger, and then also sets *@which to instruction @its. Returns true if @other is
+ *  younger. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))

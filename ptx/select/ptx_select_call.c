@@ -558,7 +558,8 @@ static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *cal
         value[count] = argument(sel, call, k, &rows);
         location[count++] = ptx_param_location(&places, rows);
     }
-    for (unsigned i = 0; i < count; i++) /* stores first, so that registers are live for a shorter time */
+    for (unsigned i = 0; i < count; i++) /* arguments on the stack are stored first, so that registers are live for a
+                                          * shorter time */
         if (location[i].on_stack)
             pass(sel, p, location[i], value[i]);
     for (unsigned i = 0; i < count; i++)

@@ -103,8 +103,8 @@ static void make_sets(struct numbering *n, uint32_t numbered)
 }
 
 /* Returns the set of the regions of a register that overlap @g if all of them enclose it: they contain all of its
- * blocks, its start, and its join (or have the same join), and neither start nor end inside it. Returns 0 if some do
- * not enclose it, or if there are none. */
+ * blocks, its start, and its join (or have the same join), and neither start nor end inside it. Returns 0 if some of
+ * these regions do not enclose @g, or if no region overlaps @g. */
 static uint32_t set_around(const struct numbering *n, const struct ptx_region *g, unsigned reg)
 {
     const uint32_t *set = n->set[reg];
@@ -133,9 +133,9 @@ static uint32_t new_pair(struct ptx_unit *unit)
     return (uint32_t)(unit->vregs.count - 1);
 }
 
-/* Assigns to region @i a register whose overlapping regions all enclose it, that with the fewest. The outer number is
- * saved while region @i uses the register. Returns false if there is none, or if the region can be entered in the
- * middle. */
+/* Assigns a register to region @i. All regions of the register that overlap the region must enclose it; of several such
+ * registers the one with the fewest overlapping regions is used. The outer number is saved while region @i uses the
+ * register. Returns false if there is none, or if the region can be entered in the middle. */
 static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 {
     struct ptx_unit *unit = n->unit;

@@ -183,9 +183,9 @@ struct tim_mechanism {
     bool every_cycle; /* `picks` is also called if no warp is ready */
     /** Returns whether a ready warp, whose next instruction is @next, must not issue. Must not change state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
-    /** Does the work of `holds` for all ready warps of scheduler @sched together: removes the warps that the
-     *  mechanism throttles from @ready, which is as for `picks`. Returns true if there were any. NULL: `holds` is
-     *  called for each warp. */
+    /** Does the work of `holds` for all ready warps of scheduler @sched together: removes the warps that the mechanism
+     *  throttles from @ready, which is as for `picks`. Returns true if it removed a warp. NULL: `holds` is called for
+     *  each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** Selects which of the ready warps of scheduler @sched issues, in place of issue.policy. Returns its position,
      *  as for `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has it. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fetches of variable warp sizing. A gang fetches once for all of its warps. Gangs have priority on the ports of the
- * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. It uses its own
- * cache if it has one, else a port while ports are free; slices take turns. Source: specification 7.4.
+ * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. A slice with its own
+ * instruction cache fetches from that cache. Other slices use a port while ports are free; slices take turns. Source:
+ * specification 7.4.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 

@@ -98,7 +98,7 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
-/** Executes the operations of an atomic whose line is present. They occupy the slice from @edge on. */
+/** Executes the operations of an atomic whose line is present. The operations occupy the slice from @edge on. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                         const struct seen *seen, uint64_t edge)
 {
