@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program to compare with: the kernels of bench.cl on the first OpenCL device, on one core if that is a CPU
- * with PoCL. Inputs are those of `inputs FOLDER`.
+ * The program to compare with: the kernels of bench.cl on the first OpenCL device, on one core if that is a CPU with
+ * PoCL. `inputs FOLDER` writes the inputs.
  *
  * reference BENCH_CL FOLDER REPEATS NAME... prints a line a kernel: name and seconds of each repetition, from
  * launch to end.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes of the cases, for inputs.c and reference.c; the launch files have the full sizes. With BENCH_SMALL in the
- * environment the sizes are those of `bench/run --small`. */
+ * environment the sizes are the small ones of `bench/run --small`. */
 #ifndef SIZES_H
 #define SIZES_H
 

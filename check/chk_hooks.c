@@ -82,7 +82,8 @@ static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *acc
     return chk->look != CHK_LOOK_DONE;
 }
 
-/** Handles an access like on_access(), for a single check of accesses, whose filter is that of the hook. */
+/** Handles an access as on_access() does, if only one check observes accesses. The filter of this check is the filter
+ *  of the hook. */
 static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(hooks);

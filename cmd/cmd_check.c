@@ -80,7 +80,7 @@ static void take_old(const char *path)
         (void)unlink(path);
 }
 
-/** Determines the folder relative to which reports name files: that of the option, or the current one. */
+/** Determines the folder relative to which reports name files: the folder of the option, or the current folder. */
 static enum lw_status find_base(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     struct stat at;

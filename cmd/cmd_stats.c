@@ -108,7 +108,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 
     lw_put(out, "{\n  \"format_version\": 1,\n  \"launch_file\": ");
     lw_put_json(out, launch_file);
-    /* The exit status equals that of a wrong result, but no wrong result was found. */
+    /* The exit status is the same as after a wrong result, but no wrong result was found. */
     put_text(out, "status",
              outcome->stop.kind == EMU_STOP_LIMIT         ? "limit"
              : outcome->stop.kind == EMU_STOP_INTERRUPTED ? "interrupted"

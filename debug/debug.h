@@ -51,9 +51,8 @@ struct dbg_config {
     struct lw_sink *messages;     /* receives notes during a run ("lane 5 exited, ...") and the kernels' printf
                                    * output; may be NULL */
 };
-/** Creates a session that starts with the first queued grid (calls `next` for it) and has the focus on the
- *  grid's first warp. Errors: those of `next`. If there is nothing to run it returns LW_OK, and dbg_ended()
- *  is true. */
+/** Creates a session that starts with the first queued grid (calls `next` for it) and has the focus on the grid's first
+ *  warp. Errors: the errors of `next`. If there is nothing to run it returns LW_OK, and dbg_ended() is true. */
 enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
                           struct lw_error *err) LW_MUST_CHECK;
 void dbg_destroy(struct dbg *dbg);

@@ -69,8 +69,8 @@ enum emu_event_detail {
      *  `space`). If the machine's tags are not off, the event has further members. */
     EMU_EVENT_ADDRESSES
 };
-/** Reports, for engines whose caches are not coherent, that in the step of @ev, a load, emu_reg_write has given @lanes
- *  bytes that differ from memory. Listeners are notified: EMU_MACHINE_STALE. */
+/** For engines whose caches are not coherent: reports that emu_reg_write has given @lanes of the load @ev bytes that
+ *  differ from memory. Listeners are notified: EMU_MACHINE_STALE. */
 void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
                               uint64_t address, unsigned bytes);
 /** Sets the event detail from the next step on; initially EMU_EVENT_FULL. */

@@ -78,10 +78,10 @@ struct emu_hook_access {
     unsigned piece_count;      /* number of segments in `piece`; 0: the addresses are in `address` */
     struct emu_addr_segment piece[2]; /* the lanes as at most two segments */
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
-    /** All 0 at the call. The callback may fill it in: this instruction then needs no callback while all its
-     *  lanes are in that range, until emu_hooks_invalidate_filters. A warp in single steps is not filtered.
-     *  Unless ignore_split is set, a split that differs from that of the last callback is not filtered, and
-     *  neither is a new warp, except in local memory. Filters are used only while one host thread runs. */
+    /** All 0 at the call. The callback may fill it in: this instruction then needs no callback while all its lanes are
+     *  in that range, until emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split
+     *  is set, another split than at the last callback is not filtered, and neither is a new warp, except in local
+     *  memory. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**

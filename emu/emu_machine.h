@@ -31,8 +31,8 @@ enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOL
 /** When tagged registers are materialised. LAZY: a partial write materialises its destination. EAGER: the first
  *  divergent branch of the warp materialises all tagged registers. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
-/** Compact mode: values that are represented by tags: those for which some use becomes cheaper, or all that
- *  can be U or A. */
+/** Which values compact mode represents by tags. PROFITABLE: values of which some use becomes cheaper. ALL: all values
+ *  that can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
 /** Names by value, terminated by NULL. */
 extern const char *const emu_tag_mode_names[];

@@ -14,7 +14,7 @@ struct emu_warp_switch {
     uint64_t launches; /* machine->launch_changes when direct switches were allowed */
     uint64_t start;    /* w->retired at the start of the last slice after a direct switch */
     uint32_t quantum;  /* length of each slice */
-    bool handed;       /* a direct switch has happened: the slice is that of warp block->next_warp */
+    bool handed;       /* a direct switch has happened: warp block->next_warp now runs in the slice */
 };
 
 /** One form of the native code of a core's grid: for whole warps, or masked. */

@@ -46,8 +46,8 @@ const char *emu_predict_reason(unsigned reason);
 
 /** The address that site @site, which is accepted, accesses at @thread. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
-/** Gets the iterations of loop @loop in which a thread may reach @site. The iterations of the loops around it are those
- *  of @thread. If the loop has other exits, the result is an upper limit. Returns false if the iterations are not
+/** Gets the iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops
+ *  around @loop. If the loop has other exits, the result is an upper limit. Returns false if the iterations are not
  *  known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);

@@ -47,8 +47,8 @@ struct emu_breg_form {
     uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above has), its pc
- *  is that of their split. The same holds for the top entry. */
+/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above has), it has
+ *  the pc of their split. The top entry also has the pc of its split. */
 struct emu_simt_entry {
     uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
     uint32_t pc;           /* pc at which it continues */

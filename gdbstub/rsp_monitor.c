@@ -65,9 +65,9 @@ static void sort_wanted(struct rsp *rsp)
     rsp->wanted_count = kept;
 }
 
-/* Chooses the listed warps where there are many: the first ones, those of the blocks in focus, those that
- * stops referred to, and, as capacity allows, those already listed, because gdb gives returning threads new
- * numbers. Returns false without memory. */
+/* Chooses the listed warps where there are many: the first warps, the warps of the blocks in focus, warps that stops
+ * referred to, and, as capacity allows, those already listed, because gdb gives returning threads new numbers. Returns
+ * false without memory. */
 static bool choose_some(struct rsp *rsp)
 {
     struct dbg_thread thread, other;

@@ -172,9 +172,9 @@ struct rsp_known {
     unsigned lane;
 };
 
-/** Selection of the warps in gdb's thread list: all, the first @limit, those of a block, or, if there are
- *  many, those that gdb is likely to need. gdb spends time on each listed warp at each stop, which is most of
- *  the time of a step. */
+/** Selection of the warps in gdb's thread list: all warps, the first @limit, the warps of a block, or, if there are
+ *  many, the warps that gdb is likely to need. gdb spends time on each listed warp at each stop, which is most of the
+ *  time of a step. */
 struct rsp_listing {
     unsigned limit; /* greatest number of listed warps; 0: no limit */
     bool all, one_block;
@@ -504,8 +504,8 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_run(struct rsp *rsp, const struct rsp_args *args);
-/** Restarts the program as @name says ("": the same launch). Breakpoints are dropped. Errors: LW_EUNSUPP when
- *  it cannot restart; those of the launch. */
+/** Restarts the program as @name says ("": the same launch). Breakpoints are dropped. Errors: LW_EUNSUPP when the
+ *  program cannot restart; also the errors of the launch. */
 enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args);

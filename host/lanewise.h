@@ -261,7 +261,7 @@ typedef struct lanewise_location {
     uint64_t lanes;    /* lane mask */
     uint64_t pc;
 } lanewise_location;
-/** A finding at one location; location and message are those of the first occurrence. */
+/** A finding at one location; location and message describe the first occurrence. */
 typedef struct lanewise_finding {
     const char *kind;       /* "race", as `lanewise explain` lists them */
     const char *message;    /* no full stop */

@@ -521,7 +521,8 @@ enum lw_status isa_control_count(const struct isa_object *object, unsigned *find
  *  written before an earlier store has read it. Reports findings as isa_control_count() does. */
 enum lw_status isa_waitcnt_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Fills in the control fields of a function that has none (only those of isa_insn_init()). Returns false if memory is short. */
+/** Fills in the control fields of a function that has none (only the fields that isa_insn_init() sets). Returns false
+ *  if memory is short. */
 bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 
 /* ---- words --------------------------------------------------------------- */
@@ -790,7 +791,7 @@ enum { ISA_NO_DIE = -1 };
 /** Returns the value of an attribute, or @otherwise if the entry lacks it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
                         uint64_t otherwise);
-/** Type of an entry; for an inlined entity, that of its abstract origin. */
+/** Type of an entry; for an inlined entity, the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
 /** Name of an entry or of its abstract origin; NULL: none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);

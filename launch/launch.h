@@ -114,9 +114,9 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** Returns compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
  *  @compiler: NULL is clang. The list is terminated by NULL; it is empty for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
-/** Makes options for a debugger from @options: those of optimisation and debug information are replaced by
- *  lnc_debug_options. The caller owns the array, which is from malloc; its texts are borrowed. Errors:
- *  LW_EUSAGE, @path is not compiled. */
+/** Makes options for a debugger from @options: lnc_debug_options replace the options of optimisation and debug
+ *  information. The caller owns the array, which is from malloc; its texts are borrowed. Errors: LW_EUSAGE, @path is
+ *  not compiled. */
 enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
@@ -147,7 +147,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
  *  machine first, then the session, then the file. */
 struct lnc_session;
 struct lnc_options {
-    const char *clang;      /* the compiler; NULL: that of ptx_compile */
+    const char *clang;      /* the compiler; NULL: ptx_compile chooses the compiler */
     const char *const *flags; /* more options for it, after those of the launch file; borrowed */
     size_t flag_count;
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */

@@ -53,7 +53,7 @@ struct lnc_init {
  */
 void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
                    uint64_t first, uint64_t count, uint8_t *data);
-/** Returns true if a file's name is that of binary elements (.bin, .raw). */
+/** Returns true if the suffix of @path means a file of binary elements (.bin, .raw). */
 bool lnc_data_is_binary(const char *path);
 /** Reads numbers from a file: raw little-endian (.bin, .raw), else text separated by white space or commas, #
  *  to the end of the line being a comment. The data is allocated in @arena. */

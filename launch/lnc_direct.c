@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch described by options: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options are
- * converted to the text of a launch file, which the reader of launch files reads, so errors and defaults are
- * those of launch files. For each line of the text the option is recorded, and errors name it instead of the
- * line.
+ * A launch described by options: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options are converted
+ * to the text of a launch file, which the reader of launch files reads, so errors and defaults are the same as for
+ * launch files. For each line of the text the option is recorded, and errors name it instead of the line.
  */
 #include "launch/lnc_direct_priv.h"
 
@@ -549,7 +548,7 @@ static enum lw_status refuse_surplus(const struct lnc_directing *t, const char *
     return status;
 }
 
-/** Assigns options to parameters: those with names first; the others fill the remaining parameters, in the
+/** Assigns options to parameters: first the options with names. The other options fill the remaining parameters, in the
  *  kernel's order. */
 static enum lw_status match_arguments(struct lnc_directing *t)
 {

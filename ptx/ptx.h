@@ -73,7 +73,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
  * Compiles a CUDA C++ file to PTX text: its device side; host code must parse.
  * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
  *            /usr/local/cuda. NULL: as ptx_compile_cl, else nvcc. clang needs no CUDA SDK.
- * Other parameters and errors are those of ptx_compile_cl.
+ * Other parameters and errors are as for ptx_compile_cl.
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,

@@ -28,7 +28,7 @@ struct ptx_job {
     struct lw_error *err;
     enum lw_status status;
     const char *name;
-    const struct ptx_source *sources; /* all modules; name and text are those of the current one */
+    const struct ptx_source *sources; /* all modules; name and text belong to the current module */
     size_t source_count;
     bool from_source;   /* the current module was compiled from a source */
     const char *text;   /* text of the current module, to find source lines for messages; may be NULL */
@@ -289,7 +289,8 @@ struct ptx_calls {
     bool indirect, address_taken, reachable;
     bool recursive;              /* the function may call itself, directly or through others */
     bool soft;                   /* a kernel whose barriers are soft calls the function */
-    uint32_t scc;                /* number of its SCC (mutually recursive functions); those of callees are lower */
+    uint32_t scc;                /* number of its SCC (mutually recursive functions); callees outside the SCC have lower
+                                  * numbers */
     uint32_t index;              /* index in the object */
     struct ptx_tree tree;
 };
@@ -714,7 +715,7 @@ struct ptx_dominators {
     uint32_t count;           /* number of nodes; the caller sets it and the next three members */
     uint32_t *parent;         /* by node: its parent in the traversal */
     uint32_t *first, *from;   /* predecessors of node i: from[first[i]] to from[first[i + 1] - 1] */
-    uint32_t *idom;           /* the result: immediate dominator; that of the root is the root */
+    uint32_t *idom;           /* the result: immediate dominator; for the root, the root itself */
     uint32_t *semi, *label, *up, *stack; /* scratch memory */
 };
 /** Allocates a graph of at most so many nodes and edges in the arena; it can be used repeatedly. */

@@ -402,7 +402,7 @@ static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* Prints the lines of a cache of core or slice @owner; only those of one set if @word names it. */
+/* Prints the lines of a cache of core or slice @owner; if @word names a set, only the lines of that set. */
 static enum lw_status put_cache(const struct named_cache *cache, unsigned owner, const char *word,
                                 struct lw_sink *out, struct lw_error *err)
 {

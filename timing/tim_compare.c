@@ -113,7 +113,7 @@ static bool differ(const char *a, const char *b)
     return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
 }
 
-/** Prints the numbers of @mapping, from report A, that differ from those of @other, from B. @swapped: @mapping is
+/** Prints the numbers of @mapping, from report A, that differ from the numbers of @other, from B. @swapped: @mapping is
  *  from B, and numbers that A has are omitted. @count: rows printed under the title so far. Returns the new count. */
 static unsigned put_members(struct lw_sink *out, const char *title, const struct lw_yaml *mapping,
                             const struct lw_yaml *other, bool swapped, unsigned count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts for each kernel. A kernel's cycles are those in which it is on the cores: from the cycle after its first
+ * Counts for each kernel. A kernel's cycles are the cycles in which it is on the cores: from the cycle after its first
  * block was placed (blocks are placed last in a cycle) to the cycle in which its last block ends, inclusive. GPU
  * counters are therefore read between cycles.
  */

@@ -17,7 +17,7 @@ struct tim_at {
 struct tim_listed {
     const struct emu_grid *grid;
     uint64_t block;
-    unsigned core, slot; /* slot: that of emu */
+    unsigned core, slot; /* slot: number of the slot in emu */
     unsigned first;      /* index of its first warp in the list of all warps */
 };
 

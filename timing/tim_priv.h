@@ -252,7 +252,7 @@ struct tim_histograms {
 };
 void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms *out);
 void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
-/** Subtracts all counters of @from from those of @sums. */
+/** Subtracts all counters of @from from the counters of @sums. */
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
 /** Implement tim_report_print, tim_report_json and tim_counts_hash on an engine's totals. */
 void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);

@@ -71,7 +71,7 @@ struct chk_line_entry {
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
 /** Returns the index past the entries of one line, or one @file, that begin at @from. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
-/** Adds to a sum, whose kernel is that of the earliest launch. */
+/** Adds to a sum. The kernel of the sum is the kernel of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);
 /** Returns the sums of a line's entries [from, to). */
 struct chk_tally chk_line_sum(const struct chk_line_entry *entries, size_t from, size_t to);

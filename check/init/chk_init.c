@@ -836,7 +836,7 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
             init_memory_range(m, out, n, true);
             continue;
         }
-        for (unsigned k = 0; k < n; k += 4) { /* one origin for each word, that of its first undefined byte */
+        for (unsigned k = 0; k < n; k += 4) { /* each word has one origin, the origin of its first undefined byte */
             struct init_origin o = {.where = INIT_GLOBAL, .address = in};
             struct emu_allocation a;
             bool inside;

@@ -443,7 +443,7 @@ static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
     return mask;
 }
 
-/** Returns the lanes that execute a shuffle together with the current lane: those of its mask. */
+/** Returns the lanes that execute a shuffle together with the current lane: the lanes of its member mask. */
 static uint64_t partners(const struct look *k)
 {
     const unsigned member = isa_x_member(k->site->insn->x);
@@ -502,7 +502,7 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
         zero |= ~a[l].mask & ~a[l].value;
         one |= ~a[l].mask & a[l].value;
     }
-    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* the lane's value may equal that of lane l */
+    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* the lane's value may equal the value of lane l */
         const uint64_t unsure = a[l].mask | a[k->lane].mask;
         const bool other_value = ((a[l].value ^ a[k->lane].value) & ~unsure) != 0;
 

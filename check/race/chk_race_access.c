@@ -181,7 +181,7 @@ static void each_lane(struct race_access *ctx, const uint64_t *address, uint64_t
     race_access_scattered(ctx, address, lanes);
 }
 
-/** Checks @lanes of the access, which are those of a segment. */
+/** Checks @lanes of the access, which form a segment. */
 static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uint64_t lanes)
 {
     const unsigned bytes = ctx->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;

@@ -160,7 +160,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
 /** Returns true if a loop waits for the value that the load of a site returns. The site must belong to the running
  *  program. */
 bool race_waits_for(struct chk_race *race, uint32_t site);
-/** Returns true if the access and that of a record's @site are atomics of two sizes, which PTX does not make
+/** Returns true if the access and the access of a record's @site are atomics of two sizes, which PTX does not make
  *  atomic for each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 /** Counts the race of a weak load and an unordered weak store of another block, if their race was reported before this

@@ -667,7 +667,7 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     }
 }
 
-/* Prints the variables of a scope, one on each line: those with tag @only, or all (0). */
+/* Prints the variables of a scope, one on each line. @only: prints only variables with this tag; 0: all variables. */
 static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                         uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
                         struct lw_sink *out)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static filter of watchpoints: lets a run with watchpoints keep nearly full speed. An observer slows every
- * instruction down, but few instructions can touch a watched location: those that store to its space or write
- * its registers. Only these get a breakpoint while all warps run. At each of them the engine's next step is
- * observed, so the order is that of a run without watchpoints. A search through 3 million instructions takes
- * 0.2 s; if each is inspected it takes 2.4 s (docs/evidence/history.md).
+ * Static filter of watchpoints: lets a run with watchpoints keep nearly full speed. An observer slows every instruction
+ * down, but few instructions can touch a watched location: the instructions that store to its space or write its
+ * registers. Only these get a breakpoint while all warps run. At each of them the engine's next step is observed, so
+ * the order is the same as in a run without watchpoints. A search through 3 million instructions takes 0.2 s; if each
+ * is inspected it takes 2.4 s (docs/evidence/history.md).
  */
 #include "debug/points/dbg_watch_priv.h"
 

@@ -86,8 +86,8 @@ struct dbg_search {
     bool idle; /* the lane @only did nothing in the interval */
     uint64_t looked; /* instructions inspected so far */
 };
-/** Counts @count more instructions processed by a search (*@looked in all) that is at @at, and prints a
- *  progress message now and then. @fast: they were replayed at full speed, not inspected. */
+/** Counts @count more instructions processed by a search (*@looked in all) that is at @at, and prints a progress
+ *  message now and then. @fast: the instructions were replayed at full speed, not inspected. */
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked);
 
 /**

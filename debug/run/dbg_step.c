@@ -318,8 +318,8 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
     return status;
 }
 
-/* Runs only the lane's own warp while the lane waits for lanes of it, as long as they make progress. *@alone
- * is set if they do; false: they wait for other warps, too, or that must be assumed. */
+/* Runs only the lane's own warp while the lane waits for lanes of this warp, as long as these lanes make progress.
+ * *@alone: they make progress. Otherwise they wait for other warps, too, or it is not known that they do not. */
 static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
                                  struct lw_error *err)
 {

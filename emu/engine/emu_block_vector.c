@@ -8,10 +8,10 @@
  * guards of affine values are checked at the first and the last lane.
  *
  * Block-wide execution has no effect until it is certain that the block reaches its end: stores are deferred until
- * then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not affine or not
- * all addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own
- * bytes. The result therefore does not depend on the order of warps, and is that of the fixed order (MACHINE 4). A
- * stop, a fault or an observer never sees block-wide execution in progress.
+ * then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not affine or not all
+ * addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own
+ * bytes. The result therefore does not depend on the order of warps, and equals the result of the fixed order (MACHINE
+ * 4). A stop, a fault or an observer never sees block-wide execution in progress.
  *
  * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host
  * instructions, which are 400 for each warp instead of 1,071.

@@ -138,9 +138,9 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 }
 
 /** Returns true if no block has made progress for a hang window, so that the running warps must be observed (MACHINE
- *  4). The check is due when the core's count passes watch_at, which is the same instruction in every run. After a
- *  hang that could not be proved, the window is twice as long. Blocks of a block-order-free grid run one by one, on
- *  any number of threads: their window is that of @current alone, counted in its own instructions. */
+ *  4). The check is due when the core's count passes watch_at, which is the same instruction in every run. After a hang
+ *  that could not be proved, the window is twice as long. Blocks of a block-order-free grid run one by one, on any
+ *  number of threads: their window depends only on @current and is counted in the instructions of @current. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a grid on several host threads. The engine's own thread takes part; the others sleep between grids.
- * A block accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe
- * which other blocks run. So all results equal those of one thread; counts are added up when the grid ends. A
- * block that faults or hangs ends the run. All lower blocks continue to their ends, because one of them may
- * also stop the run: the lowest is reported.
+ * Runs a grid on several host threads. The engine's own thread takes part; the others sleep between grids. A block
+ * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks
+ * run. So all results equal the results on one thread. Counts are added up when the grid ends. A block that faults or
+ * hangs ends the run. All lower blocks continue to their ends, because one of them may also stop the run: the lowest is
+ * reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 

@@ -89,7 +89,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
         }
 }
 
-/** Number of splits of the warp whose @member is lower than that of split @s. */
+/** Number of splits of the warp whose @member is lower than the @member of split @s. */
 #define RANK(w, s, member)                                                                     \
     ({                                                                                         \
         unsigned rank_ = 0;                                                                    \

@@ -2,15 +2,14 @@
 /*
  * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
- * Between two moments the warp executed the steps T and is in the same state: the same splits at the same pcs
- * in the same states. R is the state that controls it: all registers and bytes of local memory that control
- * flow, addresses and stored values of T depend on, and what those depend on in the iteration before. If R
- * has the same contents at both moments, the warp executes T again and returns with the same R: it loops for
- * ever, as long as shared and global memory do not change. State outside R may change, for example an
- * iteration counter. R is a set of bits. The low bits of a sum depend on those of its terms only. Two values
- * differ as long as one bit of them does, whatever happens to the others; so a loop that counts by two to an
- * odd number is proved to miss it. T has no effect that others could see: the engine discards the proof when
- * a byte of memory changes or a lane exits.
+ * Between two moments the warp executed the steps T and is in the same state: the same splits at the same pcs in the
+ * same states. R is the state that controls it: all registers and bytes of local memory that control flow, addresses
+ * and stored values of T depend on, and what those depend on in the iteration before. If R has the same contents at
+ * both moments, the warp executes T again and returns with the same R: it loops for ever, as long as shared and global
+ * memory do not change. State outside R may change, for example an iteration counter. R is a set of bits. The low bits
+ * of a sum depend only on the low bits of its terms. Two values differ as long as one bit of them does, whatever
+ * happens to the others; so a loop that counts by two to an odd number is proved to miss it. T has no effect that
+ * others could see: the engine discards the proof when a byte of memory changes or a lane exits.
  *
  * Waiting (barriers, sleep, slices of other warps) delays lanes and does not change what they do. Where the
  * order of splits can be observed, the scheduling state must be the same as well.

@@ -38,7 +38,7 @@ struct emu_slice {
 
 /** Computes from the set at the end of T the set at its start, k->now. The steps must be valid. */
 void emu_slice_walk(struct emu_slice *k);
-/** Adds the set at the start to that at the end. Returns false if nothing was new. */
+/** Adds the set at the start to the set at the end. Returns false if nothing was new. */
 bool emu_slice_join(struct emu_slice *k);
 /** Returns true for an (un)equal compare of integers, which depends on one differing bit. */
 bool emu_slice_equality(const struct isa_insn *insn);

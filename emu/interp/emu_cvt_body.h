@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common conversions as lane loops; a part of emu_exec.c. All others, and those of a uniform source, are
- * converted lane by lane by emu_convert (emu_lane_ops.c), which gives the same results.
+ * Common conversions as lane loops; a part of emu_exec.c. All other conversions, and conversions of a uniform source,
+ * are done lane by lane by emu_convert (emu_lane_ops.c), which gives the same results.
  */
 
 /* Bits of sets of CRND values; for integers, rn and rni are equivalent. */

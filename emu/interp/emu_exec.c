@@ -63,7 +63,7 @@
 #define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
 #define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
 
-/* Flushing and saturation in the `m` bodies: these functions convert sources and results. */
+/* The `m` bodies call these functions to flush and saturate sources and results. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);

@@ -412,7 +412,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
 }
 
 /** Prefetches the memory that the lanes of @m will access with the words that they load in the loop's next iteration.
- *  Most of these words are adjacent to those of this iteration, so the prefetch has time to complete (struct
+ *  Most of these words are adjacent to the words of this iteration, so the prefetch has time to complete (struct
  *  emu_chain). */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,

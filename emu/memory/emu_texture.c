@@ -3,9 +3,8 @@
  * Textures: fetches of texels through a descriptor in global memory (docs/reference/memory.md).
  *
  * A texture's handle is the address of its descriptor, so the state of textures is in memory alone: hashes,
- * checkpoints, histories and logs need no code for it. A descriptor may contain anything that a kernel or a
- * file wrote there: it is checked at each fetch, and each texel's address is checked to the byte like that of
- * a load.
+ * checkpoints, histories and logs need no code for it. A descriptor may contain anything that a kernel or a file wrote
+ * there: it is checked at each fetch, and each texel's address is checked to the byte, as the address of a load is.
  */
 #include <stdio.h>
 

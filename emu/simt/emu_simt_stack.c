@@ -2,11 +2,11 @@
 /*
  * The reconvergence engine `stack`: a SIMT stack with immediate post-dominators.
  *
- * An entry states where its lanes continue and where they are popped. The lanes of the top entry run. A branch at
- * which they diverge leaves an entry that waits at the reconvergence pc (rpc), and pushes an entry for each side. A
- * lane's *own* entry and split are those of the highest entry that contains the lane, so that the split table shows a
- * warp as it does under `cbar`. Only the split of the top entry may be ready or wait at a barrier; all others are
- * EMU_SPLIT_STACKED.
+ * An entry states where its lanes continue and where they are popped. The lanes of the top entry run. A branch at which
+ * they diverge leaves an entry that waits at the reconvergence pc (rpc), and pushes an entry for each side. A lane's
+ * *own* entry is the highest entry that contains the lane, and its own split is the split of this entry, so that the
+ * split table shows a warp as it does under `cbar`. Only the split of the top entry may be ready or wait at a barrier;
+ * all others are EMU_SPLIT_STACKED.
  *
  * For every entry with an rpc, an entry below it has all its lanes and waits at that rpc, at the call depth rdepth. A
  * pop gives the lanes to that entry.

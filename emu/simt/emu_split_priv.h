@@ -320,7 +320,7 @@ static inline uint64_t split_now(const struct emu_warp *w)
 /**
  * Makes @lanes (some of split @id's) a split of their own, with equal properties. However a split is divided,
  * the part with the lowest lane keeps the id and the other gets the lowest free one. Returns the id that
- * @lanes have now; *@rest is set to that of the others (not written when @lanes is the whole split).
+ * @lanes have now; *@rest is set to the id of the other lanes (not written when @lanes is the whole split).
  */
 unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
 /** Removes split @id from the table; its lanes have exited or are in another split. */

@@ -89,8 +89,8 @@ void emu_compact_reset(struct emu_warp *w);
 void emu_compact_vector(struct emu_warp *w, unsigned index);
 /** Materialises the sources of an instruction for a reader before its execution. */
 void emu_compact_sources(struct emu_warp *w, const struct emu_dinsn *di);
-/** Save and load a warp's tags, in any mode. Loading drops them unless @trusted: they are a snapshot of this
- *  machine. Returns false if the bytes are invalid. */
+/** Save and load a warp's tags, in any mode. Loading drops the tags unless @trusted: the bytes are from a snapshot of
+ *  this machine. Returns false if the bytes are invalid. */
 void emu_tags_save(const struct emu_warp *w, struct emu_bytes *out);
 bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted);
 /** Returns the value of lane @lane of row @index. */

@@ -44,7 +44,7 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
 /* Notes after a restart that lines and variables known to gdb may be those of another program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
-    enum { ENTRY = 24, ENTRY_END = 32 }; /* ELF header bytes of the entry point, that of the kernel that runs when
+    enum { ENTRY = 24, ENTRY_END = 32 }; /* the entry point in the ELF header: the entry of the kernel that runs when
                                           * gdb connects */
     bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= ENTRY_END &&
                 memcmp(elf, rsp->elf, ENTRY) == 0 &&

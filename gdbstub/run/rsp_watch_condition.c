@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of gdb's watchpoints. gdb sends conditions of breakpoints, but tests those of watchpoints
- * itself, at each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and
- * sends them. gdb still tests each reported hit, and compares the value with that of the last hit that it
- * knows. So before a hit with a true condition the last hit with a false one is reported as well, if there
- * was one: gdb finds its condition false, learns the value and continues.
+ * Conditions of gdb's watchpoints. gdb sends conditions of breakpoints, but tests conditions of watchpoints itself, at
+ * each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and sends them. gdb
+ * still tests each reported hit, and compares the value with that of the last hit that it knows. So before a hit with a
+ * true condition the last hit with a false one is reported as well, if there was one: gdb finds its condition false,
+ * learns the value and continues.
  */
 #include "gdbstub/rsp_priv.h"
 

@@ -146,8 +146,8 @@ static bool in_launch(uint64_t address, uint64_t size)
            ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
 }
 
-/* Returns true for memory of one block, warp or lane if the client's thread is gone: that of another thread
- * is not shown instead. */
+/* Returns true for memory of one block, warp or lane if the client's thread is gone. Memory of another thread must not
+ * be shown instead. */
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
     return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&

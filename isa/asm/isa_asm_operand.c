@@ -211,7 +211,7 @@ enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsign
     return LW_OK;
 }
 
-/* Parses lo(name+8) or hi(name): an address that the loader fills in, or that of a shared variable. */
+/* Parses lo(name+8) or hi(name): an address that the loader fills in, or the address of a shared variable. */
 static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x)
 {
     bool high = c->p[0] == 'h';

@@ -60,7 +60,7 @@ static unsigned additive(const struct isa_slice_node *n)
     }
 }
 
-/** Returns the pointers that a node depends on; those of its sources are known. */
+/** Returns the pointers that a node depends on. The pointers of its sources are already known. */
 static struct slice_roots roots_of(const struct slice_builder *b, const struct isa_slice_node *n)
 {
     const uint32_t link[3] = { n->a, n->b, n->c };

@@ -11,7 +11,7 @@ enum { SLICE_NONE = UINT32_MAX, SLICE_DEPTH = 400 };
 /** Further kinds of node, which finished slices do not have. */
 enum {
     SLICE_PHI = ISA_SLICE_KIND_COUNT, /* operands by the predecessors of block `value`; register number a, b registers */
-    SLICE_SAME,                       /* a copy: its value is that of node a */
+    SLICE_SAME,                       /* a copy: it has the value of node a */
     SLICE_REJECT                      /* rejected for enum isa_slice_reject `value` because of instruction a */
 };
 

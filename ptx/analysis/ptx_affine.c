@@ -206,7 +206,7 @@ static struct ptx_affine read_slot(const struct affine *f, const struct ptx_mi *
     return read_ref(f, mi->ref[slot], rows);
 }
 
-/* Applies negation or complement; the bits are those of isa_insn_srcmod(). */
+/* Applies negation or complement; isa_insn_srcmod() returns these bits. */
 static struct ptx_affine modified(struct ptx_affine a, unsigned mods, unsigned rows)
 {
     struct ptx_affine zero = constant(0);

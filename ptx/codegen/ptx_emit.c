@@ -204,7 +204,7 @@ static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member,
     return loop->latch_count != 0;
 }
 
-/* Lists the blocks of each loop in order; those of loop l begin at @first[l]. */
+/* Lists the blocks of each loop in order; the blocks of loop l begin at @first[l]. */
 static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
 {
     size_t n = unit->loops.count, at = 0;

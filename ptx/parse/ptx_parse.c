@@ -792,8 +792,8 @@ struct reread {
 };
 
 /** Parses kernel number @kernel again as a function, with its own parameters, registers and labels; parameters are
- *  passed by docs/reference/abi.md. Shared and global variables of the body are those of the kernel. Returns the
- *  function's symbol. */
+ *  passed by docs/reference/abi.md. The body uses the shared and global variables of the kernel. Returns the function's
+ *  symbol. */
 static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources, uint32_t kernel)
 {
     struct ptx_module *module = parser->module;

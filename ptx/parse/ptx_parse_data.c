@@ -280,7 +280,7 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
 }
 
-/* When a kernel is parsed again as a function, its variables are those of the kernel, in the same order. */
+/* When a kernel is parsed again as a function, it gets the variables of the kernel, in the same order. */
 static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
 {
     const struct ptx_module *module = parser->module;

@@ -158,7 +158,7 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
     if (*top + s->size_bytes > 1u << 22)
         ptx_fail(sel->job, line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
     s->home = PTX_SPILL_FRAME;
-    s->space = PTX_SP_LOCAL; /* From here on the parameter's loads and stores are treated as those of a local
+    s->space = PTX_SP_LOCAL; /* From here on loads and stores of the parameter are treated as accesses to a local
                               * variable. */
     s->offset = (uint32_t)*top;
     s->placed = true;

@@ -879,7 +879,7 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_CONST: high = 1; break; /* This high word is that of code addresses, which no data has. */
+    case PTX_SP_CONST: high = 1; break; /* Only code addresses have this high word; no data has such an address. */
     case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* Kernel parameters count as global, too. */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;

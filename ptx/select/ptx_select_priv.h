@@ -108,7 +108,7 @@ struct ptx_param_slots {
 };
 struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigned rows);
 bool ptx_param_is_scalar(const struct ptx_symbol *s);
-/** Returns the number of registers that are passed; for an aggregate, those of its offset. */
+/** Returns the number of registers that are passed; for an aggregate, the registers of its offset. */
 unsigned ptx_param_rows(const struct ptx_symbol *s);
 /** Returns the bytes that a call passes on the stack. */
 uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,

@@ -33,7 +33,8 @@ static const uint8_t exclusive[][WORDS] = {
     { PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED },
 };
 
-/* Modifiers for the precision of float operations: those permitted, and whether one is mandatory. */
+/* Modifiers for the precision of float operations: which of them an instruction permits, and whether one of them is
+ * mandatory. */
 static const struct precision {
     uint8_t op, words[8];
     bool required;

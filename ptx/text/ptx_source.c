@@ -178,7 +178,8 @@ static void put_srcpos(const struct ptx_source *source, const struct srcpos *at,
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* Finds the location of a call that was inlined itself: that of the last .loc with its location before @line. */
+/* Finds the call location of a call that was inlined itself: the call location in the last .loc up to @line that has
+ * the position @at. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
                     struct srcpos *call)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA's runtime library over lanewise.h: types of its binary interface, as compilers call it, and declarations that
- * its files share. Names of functions and numbers of enumerations are those of CUDA's documentation. Each call runs
- * its work to the end before it returns, so that streams are always in order.
+ * its files share. Functions have the names, and enumerations the numbers, of CUDA's documentation. Each call runs its
+ * work to the end before it returns, so that streams are always in order.
  */
 #ifndef CU_PRIV_H
 #define CU_PRIV_H

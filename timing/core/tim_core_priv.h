@@ -140,7 +140,7 @@ struct tim_warp {
     uint8_t full_bars;   /* subset of `bar`: barriers at their maximum; an instruction that takes one of them waits */
     uint16_t place;      /* bit index of the warp in the sets of struct tim_known */
     uint8_t bars;        /* set of barriers above 0 */
-    uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is that of a load */
+    uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is from a load */
     bool yields;         /* a yield bit has set not_before */
     uint8_t new_write, new_read; /* barriers that its last instruction counted up; not visible before new_seen */
     uint8_t hold_bar, hold_most; /* depbar.le: no issue from cycle hold_from on while bar[hold_bar] > hold_most */
@@ -174,7 +174,7 @@ struct tim_warp {
     /* Registers with a pending write. Not used if `lanes` or `bar` is. */
     _Alignas(64) struct tim_registers to_come;
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] lanes of the pending writes; NULL: tim_keeps_lanes() is false */
-    struct tim_registers by_load; /* registers whose last pending write is that of a load */
+    struct tim_registers by_load; /* registers whose last pending write is from a load */
     uint8_t vector_used;
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* consecutive registers of each entry, from vector_reg on */
@@ -811,7 +811,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
 void tim_core_unseat(struct tim_core *core, unsigned block);
 /** Returns the address that caches use for an offset in a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
-/** Returns whether register @reg has a pending write (tim_is_by_load: whether the last such write is that of a load). */
+/** Returns whether register @reg has a pending write (tim_is_by_load: whether the last such write is from a load). */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
 {
     return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 ||

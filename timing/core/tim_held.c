@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of lines of L1 for models without cache coherence (l1.coherent: off), as they arrived. A load that hits in
- * L1 at issue returns these bytes, even if another core has stored to the line since. The tags of L1 determine which
- * lines are present. The bytes of a line are those of memory in the cycle in which it arrived. All warps of the core
- * see the core's own stores and atomics from their issue on, as the load/store unit is in order. A fence or an
- * acquire with a scope wider than the block drops all lines of global memory. So does the first block of a later
- * kernel. Source: PTX ISA, cache operators (.ca: other L1 caches may be stale; L1 is invalidated between dependent
- * grids). That fences of device scope invalidate L1 follows from code that compilers emit for them (CCTL.IVALL after
- * MEMBAR).
+ * Bytes of lines of L1 for models without cache coherence (l1.coherent: off), as they arrived. A load that hits in L1
+ * at issue returns these bytes, even if another core has stored to the line since. The tags of L1 determine which lines
+ * are present. A line has the bytes that memory had in the cycle in which the line arrived. All warps of the core see
+ * the core's own stores and atomics from their issue on, as the load/store unit is in order. A fence or an acquire with
+ * a scope wider than the block drops all lines of global memory. So does the first block of a later kernel. Source: PTX
+ * ISA, cache operators (.ca: other L1 caches may be stale; L1 is invalidated between dependent grids). That fences of
+ * device scope invalidate L1 follows from code that compilers emit for them (CCTL.IVALL after MEMBAR).
  */
 #include "timing/core/tim_core_priv.h"
 

@@ -267,8 +267,8 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
     return true;
 }
 
-/** Removes from @ready the warps that may not issue in a further slot of the cycle: those that have issued, and
- *  those whose next instruction has a type that has issued. */
+/** Removes from @ready the warps that may not issue in a further slot of the cycle: warps that have issued, and warps
+ *  whose next instruction has a type that has issued. */
 static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *ready)
 {
     for (unsigned i = 0; i < tim_words(core); i++) {

@@ -181,7 +181,7 @@ static bool is_wide(const struct tim_core *core, const struct tim_op *op)
     return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
 }
 
-/** Adds the passes over shared memory that the instruction adds to those of its packet. If it adds none, it shares
+/** Adds the passes over shared memory that the instruction adds to the passes of its packet. If it adds none, it shares
  *  the passes of the first member. Returns false without memory. */
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
@@ -216,7 +216,7 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
     return tim_packets_link(core->packets, &core->op[banks->op].ride, index, TIM_STEP_BANKS);
 }
 
-/** Adds a load through the constant cache. Its addresses are those of that cache. */
+/** Adds a load through the constant cache. Its addresses belong to the address space of that cache. */
 static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     struct tim_line line[EMU_MAX_LANES];

@@ -34,7 +34,7 @@ struct tim_local {
     uint32_t op[TIM_LOCAL_MOST]; /* ops in issue order */
 };
 
-/** lsu.separate: the queue of shared memory, and that of scalar loads. */
+/** lsu.separate: the queue of shared memory, and the queue of scalar loads. */
 enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */

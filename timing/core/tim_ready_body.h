@@ -15,7 +15,7 @@ static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsig
     return reason;
 }
 
-/** Queries emu for the split of the warp that runs. If its pc differs from that of the buffer, fetches begin again,
+/** Queries emu for the split of the warp that runs. If its pc differs from the pc of the buffer, fetches begin again,
  *  in the next cycle or in w->refetch_at. */
 static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
 {

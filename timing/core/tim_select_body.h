@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of the warps of a scheduler that may issue, from cached results. Warps are checked if they were touched
- * or if their time is reached. For warps that only capacity can stop, capacity is checked once per path. The result
- * equals that of check_all(), which checks each warp.
+ * Selection of the warps of a scheduler that may issue, from cached results. Warps are checked if they were touched or
+ * if their time is reached. For warps that only capacity can stop, capacity is checked once per path. The result equals
+ * the result of check_all(), which checks each warp.
  */
 
 /** Moves warps whose time is reached to `recheck`. */

@@ -5,7 +5,7 @@
  * priority of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a
  * block from
  *
- *   1. its own queues (tb_pri: those of all cores): the highest priority first, the oldest launch first;
+ *   1. its own queues (tb_pri: the queues of all cores): the highest priority first, the oldest launch first;
  *   2. if they are empty, the launches of the host;
  *   3. with adaptive_bind, if these are empty, too, the queues of a backup core, until they are empty; then
  *      another core becomes the backup.

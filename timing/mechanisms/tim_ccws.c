@@ -181,7 +181,7 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/** Resets the totals when a new window begins; with ccws.window 0 the totals are those of the launch. */
+/** Resets the totals when a new window begins; with ccws.window 0 the totals cover the launch. */
 static void open_window(struct ccws *ccws)
 {
     uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. Warps are as narrow as the SIMD lanes; the warps of a group (core.group) are partners. A
- * load or store of global or local memory is called a LAT. A barrier of the partners precedes each LAT. Partners
- * that leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together.
- * The ignore list table (ILT) learns which barriers are useless because partners have diverged; these are ignored.
+ * Dynamic warp resizing. Warps are as narrow as the SIMD lanes; the warps of a group (core.group) are partners. A load
+ * or store of global or local memory is called a LAT. A barrier of the partners precedes each LAT. Partners that leave
+ * the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
+ * list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
  * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT"; section numbers
  * below refer to dwr.md.
  *

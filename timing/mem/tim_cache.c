@@ -267,7 +267,7 @@ static inline uint8_t digest_of(uint64_t tag)
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
-/** Compares the hash of a tag with those of 8 ways from word @word on. Returns the top bit of each matching byte,
+/** Compares the hash of a tag with the hashes of 8 ways from word @word on. Returns the top bit of each matching byte,
  *  and possibly of others. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {

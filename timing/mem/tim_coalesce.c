@@ -98,7 +98,7 @@ static void add_transaction(struct making *m, const struct emu_access *a, uint64
         add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
 }
 
-/** Returns the number of lanes in a row of local memory: those of a group of warp slots. */
+/** Returns the number of lanes in a row of local memory: the lanes of a group of warp slots. */
 static inline uint64_t row_lanes(const struct tim_config *config)
 {
     return (uint64_t)config->core_warp_width * config->core_group;

@@ -196,7 +196,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request)
 
 /* ---- look-ups ---------------------------------------------------------------------------------------- */
 
-/** Handles a miss: @warp waits, with a new MSHR or that of the line. *new: the line was not under way. */
+/** Handles a miss: @warp waits, with a new MSHR or the MSHR of the line. *new: the line was not under way. */
 static enum tim_front_answer miss(struct tim_cache *cache, uint64_t line, unsigned warp, bool *new)
 {
     static const uint64_t all[4] = {1, 0, 0, 0};

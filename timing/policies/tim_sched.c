@@ -119,7 +119,7 @@ static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_v
     return oldest(view, first, count);
 }
 
-/** Returns the age of a group: that of its oldest live warp. */
+/** Returns the age of a group: the age of its oldest live warp. */
 static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
 {
     unsigned size = view->config->issue_group;
