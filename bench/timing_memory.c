@@ -4,10 +4,9 @@
  *
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
- * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts
- * them or with one outstanding request each. Both implementations answer the same in the same cycles; a row
- * prints nanoseconds of CPU time for each request, the median of five runs interleaved, and cycles of the
- * cores.
+ * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts them or
+ * with one outstanding request each. Both implementations give the same answers in the same cycles; a row prints
+ * nanoseconds of CPU time for each request, the median of five runs interleaved, and cycles of the cores.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise app: any program, with our OpenCL driver and CUDA runtime in front of others. */
+/* lanewise app: any program, with our OpenCL driver and CUDA runtime in front of other drivers and runtimes. */
 #include "cmd/cmd_priv.h"
 
 #include <dirent.h>

@@ -71,9 +71,9 @@ struct emu_engine_ops {
     /** Finds core and slot of a resident block; creates its state if it has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** slot_of gets the slot number that a resident block, or one of its warps, has while it is resident;
-     *  every replay gives the same. slot_at finds the holder of slot @number: it sets grid, block and (for
-     *  EMU_SLOT_WARP) warp of @place. */
+    /** slot_of gets the slot number that a resident block, or one of its warps, has while it is resident; every replay
+     *  gives the same number. slot_at finds the holder of slot @number: it sets grid, block and (for EMU_SLOT_WARP)
+     *  warp of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,

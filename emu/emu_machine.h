@@ -119,9 +119,9 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Adds a listener; borrowed until removed or the machine ends. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** Sets the fault filter, one for each machine; borrowed until replaced or the machine ends; NULL: none. It
- *  is called on the thread that runs the block. A filter alone does not keep the run on one thread: register
- *  a listener as well. During replay (emu_machine_is_replaying) it is called again and must return the same. */
+/** Sets the fault filter, one for each machine; borrowed until replaced or the machine ends; NULL: none. It is called
+ *  on the thread that runs the block. A filter alone does not keep the run on one thread: register a listener as well.
+ *  During replay (emu_machine_is_replaying) it is called again and must return the same answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests, for hooks, filters and listeners, that the engine stops after the current instruction
  *  (EMU_STOP_OBSERVER). A request between runs stops the next run after at most one instruction. @halt false

@@ -217,7 +217,7 @@ enum lw_status lnc_session_print_outputs(const struct lnc_session *session, stru
 /** Gets a copy of a buffer's bytes, a heap block. */
 enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *buffer, void **out, uint64_t *out_size,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Writes a buffer to a file that `check` and `init` read as the same: bytes to .bin and .raw, else numbers
+/** Writes a buffer to a file, so that `check` and `init` read the same contents: bytes to .bin and .raw, else numbers
  *  in text. */
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err) LW_MUST_CHECK;

@@ -144,7 +144,7 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
         print_op(w, op, now, out);
 }
 
-/** Prints the warps that are at a barrier of the block, and the state of the others. */
+/** Prints the warps that are at a barrier of the block, and the state of the other warps. */
 static void print_cta(const struct tim_core *core, const struct tim_block *block, unsigned barrier,
                       uint64_t now, struct lw_sink *out)
 {

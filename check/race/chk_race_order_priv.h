@@ -95,8 +95,8 @@ struct race_block {
     uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
     uint32_t start;    /* records before this clock are of another block's shared memory */
     uint32_t vc_floor;
-    uint32_t vc_block;  /* clock up to which all threads are ordered after the block; vc_shared: the same for
-                         * shared memory */
+    uint32_t vc_block;  /* clock up to which all threads are ordered after the block; vc_shared: such a clock for shared
+                         * memory */
     uint32_t vc_shared;
     struct race_weak {
         uint32_t time; /* clock of the barrier; 0: there was no such barrier */

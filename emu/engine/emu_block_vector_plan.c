@@ -14,8 +14,8 @@ enum {
 
 /* ---- kind of each operand row in block-wide execution, from the table --------------------------- */
 
-/* Excludes the rare kinds HALVES, LANER and others. The bodies of such instructions have capacity only for the lanes of
- * a warp, or are not loops over rows. */
+/* Excludes the rare kinds HALVES, LANER and similar kinds. The bodies of such instructions have capacity only for the
+ * lanes of a warp, or are not loops over rows. */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)

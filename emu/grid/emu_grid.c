@@ -400,8 +400,8 @@ void emu_grids_index(struct emu_machine *machine)
     }
 }
 
-/** Returns true if a group may be aggregated into @g: blocks or groups of @g run or can start. A launch that
- *  the stream holds back, or that the host queued after another, cannot. */
+/** Returns true if a group may be aggregated into @g: blocks or groups of @g run or can start. A launch that the stream
+ *  holds back, or that the host queued after another launch, cannot start. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&

@@ -99,7 +99,7 @@ static void put_aside(struct emu_machine *machine, uint32_t count)
         machine->grid_count = count;
 }
 
-/** Reads the relations of a device launch to others. Returns false if they are impossible. */
+/** Reads the relations of a device launch to other launches. Returns false if they are impossible. */
 static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                            struct emu_reader *in)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of memory instructions, and hook handlers before others. Compiled once per x86-64 level like
+ * Handlers of memory instructions, and hook handlers before other handlers. Compiled once per x86-64 level like
  * emu_exec.c.
  */
 #include "emu/interp/emu_level_priv.h"

@@ -39,7 +39,7 @@ static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_
     low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
 }
 
-/** Gets a special register that is equal in all lanes. Returns false for others. */
+/** Gets a special register that is equal in all lanes. Returns false for other special registers. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
 /** Gets a special register for every lane of the warp as 32-bit words; @high may be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,

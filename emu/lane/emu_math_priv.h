@@ -408,8 +408,8 @@ EMU_INLINE int32_t emu_s32_of_f64(double x)
 
 /* ---- 16-bit floats: computed in f32, where a second rounding changes nothing ------------- */
 
-/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that
- * were rounded to f32 round to the same as the exact ones. tests/emu/exec/test_half tries them.) */
+/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that were rounded to f32 round
+ * to the same value as exact results. tests/emu/exec/test_half tries them.) */
 
 /** Converts the f16 in bits 15:0 to f32, exactly, without arithmetic on denormals. */
 EMU_INLINE float emu_f32_of_f16(uint32_t h)

@@ -80,7 +80,7 @@ static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x,
     return (struct emu_affine){ .ok = false };
 }
 
-/** Returns the row of the vector unit that computes the same as the scalar row @op; else @op itself. */
+/** Returns the row of the vector unit that computes the same result as the scalar row @op; else @op itself. */
 static enum isa_op vector_row(enum isa_op op)
 {
     const char *name = isa_op_info(op)->mnemonic;

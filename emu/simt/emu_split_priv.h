@@ -31,7 +31,7 @@ struct emu_reconv {
     /** Reserves memory for an instruction that divides the split into up to @sides. Returns false without
      *  memory. */
     bool (*room)(struct emu_warp *w, unsigned sides);
-    /** Called when the running split may have reached the pc at which it waits for others. Returns true if it
+    /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if it
      *  waits; its slice has then ended. */
     bool (*reach)(struct emu_warp *w);
     /** Called when split @waits was divided from @rest to wait for something. */

@@ -16,7 +16,7 @@ struct launch_call {
 };
 typedef void (*launch_fn)(struct launch_call *l);
 
-/** args: a letter for the shape of each argument: q: 8 bytes, w: 4 bytes, d: three words. result: the same for the
+/** args: a letter for the shape of each argument: q: 8 bytes, w: 4 bytes, d: three words. result: such a letter for the
  *  result; '-': none. */
 struct launch_function {
     const char *name, *args;

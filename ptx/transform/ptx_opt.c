@@ -105,7 +105,7 @@ static void find_ssa(struct opt *opt)
     }
 }
 
-/** Returns the instruction that defines an ssa register, or NULL for others. */
+/** Returns the instruction that defines an ssa register, or NULL for other registers. */
 static struct ptx_mi *definition(const struct opt *opt, ptx_ref ref)
 {
     const struct ptx_vreg *v;

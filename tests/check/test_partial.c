@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that the instructions with the flag ISA_F_PARTIAL are exactly those of the arithmetic check, and that the
- * translator guards them. */
+/* Tests that the instructions with the flag ISA_F_PARTIAL are exactly the instructions of the arithmetic check, and
+ * that the translator guards them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -420,7 +420,8 @@ static uint64_t uleb(const uint8_t **at)
     }
 }
 
-/* Change tags of inlined functions to those of a block, in .debug_abbrev at the table that the unit's header names. */
+/* Change tags of inlined functions to the tag of a block, in .debug_abbrev at the table that the unit's header
+ * names. */
 static void rename_inlined(uint8_t *elf)
 {
     uint64_t headers = lw_get64(elf + 40);

@@ -16,7 +16,7 @@
 enum { TRACED = 200000, LONGEST = 10000000 };
 
 struct trace {
-    uint64_t at, pc, lanes; /* lanes of the split, and those of them that exec enables */
+    uint64_t at, pc, lanes; /* lanes of the split, and the lanes of them that exec enables */
     uint64_t all;
     dbg_thread_id id;
     bool wrote;             /* the instruction changed the watched word */

@@ -94,7 +94,7 @@ struct values_options {
     uint64_t corrupt;    /* not 0: exchange the locations of two variables, which this number selects */
     uint64_t seed;
 };
-/** Run a launch file to its end and record. Errors: those of lnc_session_create; LW_ESTATE for a fault. */
+/** Run a launch file to its end and record. Errors: the errors of lnc_session_create; LW_ESTATE for a fault. */
 enum lw_status values_trace_make(const struct values_options *options, struct values_names *names,
                                  struct values_trace *out, struct lw_error *err) LW_MUST_CHECK;
 

@@ -747,7 +747,8 @@ static uint32_t want_own(uint32_t t, unsigned k)
     return t + 1 + (t ^ 1) * 2;
 }
 
-/* The static and dynamic shared memory of a kernel does not overlap that of the functions that it calls. */
+/* The static and dynamic shared memory of a kernel does not overlap the shared memory of the functions that the kernel
+ * calls. */
 static void shared_memory_of_kernels_and_functions_lies_apart(void **state)
 {
 #define KEEPS(name, size, before, after)                                                     \

@@ -349,8 +349,8 @@ static void a_parameter_has_no_value_where_notes_are_too_many_to_follow(void **s
                   "}\n");
     ptx = compiled(f->source, NULL, NULL, 0, &size);
     object = translated(ptx, size, false);
-    assert_true(locations_of(object, "n") > 1); /* The first location is that of the launch's parameter, the second a
-                                                 * register. */
+    assert_true(locations_of(object, "n") > 1); /* The first location is the location of the launch's parameter, the
+                                                 * second a register. */
     isa_object_destroy(object);
     body = strchr(strstr(ptx, ".entry"), '{') + 1;
     lw_buffer_init(&text);

@@ -557,7 +557,7 @@ static void check_model(const struct tim_engine *e, uint64_t seed)
                      (unsigned long long)e->now - 1, traced ? "within" : "outside");
 }
 
-/** Hashes of the counters, with and without those of tags, and the events that occurred. */
+/** Hashes of the counters, with and without the counters of tags, and the events that occurred. */
 static void take_counts(struct tim_engine *e, struct outcome *out)
 {
     out->counts = tim_counts_hash(&e->base);

@@ -85,8 +85,8 @@ static void m13_a_user_right_after_a_load_does_not_see_its_barrier(void **state)
 }
 
 /* The assembler fills in the control fields (tests/isa/test_control.c). The third instruction needs the result of the
- * second 4 cycles later, and the load that of the third 5 cycles later. Moves are integer instructions, and the
- * shipped model's integer unit takes one instruction in two cycles. */
+ * second 4 cycles later, and the load needs the result of the third 5 cycles later. Moves are integer instructions, and
+ * the shipped model's integer unit takes one instruction in two cycles. */
 static void m22_an_address_is_ready_a_cycle_later(void **state)
 {
     static const unsigned expected[2][4] = {{0, 2, 6, 11}, {0, 1, 5, 10}};
@@ -144,8 +144,8 @@ static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 /* ---- the arbiter of the memory units ---------------------------------------------------------------------- */
 
 /* W0 issues twelve loads. W1, on another scheduler, issues one in the cycle of the first. Both addresses are ready
- * eleven cycles later. The load of W0 leaves first, that of W1 two cycles later, and the other loads of W0 every four
- * cycles. */
+ * eleven cycles later. The load of W0 leaves first, the load of W1 two cycles later, and the other loads of W0 every
+ * four cycles. */
 static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
 {
     struct run *r = ampere_new();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests kernel management and block schedulers without instructions. A test launches kernels, ends blocks, and reads
- * which block reached which core in which cycle. The names of tests are those of the tables of two specifications: D
- * 7.11 and L 8.6 and 8.7 of the dynamic parallelism thesis, and A of address pre-computation.
+ * which block reached which core in which cycle. The tests are named after the tables of two specifications: D 7.11 and
+ * L 8.6 and 8.7 of the dynamic parallelism thesis, and A of address pre-computation.
  */
 #include <math.h>
 
@@ -395,7 +395,7 @@ static void l2_priorities_stop_at_the_last_level(void **state)
     rig_free(r);
 }
 
-/** Three cores with space for one block each. The queues of core 0 have @a blocks, those of core 1 @b. */
+/** Three cores with space for one block each. The queues of core 0 have @a blocks, the queues of core 1 @b. */
 static void backup(unsigned a, unsigned b, const char *const *rounds)
 {
     struct rig *r = rig_new(3, 1, TIM_BLOCKS_ADAPTIVE);

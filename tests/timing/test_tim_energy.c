@@ -175,7 +175,7 @@ static void power_is_drawn_while_time_passes(void **state)
     assert_true(fabs(energy.joules - 36e-6) < 1e-15);
 }
 
-/* energy.scale scales the energy of the chip, not that of DRAM, nor the constant power. */
+/* energy.scale scales the energy of the chip, but not the energy of DRAM or the constant power. */
 static void a_smaller_process_scales_the_chip(void **state)
 {
     struct tim_config *config = *state;

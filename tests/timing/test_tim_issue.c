@@ -64,8 +64,9 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
-/* Section 3.8 of the warp scheduling thesis's specification: age is that of the assignment, not of the slot. Block 0
- * ends early and block 2 takes its slot. Block 2 is younger than block 1, which is in the next slot. */
+/* Section 3.8 of the warp scheduling thesis's specification: the age of a warp counts from its assignment, not from the
+ * first use of its slot. Block 0 ends early and block 2 takes its slot. Block 2 is younger than block 1, which is in
+ * the next slot. */
 static void a_warp_in_a_used_slot_is_the_youngest(void **state)
 {
     struct run *r = run_new();
@@ -347,7 +348,7 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
     r = run_new();
     r->config->issue_dependence = TIM_DEP_CONTROL;
-    r->config->registers_ports = 1; /* three operands in three cycles, the last in that of the next issue */
+    r->config->registers_ports = 1; /* three operands in three cycles, the last in the cycle of the next issue */
     run_text(r, reads, 1, 32);
     causes_sum_to_the_slots(r);
     assert_int_equal(slots(r, TIM_STALL_WAR), 2);
@@ -453,8 +454,8 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
 }
 
 /* The book's example: `mad v4, v3, v7, v1` reads one row per cycle, in cycles 1 to 3, enters its pipe in 4 and writes
- * in 5. A write of v1 immediately after it issues in the next cycle if nothing protects the read. The filter of
- * `bloom` has the bits of 3, 7 and 1, which are also those of 26, but not those of 20. */
+ * in 5. A write of v1 immediately after it issues in the next cycle if nothing protects the read. The filter of `bloom`
+ * has the bits of 3, 7 and 1, which cover the bits of 26, but not the bits of 20. */
 static void each_war_option_holds_a_write_back(void **state)
 {
     static const struct {

@@ -147,7 +147,8 @@ static void m14_m15_the_published_trace_comes_out(void **state)
     static const unsigned figure[] = {1, 2, 3, 5, 6, 15, 36}, table[] = {1, 2, 3, 5, 6, 16, 37};
 
     (void)state;
-    /* its waits are one cycle shorter than those of table 2; otherwise the addition would read together with the load */
+    /* its waits are one cycle shorter than the waits of table 2; otherwise the addition would read together with the
+     * load */
     figure_is(6, 4, figure);
     figure_is(7, 4, table);
     for (unsigned stall = 1; stall < 4; stall++) {

@@ -145,9 +145,8 @@ static void a_barrier_is_seen_without_what_the_last_instruction_added(void **sta
 
 /* ---- depbar.le ---------------------------------------------------------------------------------- */
 
-/** Run loads that end one after the other, `depbar.le 0, 1` with stall count @stall, and an instruction. Return the
- *  cycle of the instruction after that of depbar.le. *loads: cycles from depbar.le to the end of each load, as other
- *  warps see it. */
+/** Run four loads that end one after the other, `depbar.le 0, @most` with stall count @stall and the further control
+ *  text @wait, and two moves. Return the cycle in which the first move issues. */
 static uint64_t held(unsigned stall, unsigned most, const char *wait)
 {
     struct run *r = modern_control();

@@ -11,7 +11,7 @@ static uint64_t total(const struct run *r, unsigned counter)
     return run_engine(r)->stats[0].count[counter];
 }
 
-/** Return the cycles from the issue of instruction @from to that of @to, in one warp. */
+/** Return the cycles from the issue of instruction @from to the issue of instruction @to, in one warp. */
 static uint64_t between(const char *body, unsigned from, unsigned to)
 {
     struct run *r = modern_window(false);

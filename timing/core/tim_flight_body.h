@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions in flight of the event-driven model, in lists by the event for which they wait: no phase visits
- * others. */
+/* Instructions in flight of the event-driven model, in lists by the event for which they wait: no phase visits other
+ * instructions. */
 
 /** Returns a free entry; TIM_NONE: no memory. */
 static uint32_t tim_op_take(struct tim_core *core)

@@ -120,7 +120,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if ((tim_replays(core) && core->replays != 0) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);
-    else if (core->queued != 0 && core->head_at <= now) /* the access of the queue's head would find the same as before */
+    else if (core->queued != 0 && core->head_at <= now) /* the access of the queue's head would find the same state as
+                                                         * before */
         core->each[TIM_IDLE_L1]++;
     if (tim_separate(core))
         tim_sides_tick(core, now);

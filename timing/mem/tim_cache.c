@@ -268,7 +268,7 @@ static inline uint8_t digest_of(uint64_t tag)
 }
 
 /** Compares the hash of a tag with the hashes of 8 ways from word @word on. Returns the top bit of each matching byte,
- *  and possibly of others. */
+ *  and possibly of other bytes. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);

@@ -103,7 +103,8 @@ static void fill_random(struct fix *f, struct oracle *o, uint64_t *seed)
         emu_memory_touch(&f->machine.memory, o->start - ISA_GLOBAL_BASE, o->size);
 }
 
-/** Check that every byte of the machine's space equals that of the oracle, and that adjacent bytes are unchanged. */
+/** Check that every byte of the machine's space equals the byte of the oracle, and that adjacent bytes are
+ *  unchanged. */
 static void check_bytes(struct fix *f, struct oracle *o)
 {
     static const uint8_t zero[EMU_PAGE_BYTES];
@@ -296,7 +297,7 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
             lanes &= f->warp->all;
             if (lanes == 0)
                 continue;
-            /* The offset is that of the lowest or of the highest lane of the access. */
+            /* The offset belongs to the lowest or to the highest lane of the access. */
             unsigned pivot = some >> 60 & 1 ? lw_lowest(lanes)
                                             : 63 - (unsigned)__builtin_clzll(lanes);
             for (LW_EACH_BIT(l, lanes))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests property A2: predicted addresses equal those of the emulator, for each access of each thread.
+ * Tests property A2: predicted addresses equal the addresses of the emulator, for each access of each thread.
  *
  *   predict_runs [-q] FILE.yaml ...
  *

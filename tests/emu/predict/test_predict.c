@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests slices of kernels in assembly and the rectangles of blocks. The tests are those of the A-series in the
- * specification of address pre-computation that concern slices and rectangles; their names have its numbers.
+ * Tests slices of kernels in assembly and the rectangles of blocks. The tests come from the A-series in the
+ * specification of address pre-computation, and their names have the numbers of this series.
  */
 #include "tests/emu/exec/emu_fixture.h"
 #include "tests/emu/predict/predict_watch.h"

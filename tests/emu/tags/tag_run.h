@@ -24,7 +24,7 @@ struct run {
     struct emu_stop stop;
     struct emu_stats stats;
     uint64_t base, out;
-    /* the recorded steps are those of warp @warp in block @block */
+    /* the recorded steps are steps of warp @warp in block @block */
     uint64_t block;
     unsigned warp, count;
     struct step step[STEPS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests uniform and affine tags: the published table, the algebra, closed forms of compares, and shadow mode on whole
- * kernels. Expected values are those of docs/explanation/uniform-affine.md. */
+ * kernels. The expected values come from docs/explanation/uniform-affine.md. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -40,7 +40,7 @@ static uint16_t up(double x)
             h++;
         return (uint16_t)h;
     }
-    unsigned h = 0x7bff; /* Finds the greatest magnitude that is not above that of x. */
+    unsigned h = 0x7bff; /* Finds the greatest magnitude that is not above the magnitude of x. */
 
     while (h > 0 && value_of(h) > -x)
         h--;

@@ -117,7 +117,7 @@ static uint64_t symbol_address(const struct runner *r, const struct frame *f, in
     return at;
 }
 
-/** Return the address of an operand. If the operand names a variable, the space is that of the variable. */
+/** Return the address of an operand. If the operand names a variable, the space is the space of the variable. */
 static uint64_t address(struct runner *r, struct thread *t, const struct pe_operand *o,
                         enum pe_space *space)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification
- * 4.8, and expected values are those of its tables. test_tim_kernels.sh has C9 (equal results): it runs all kernels
- * under each mechanism.
+ * Tests cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification 4.8,
+ * and the expected values come from its tables. test_tim_kernels.sh has C9 (equal results): it runs all kernels under
+ * each mechanism.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_ccws_priv.h"

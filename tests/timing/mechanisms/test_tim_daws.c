@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification
- * 5.9, and expected values are those of its tables. Loops and loads are at the pcs of the specification, in
+ * 5.9, and the expected values come from its tables. Loops and loads are at the pcs of the specification, in
  * instructions.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"

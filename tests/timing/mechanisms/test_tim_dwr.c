@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values. Hand traces are
- * those of its sections 6 and 7, in which an ignored barrier is no arrival (traces are "literal"). The tests run
- * twice: with implicit barriers, and with explicit ones (bar.synch_partner). Other tests are in other files: U1 and
- * U2 in test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh, which runs all kernels with dwr, and
+ * Tests dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values. The hand traces
+ * are from its sections 6 and 7, in which an ignored barrier is no arrival (traces are "literal"). The tests run twice:
+ * with implicit barriers, and with explicit ones (bar.synch_partner). Other tests are in other files: U1 and U2 in
+ * test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh, which runs all kernels with dwr, and
  * test_lat_barriers.sh; U29 in prop_tim.c.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"

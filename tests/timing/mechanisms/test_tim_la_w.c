@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests locality-aware warp scheduling: access vectors, the locality table, active warps, and the warps that issue.
- * Also tests which lines blocks share. Names are those of the A-series of the specification of address
+ * Also tests which lines blocks share. The tests are named after the A-series of the specification of address
  * pre-computation, 14.1.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
