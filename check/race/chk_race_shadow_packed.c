@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: packed shadow, which is compressed epochs.
+ * Race checker: the packed shadow, which stores compressed epochs.
  *
  * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine words of
  * chk_race_shadow.c. Thread and time of a record are the number of an access and a lane; the properties of

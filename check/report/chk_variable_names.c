@@ -180,7 +180,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     if (f == NULL || object->debug == NULL)
         return ISA_NO_DIE;
     die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
-    /* at joins, copies of registers precede the variable's location */
+    /* at joins, instructions that copy registers precede the variable's location */
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }

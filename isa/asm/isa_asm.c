@@ -158,8 +158,8 @@ static enum lw_status resolve_targets(struct asm_state *as)
     return LW_OK;
 }
 
-/* Merges a callee's counts into its caller's: a kernel's counts include all functions that it may call, and an indirect call may call every function.
- * Repeated until no count grows, because calls may be recursive. */
+/* Merges a callee's counts into its caller's: a kernel's counts include all functions that it may call, and an indirect
+ * call may call every function. The caller repeats this until no count grows, because calls may be recursive. */
 static bool absorb(struct asm_function *into, const struct asm_function *from)
 {
     struct asm_function before = *into;

@@ -230,7 +230,7 @@ static ptx_ref renamed(struct work *w, ptx_ref ref, uint32_t block, uint32_t fir
     return ptx_ref_of(names[v], ptx_ref_row(ref));
 }
 
-/* Appends a location in the memory of the module, which outlives that of the function. */
+/* Appends a location in the memory of the module, which outlives the memory of the function. */
 static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
 {
     struct ptx_module *module = unit->module;

@@ -198,7 +198,7 @@ static void find_regions(struct ptx_unit *unit)
             room += parts_round(unit, unit->rpo[k], l);
         }
     }
-    /* for each loop a list of its branches in order, including those that reconverge outside it */
+    /* lists, for each loop, its branches in order, including branches that reconverge outside the loop */
     struct {
         uint32_t branch, next;
     } *list = ptx_new(unit->job, room + 1, sizeof *list);
