@@ -202,7 +202,7 @@ struct chk_format {
 /** Returns the format for a file name: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
 /** Returns a format's suffix that differs little from the suffix of @path: ".sarif" for ".sarrif". Returns NULL if the
- *  suffix of @path is a format's, or is similar to none. */
+ *  suffix of @path is the suffix of a format, or is similar to no such suffix. */
 const char *chk_format_suggest(const char *path);
 
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */

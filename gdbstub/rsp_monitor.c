@@ -66,8 +66,8 @@ static void sort_wanted(struct rsp *rsp)
 }
 
 /* Chooses the listed warps where there are many: the first warps, the warps of the blocks in focus, warps that stops
- * referred to, and, as capacity allows, those already listed, because gdb gives returning threads new numbers. Returns
- * false without memory. */
+ * referred to, and, as capacity allows, warps that are already listed, because gdb gives returning threads new numbers.
+ * Returns false without memory. */
 static bool choose_some(struct rsp *rsp)
 {
     struct dbg_thread thread, other;

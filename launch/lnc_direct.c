@@ -63,7 +63,7 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
 
 /** Finds the members of structures, or writes them once all have values. */
 struct members {
-    struct lnc_members base; /* This member is the first, because the functions of a sink get a pointer to it. */
+    struct lnc_members base; /* This member is the first, because the functions in it get a pointer to it. */
     struct lnc_directing *t;
     struct lnc_slot *slots; /* from the first member of the structure; NULL: they are only counted */
     const char *prefix;     /* the parameter's name */

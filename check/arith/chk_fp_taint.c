@@ -21,8 +21,8 @@ struct value {
     uint64_t lanes, caller; /* caller: as in chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
-    bool unless_finite;         /* only for a result of the next instruction: it is tracked in the lanes in which it is
-                                 * not finite */
+    bool unless_finite;         /* only for a result of the next instruction: the result is tracked only in lanes in
+                                 * which it is not finite */
 };
 struct values {
     struct value at[MOST_VALUES];

@@ -6,7 +6,8 @@
 
 enum rule {
     ALL, /* the strictest rule */
-    COPY, EACH, /* bit by bit. COPY: from X. EACH: a bit is undefined if it is undefined in A or X */
+    COPY, EACH, /* rules that work bit by bit. COPY: the undefined bits of X. EACH: a bit is undefined if it is
+                 * undefined in A or X */
     AND, OR, ANDN2, ORN2,
     LEFT, /* carries propagate from lower bits to higher ones */
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,

@@ -347,8 +347,8 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Handles the accesses for which the check of @a is sufficient. If @a is within bounds that imply their bounds, they
- *  need no check; else they are checked from now on. Narrows *@limit to these bounds. */
+/** Handles the accesses for which the check of @a is sufficient. If @a is within bounds that imply the bounds of these
+ *  accesses, these accesses need no check; else they are checked from now on. Narrows *@limit to the implied bounds. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;

@@ -82,8 +82,8 @@ static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
 /** Defers reads of locations that are close to each other where possible. Returns the other lanes. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* If fewer lanes than this read one page, they are checked. They are deferred only if no other
-                       * lanes remain. */
+    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, these lanes are checked. They are deferred only if all
+                       * remaining lanes read that page. */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);
@@ -113,7 +113,7 @@ void race_flush_deferred(struct chk_race *race)
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
-        return; /* The flush is already in progress: it makes the finding for the access that it checks. */
+        return; /* A flush is already in progress. It makes the finding for the access that it is checking. */
     race->batch.is_flushing = true;
     race->chk->at = NULL; /* NULL, because the machine has already executed the logged accesses. */
     race_batch_check(race);

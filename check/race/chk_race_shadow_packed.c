@@ -3,10 +3,10 @@
  * Race checker: the packed shadow, which stores compressed epochs.
  *
  * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine words of
- * chk_race_shadow.c. Thread and time of a record are the number of an access and a lane; the properties of
- * that access are loaded only where they matter. Without it `bfs` takes 1.4 times the time
- * (docs/explanation/race-detection.md). A record that a packed cell cannot express gets full cells, so
- * findings are the same.
+ * chk_race_shadow.c. Thread and time of a record are the number of an access and a lane; the properties of that access
+ * are loaded only where they matter. Without the packed shadow `bfs` takes 1.4 times the time
+ * (docs/explanation/race-detection.md). A record that a packed cell cannot express gets full cells, so findings are the
+ * same.
  */
 #include "check/race/chk_race_priv.h"
 

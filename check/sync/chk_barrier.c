@@ -118,8 +118,8 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
         memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
 }
 
-/** Records the arrival @now of lanes at an instruction; the lanes have left all other instructions. @cross: it is not a
- *  warpsync. */
+/** Records the arrival @now of lanes at an instruction; the lanes have left all other instructions. @cross: the
+ *  instruction is a cross-lane operation, not a warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
     const size_t had = s->arrivals_capacity;

@@ -705,8 +705,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* Several steps of the grid may be in flight; only one of them is its
-                                                   * first. */
+    if (ev->grid_started && w->retired != before) /* Several warps may be in the first step of the grid, but only one of
+                                                   * these steps is reported as the first. */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);

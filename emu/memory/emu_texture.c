@@ -106,7 +106,7 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 
 /* ---- which texel ------------------------------------------------------------------- */
 
-/** Returns the largest integer not above @x, as far as it matters: A NaN gives 0, and a value far outside the texture
+/** Returns the largest integer not above @x, as far as it matters. A NaN gives 0, and a value far outside the texture
  *  gives some number outside the texture. */
 static int64_t floor_of(float x)
 {
