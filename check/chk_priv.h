@@ -89,7 +89,7 @@ enum chk_look {
                        * evaluate it then */
 };
 /** Validity of a check's records after a debugger has changed the past. */
-enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* the records are needed, and the user is notified */ };
+enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* needed, and the user is notified */ };
 /**
  * A check that observes execution: its functions for each event (struct emu_hooks, chk_hooks.c). A NULL
  * function does nothing; `end` is always set. @state: @state_bytes of the check, zeroed, that begin with

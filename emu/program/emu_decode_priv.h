@@ -23,8 +23,8 @@ struct emu_decoder {
 };
 enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Decodes a program; its breakpoints are set in the copy. @shape: of the blocks that the copy is for
- *  (emu_plan_shape), or NULL: it will not run. */
+/** Decodes a program; its breakpoints are set in the copy. @shape: shape of the blocks for which the copy is made
+ *  (emu_plan_shape), or NULL: the copy will not run. */
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;

@@ -241,12 +241,12 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
 /** Lanes wait at a warpsync. @member[lane] is the member mask of each lane in @lanes. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
-/** @lanes arrive at the .sync operation at index @pc (own bits are in their masks). Returns the lanes that
- *         execute it now: @lanes, when all members have arrived or have synchronised; the slice continues.
- *         Else returns 0, and the slice has ended: the lanes wait at @pc. When the last member arrives, all
- *         that wait at @pc with the same masks become ready there as one split (that arrival returns 0, too:
- *         the union executes the operation when it is selected). Lanes outside @lanes (guard false) are then
- *         ready at pc + 1. The arrival alone is not an executed instruction. Call after emu_count_before, so
+/** Handles the arrival of @lanes at the .sync operation at index @pc; the bit of each lane is in its own mask. If all
+ *         members have arrived or have synchronised, returns @lanes, which execute the operation now, and the slice
+ *         continues. Else returns 0: the slice has ended, and the lanes wait at @pc. When the last member arrives, all
+ *         lanes that wait at @pc with the same masks become ready there as one split. That arrival also returns 0,
+ *         because the split executes the operation when it is selected. Other lanes of the split, whose guard is false,
+ *         are then ready at pc + 1. The arrival alone is not an executed instruction. Call after emu_count_before, so
  *         that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Lets lanes sleep for @length instructions of the block. Time is block->retired plus what the warp has

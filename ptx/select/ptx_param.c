@@ -3,7 +3,7 @@
  * only loaded and stored whole is in a virtual register; all others are local variables. Variables of calls share
  * offsets if the text shows that one is dead before the next is used: first and last use are in one straight-line
  * stretch, as compilers write them. By the ABI (docs/reference/abi.md) scalars are passed in v4 to v31 and then on the
- * stack; of an aggregate only the address is passed, that of the caller's copy. */
+ * stack; for an aggregate the address of the caller's copy is passed. */
 #include "ptx/select/ptx_select_priv.h"
 
 bool ptx_param_is_scalar(const struct ptx_symbol *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/: errors, sinks, arenas, hashing, text helpers, files and command rows. */
+/* Tests base/: errors, sinks, arenas, hashing, text helpers, files and command rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
