@@ -103,7 +103,7 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
 struct goal {
     bool (*reached)(const struct dbg_stepper *s, struct goal *goal, uint64_t pc);
     uint64_t low, high;                     /* the pc is outside this range */
-    const struct isa_line *from;            /* the pc is at the start of a line other than this one */
+    const struct isa_line *from;            /* the pc is at the start of any line except this line */
     bool over;                              /* the lane is in no call */
     int into;                               /* depth of the call in whose prologue the lane is; 0: none */
     const struct dbg_frame_location *frame; /* the lane has left this frame */

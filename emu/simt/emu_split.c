@@ -233,8 +233,8 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
         forget_family(w, s);
         forget_family(w, o);
     }
-    if (w->stacked) { /* The larger side is pushed first, below the other one. If both are equal, the fall-through is on
-                       * top. */
+    if (w->stacked) { /* The larger side is pushed first, below the other side. If both sizes are equal, the fall-through
+                       * is on top. */
         unsigned n_taken = lw_popcount(taken), n_rest = lw_popcount(rest);
         bool taken_on_top = n_taken < n_rest;
         (first ? s : o)->seq = w->seq_counter + (taken_on_top ? 2 : 1);

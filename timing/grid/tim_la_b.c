@@ -26,7 +26,8 @@ struct running {
     unsigned core;
     struct emu_rect range[TIM_REACH_ARRAYS];
     /* The reason why the block runs on its core: */
-    uint64_t lines, most;   /* lines: number shared with all blocks on its core; most: number shared with block @with */
+    uint64_t lines, most;   /* number of lines shared with all blocks on the core, and number of lines shared with block
+                             * `with` */
     uint64_t with;          /* block on the core that shared most lines; UINT64_MAX: none shared any */
     uint64_t elsewhere;     /* lines that the block shared with blocks on other cores */
 };
