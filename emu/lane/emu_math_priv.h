@@ -58,7 +58,7 @@ EMU_INLINE uint64_t emu_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* BITS_x gives the bits of a result of type T_x. NaNs are canonical (MACHINE 6). */
+/* Each macro gives the bits of a result of the type that its name ends in. NaNs are canonical (MACHINE 6). */
 #define BITS_u32(x) ((uint32_t)(x))
 #define BITS_s32(x) ((uint32_t)(x))
 #define BITS_u64(x) ((uint64_t)(x))
