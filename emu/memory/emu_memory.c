@@ -272,10 +272,6 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     set_valid(memory, &memory->record[i]);
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
         advise_huge(memory, offset, taken);
-#ifdef MADV_POPULATE_WRITE /* One call takes a third of the time that page faults of a kernel would take. */
-    if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
-        (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
-#endif
     *address = fresh.address;
     emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
