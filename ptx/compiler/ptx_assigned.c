@@ -391,6 +391,18 @@ static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *
     return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
+/* Whether a statement from @from to @to may leave out those after it. */
+static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    static const char *const jumps[] = {"continue", "break", "return", "goto"};
+
+    for (size_t i = from; i < to && i < source->size; i++)
+        for (size_t k = 0; k < LW_COUNT_OF(jumps) && !is_word(at(source, i - 1)); k++)
+            if (is_word_at(source, i, jumps[k]))
+                return true;
+    return false;
+}
+
 static bool find_loops(struct ptx_assigned *source)
 {
     size_t capacity = 0;
@@ -418,6 +430,7 @@ static bool find_loops(struct ptx_assigned *source)
         }
         if (!grow((void **)&source->loops, source->loop_count, &capacity, sizeof *source->loops))
             return false;
+        source->loops[source->loop_count].has_jumps = has_jumps(source, i, end);
         source->loops[source->loop_count].first = line_at(source, i);
         source->loops[source->loop_count++].last = line_at(source, end);
     }
@@ -430,6 +443,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     unsigned last = 0, end_line = 0, statements = 0;
     const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
+    bool is_pointer = false; /* so an assignment to NAME[...] is none to the variable */
 
     text.has_references = false; /* an assignment through a reference is in the function that has the reference, so the
                                   * line that passes it does not count */
@@ -443,6 +457,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             break;
         if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
             scope = scope_of(source, (size_t)(p - source->text) + size);
+        is_pointer = scope != NULL && at(source, before_blanks(source, (size_t)(p - source->text))) == '*';
     }
     end_line = end_line_of(source, scope);
     if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
@@ -455,27 +470,37 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         const size_t from = (size_t)(p - source->text), after = from + size;
         size_t to;
         unsigned line, to_line, reached;
+        const struct ptx_brace *block;
+        size_t before;
+        bool is_own; /* the statement begins its line */
 
         if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
             continue;
         line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
-        to = after_parts(source, after);
+        to = is_pointer ? after_blanks(source, after) : after_parts(source, after);
         if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
             continue;
         to_line = line_at(source, end_of_text(source, from));
         statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
-        reached = is_reached(source, from) && !is_in_switch(source, from) ? end_line_of(source, block_around(source, from)) : 0;
-        for (unsigned l = line > last ? line : last + 1; l <= to_line; l++)
+        before = before_blanks(source, from);
+        is_own = before == SIZE_MAX || line_at(source, before) != line;
+        block = line == declared && scope == block_around(source, from) ? scope
+                : is_reached(source, from) && !is_in_switch(source, from) ? block_around(source, from) : NULL;
+        reached = block != NULL || !is_own ? end_line_of(source, block) : to_line;
+        for (unsigned l = line > last ? line : last + 1; l <= to_line; l++) {
             lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
+            if (l == to_line && reached != 0)
+                lw_printf(&lines.sink, ":%u", block != NULL ? line_at(source, block->at) : line - 1);
+        }
         last = to_line > last ? to_line : last;
     }
     lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
     for (size_t i = 0; i < source->loop_count && last != 0; i++)
         if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
-            lw_printf(out, ",-%u:%u", source->loops[i].first, source->loops[i].last);
+            lw_printf(out, ",-%u:%u%s", source->loops[i].first, source->loops[i].last, source->loops[i].has_jumps ? ":1" : "");
     lw_buffer_fini(&lines);
     return true;
 }

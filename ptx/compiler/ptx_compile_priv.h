@@ -48,6 +48,7 @@ struct ptx_assigned {
     struct ptx_brace *braces;
     struct ptx_source_loop {
         unsigned first, last; /* first and last line of the loop */
+        bool has_jumps;       /* a round may leave out statements */
     } *loops;
     size_t brace_count, loop_count;
 };

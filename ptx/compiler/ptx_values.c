@@ -19,11 +19,12 @@
  * The first comment of a variable is preceded by one that describes its source, with which ptx_debug_notedoubt.c detects
  * wrong values of clang:
  *
- *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,-LOOP:END:JUMPS...
  *
  * All numbers but ONCE are lines, 0: unknown. They are the end of the variable's scope; ONCE, 1 if a call of its function
- * assigns to it once; first and last line of the function's body; each line that may assign to it, with the end of the block
- * whose later lines are only reached through it; and the loops in its scope.
+ * assigns to it once; first and last line of the function's body; each line that may assign to it, with the last and the first line of its
+ * block: the line is executed if a line of the block after the first one is; and the loops in its scope, with
+ * 1 if `continue`, `break`, `return` or `goto` is in them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -113,7 +113,8 @@ struct following {
     PTX_LIST(struct ptx_noted_event) events;
     uint32_t param;
     const struct ptx_noted_variable *variable;
-    uint32_t bytes; /* block of the variable; 0: unknown */
+    const struct ptx_noted_lines *lines; /* NULL: notes are not checked */
+    uint32_t bytes; /* of the variable, 0: not known */
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
@@ -220,11 +221,11 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
 
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 same |= state[p * PTX_NOTE_SAME + k] == event->value;
-            if (same && !event->crosses && !event->denied)
+            if (same)
                 continue; /* other locations of the same value remain known */
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
-            if (v->is_launch || (!same && !event->restates && v->operand_count != 0))
+            if (v->is_launch || v->operand_count != 0)
                 state[p * PTX_NOTE_SAME] = event->value;
         }
 }
@@ -282,6 +283,8 @@ static bool find_reached(struct following *f, bool everywhere)
         search->from = PTX_ARRAY(f->pl->job, uint32_t, count);
         search->to = PTX_ARRAY(f->pl->job, uint32_t, count);
     }
+    if (search->places == NULL)
+        search->places = PTX_ARRAY(f->pl->job, struct ptx_note_places, count);
     if (search->room < f->pieces->count) {
         search->room = f->pieces->count;
         search->in = PTX_ARRAY(f->pl->job, uint32_t, count * search->room * PTX_NOTE_SAME);
@@ -293,6 +296,9 @@ static bool find_reached(struct following *f, bool everywhere)
     for (size_t i = 0; i < f->events.count; i++)
         if (!f->events.at[i].kills)
             reach(f, f->events.at[i].block);
+    if (f->lines != NULL && f->variable->from < f->pl->fn->insns.count)
+        for (uint32_t b = noting->block_of[f->variable->from]; b < count && noting->blocks.at[b].first < f->variable->to; b++)
+            reach(f, b);
     for (size_t i = 0; i < search->blocks.count; i++) {
         const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
 
@@ -322,8 +328,32 @@ static uint32_t *state_of(const struct following *f, uint32_t block)
     return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
 }
 
-/* Returns the values that are known before any event: at the entry those of @launch; none on a path from a block that
- * is not reached. */
+static bool add_place(struct ptx_note_places *places, struct ptx_note_place place)
+{
+    for (unsigned i = 0; i < places->count; i++) {
+        const struct ptx_note_place *at = &places->at[i];
+
+        if (at->line == place.line && at->notes == place.notes && at->left == place.left && at->back == place.back && at->crossed == place.crossed)
+            return false;
+    }
+    if (places->count < PTX_NOTE_PLACES) {
+        places->at[places->count++] = place;
+        return true;
+    }
+    if (places->more)
+        return false;
+    places->more = true;
+    return true;
+}
+
+static uint32_t line_at(const struct following *f, uint32_t statement)
+{
+    const struct ptx_insn *in = &f->pl->fn->insns.at[statement];
+
+    return in->loc != 0 && in->loc < f->pl->module->locs.count ? f->pl->module->locs.at[in->loc].line : 0;
+}
+
+/* What is known before any event: at the entry @launch, where a way comes from a block that is not reached nothing. */
 static void begin_states(struct following *f, uint32_t launch)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -336,115 +366,12 @@ static void begin_states(struct following *f, uint32_t launch)
 
         for (size_t k = 0; k < block->pred.count && !begins; k++)
             begins = search->reached[block->pred.at[k]] != search->generation;
+        search->places[b] = (struct ptx_note_places){.count = 0};
+        if (begins)
+            add_place(&search->places[b], (struct ptx_note_place){.crossed = true});
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             in[k] = !begins ? (uint32_t)UNSEEN : k % PTX_NOTE_SAME == 0 && b == 0 ? launch : PTX_NONE;
     }
-}
-
-/* The state at the end of a block; false: it is not known yet, or the steps are used up. */
-static bool pass(struct following *f, uint32_t b, uint32_t *state)
-{
-    const struct ptx_note_search *search = &f->noting->search;
-
-    if (!ptx_spend(f->pl, 1 + f->pieces->count * (1 + search->to[b] - search->from[b])))
-        return false;
-    memcpy(state, state_of(f, b), f->pieces->count * PTX_NOTE_SAME * sizeof *state);
-    if (state[0] == UNSEEN)
-        return false;
-    for (uint32_t e = search->from[b]; e < search->to[b]; e++)
-        apply(f, &f->events.at[e], state);
-    return true;
-}
-
-static bool solve(struct following *f)
-{
-    const struct ptx_noting *noting = f->noting;
-    const struct ptx_note_search *search = &noting->search;
-    const uint32_t count = f->pieces->count;
-    bool changed = true;
-
-    while (changed) { /* the state goes from unseen to ever fewer values */
-        changed = false;
-        for (size_t i = 0; i < search->blocks.count; i++) {
-            const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
-            uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
-
-            if (!pass(f, search->blocks.at[i], state))
-                continue;
-            for (size_t s = 0; s < block->succ.count; s++)
-                for (uint32_t p = 0; p < count && search->reached[block->succ.at[s]] == search->generation; p++)
-                    changed |= join(state_of(f, block->succ.at[s]) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
-        }
-    }
-    return f->pl->debug->budget != 0;
-}
-
-/* Returns whether a note says that the variable is in a register which a block ends with as a literal, while the
- * state there says that the variable has another value. clang has then replaced a value of which it needs only some
- * bits. */
-static bool is_contradicted(const struct following *f, const struct ptx_noted_event *event, uint32_t block, const uint32_t *state)
-{
-    const struct ptx_noting *noting = f->noting;
-    const struct ptx_noted_value *v = &noting->values.at[event->value];
-    const uint32_t reg = v->operand_count == 1 && v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg : PTX_NONE;
-    const struct ptx_insn *in = NULL;
-
-    for (uint32_t k = reg != PTX_NONE ? noting->first_write[reg + 1] : 0; reg != PTX_NONE && k-- > noting->first_write[reg] && ptx_spend(f->pl, 1);)
-        if (noting->block_of[noting->writes[k]] == block) {
-            in = &f->pl->fn->insns.at[noting->writes[k]];
-            break;
-        }
-    if (in == NULL || in->op != PTX_MOV || in->guard != PTX_NONE || in->operand_count != 2 || in->operand[1].kind != PTX_O_IMM)
-        return false;
-    for (uint32_t p = 0; p < f->pieces->count * PTX_NOTE_SAME; p++) {
-        const struct ptx_noted_value *known = state[p] < noting->values.count ? &noting->values.at[state[p]] : NULL;
-        uint32_t bytes = ptx_type_bytes(f->pl->fn->regs.at[reg].type);
-
-        bytes = v->bytes != 0 && v->bytes < bytes ? v->bytes : bytes;
-        bytes = f->bytes == 0 ? 1 : f->bytes < bytes ? f->bytes : bytes;
-        if (known != NULL && ptx_note_is_plain(known) && known->operand[0].kind == PTX_NOTE_CONST && known->first == v->first &&
-            known->bytes == v->bytes && ((known->operand[0].value ^ in->operand[1].imm) & lw_mask(8 * bytes)) != 0)
-            return true;
-    }
-    return false;
-}
-
-/* A note after an assignment is wrong if it repeats a value that is already known on one of the paths to its block.
- * It is replaced by a note without a value. Returns whether there is such a note. */
-static bool drop_contradicted(struct following *f)
-{
-    const struct ptx_noting *noting = f->noting;
-    const struct ptx_note_search *search = &noting->search;
-    const uint32_t count = f->pieces->count;
-    bool found = false;
-
-    for (size_t i = 0; i < search->blocks.count; i++) {
-        const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
-        uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
-
-        if (!pass(f, search->blocks.at[i], state))
-            continue;
-        for (size_t s = 0; s < block->succ.count; s++)
-            for (uint32_t next = block->succ.at[s], e = search->reached[next] == search->generation ? search->from[next] : UINT32_MAX;
-                 e != UINT32_MAX && e < search->to[next]; e++) {
-                struct ptx_noted_event *event = &f->events.at[e];
-
-                if (event->kills || event->denied || event->at > 2 * noting->blocks.at[next].first)
-                    continue;
-                if (is_contradicted(f, event, search->blocks.at[i], state)) {
-                    event->crosses = false;
-                    event->restates = event->denied = found = true;
-                }
-                for (uint32_t p = 0; p < count * PTX_NOTE_SAME && event->crosses; p++) {
-                    if (state[p] != event->value)
-                        continue;
-                    event->crosses = false;
-                    event->restates = found = true;
-                    event->denied = true;
-                }
-            }
-    }
-    return found;
 }
 
 static void add_range_in_scope(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
@@ -473,11 +400,234 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
     while (known && from < to && ptx_spend(f->pl, 1)) {
         uint32_t next = from;
 
-        while (next < to && !ptx_debug_note_is_outside(f->pl, f->noting, f->variable, next) && ptx_spend(f->pl, 1))
+        while (next < to && !ptx_debug_note_is_out_of_scope(f->pl, f->noting, f->variable, next) && ptx_spend(f->pl, 1))
             next++;
         add_range_in_scope(f, pieces, from, next, state);
         from = next + 1;
     }
+}
+
+/* ---- whether the source assigns what is noted ------------------------------------------------------------- */
+
+/* A path through a block, from its begin. */
+struct walk {
+    uint32_t block, *state;
+    struct ptx_note_places places;
+    struct ptx_noted_pieces *ranges; /* which values hold where is added to these; NULL: is not asked */
+    uint32_t from;                   /* the values hold from this statement */
+    uint32_t batch_end;              /* end of the bytes of the last note that was counted */
+    bool counted;                    /* since code of a line began, one was */
+};
+
+static void show_up_to(struct following *f, struct walk *w, uint32_t to)
+{
+    uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
+
+    if (w->ranges != NULL) {
+        memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
+        for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
+            if (w->places.doubted >> k / PTX_NOTE_SAME & 1)
+                shown[k] = PTX_NONE;
+        add_range(f, w->ranges, w->from, to, shown);
+    }
+    w->from = to > w->from ? to : w->from;
+}
+
+/* Code of a line begins. */
+static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
+{
+    const struct ptx_noted_lines *lines = f->lines;
+    struct ptx_note_places next = {.doubted = w->places.doubted};
+    bool agrees = !w->places.more, confirms = ptx_note_in_scope(lines, group->line);
+
+    if (!ptx_note_in_function(lines, group->line)) {
+        for (unsigned i = 0; i < w->places.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
+            w->places.at[i].left = true;
+        return;
+    }
+    w->counted = false;
+    for (unsigned i = 0; i < w->places.count; i++) {
+        struct ptx_note_place place = w->places.at[i];
+
+        confirms &= place.notes != 0 && place.line != group->line;
+        if (ptx_note_in_scope(lines, group->line)) {
+            const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &place, group->line);
+
+            agrees &= over >= 0;
+            place = (struct ptx_note_place){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
+        } else {
+            place.left = true;
+            if (place.line == 0) {
+                agrees &= place.notes == 0;
+                place.notes = 0;
+            }
+        }
+        add_place(&next, place);
+    }
+    if (!agrees) {
+        show_up_to(f, w, group->first);
+        next.doubted = UINT32_MAX;
+    } else if (confirms && (next.doubted & w->places.pending) != 0) {
+        show_up_to(f, w, group->first);
+        next.doubted &= ~w->places.pending;
+    }
+    for (unsigned i = 0; i < next.count && agrees; i++) /* notes that are not of the lines before */
+        if (next.at[i].notes != 0)
+            next.pending = w->places.pending;
+    w->places = next;
+}
+
+static bool has_piece(const struct following *f, const struct ptx_noted_value *v, uint32_t p)
+{
+    return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
+}
+
+/* Whether a note says something new. */
+static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+
+    for (uint32_t p = 0; p < f->pieces->count && (v->operand_count != 0 || v->is_launch); p++) {
+        bool same = !has_piece(f, v, p);
+
+        for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
+            same |= w->state[p * PTX_NOTE_SAME + k] == note->value;
+        if (!same)
+            return true;
+    }
+    return false;
+}
+
+/* Whether something new is not of an assignment for certain: code of a line that does not assign is around it, or paths join
+ * there, which have not all come by an assignment without a note, so that it may be the value before the next assignment. */
+static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
+    const uint32_t next = note->at / 2 < block->end ? line_at(f, note->at / 2) : 0;
+    const bool joins = note->at <= 2 * block->first && block->pred.count > 1;
+
+    for (unsigned i = 0; i < w->places.count; i++) {
+        const struct ptx_note_place *place = &w->places.at[i];
+        const bool assigns = ptx_note_assigns(f->lines, place->line, place->line);
+
+        if (place->line == 0 || place->left)
+            continue; /* the scope begins */
+        if ((joins && !ptx_note_counts(f->lines, place) && (!assigns || place->notes != 0)) || (!assigns && place->line == next))
+            return true;
+    }
+    return false;
+}
+
+static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+    const bool news = is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
+    const bool joins = note->at <= 2 * f->noting->blocks.at[w->block].first && f->noting->blocks.at[w->block].pred.count > 1;
+
+    for (uint32_t p = 0; p < f->pieces->count && news; p++)
+        if (has_piece(f, v, p)) {
+            w->places.doubted = (w->places.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
+            w->places.pending = (w->places.pending & ~(UINT32_C(1) << p)) | (uint32_t)!(uncertain && joins) << p;
+        }
+    apply(f, note, w->state);
+    if (!news || (uncertain && joins))
+        return;
+    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* not another piece of the same */
+        for (unsigned i = 0; i < w->places.count; i++)
+            w->places.at[i].notes += w->places.at[i].notes < UINT8_MAX;
+    w->counted = true;
+    w->batch_end = v->first + v->bytes;
+}
+
+static void walk_block(struct following *f, struct walk *w)
+{
+    const struct ptx_noting *noting = f->noting;
+    const struct ptx_noted_block *block = &noting->blocks.at[w->block];
+    uint32_t g = noting->first_group[w->block], e = noting->search.from[w->block];
+    const uint32_t groups = f->lines != NULL ? noting->first_group[w->block + 1] : g, events = noting->search.to[w->block];
+
+    w->from = block->first;
+    while (g < groups || e < events) {
+        struct ptx_noted_event *event = e < events ? &f->events.at[e] : NULL;
+
+        if (g < groups && (event == NULL || 2 * noting->groups.at[g].first < event->at)) {
+            enter_line(f, w, &noting->groups.at[g++]);
+            continue;
+        }
+        show_up_to(f, w, (event->at + 1) / 2 < block->end ? (event->at + 1) / 2 : block->end);
+        if (f->lines != NULL && !event->kills)
+            take_note(f, w, event);
+        else
+            apply(f, event, w->state);
+        e++;
+    }
+    show_up_to(f, w, block->end);
+}
+
+/* The state at the end of a block; false: it is not known yet, or the steps are used up. */
+static bool pass(struct following *f, uint32_t b, struct walk *w)
+{
+    const struct ptx_note_search *search = &f->noting->search;
+    const uint32_t groups = f->lines != NULL ? f->noting->first_group[b + 1] - f->noting->first_group[b] : 0;
+
+    if (!ptx_spend(f->pl, 1 + groups + f->pieces->count * (1 + search->to[b] - search->from[b])))
+        return false;
+    memcpy(w->state, state_of(f, b), f->pieces->count * PTX_NOTE_SAME * sizeof *w->state);
+    if (w->state[0] == UNSEEN)
+        return false;
+    w->block = b;
+    w->places = search->places[b];
+    walk_block(f, w);
+    return true;
+}
+
+static bool join_places(struct ptx_note_places *to, const struct ptx_note_places *from, bool back)
+{
+    const uint32_t pending = to->count == 0 && !to->more ? from->pending : to->pending & from->pending;
+    bool changed = (from->more && !to->more) || (from->doubted & ~to->doubted) != 0 || pending != to->pending;
+
+    to->pending = pending;
+    to->more |= from->more;
+    to->doubted |= from->doubted;
+    for (unsigned i = 0; i < from->count; i++) {
+        struct ptx_note_place place = from->at[i];
+
+        place.back |= back;
+        place.crossed = true;
+        changed |= add_place(to, place);
+    }
+    return changed;
+}
+
+static bool solve(struct following *f)
+{
+    const struct ptx_noting *noting = f->noting;
+    const struct ptx_note_search *search = &noting->search;
+    const uint32_t count = f->pieces->count;
+    bool changed = true;
+
+    while (changed) { /* the state goes from unseen to ever fewer values */
+        changed = false;
+        for (size_t i = 0; i < search->blocks.count; i++) {
+            const uint32_t b = search->blocks.at[i];
+            const struct ptx_noted_block *block = &noting->blocks.at[b];
+            uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
+            struct walk w = {.state = state};
+
+            if (!pass(f, b, &w))
+                continue;
+            for (size_t s = 0; s < block->succ.count; s++) {
+                const uint32_t next = block->succ.at[s];
+
+                if (search->reached[next] != search->generation)
+                    continue;
+                for (uint32_t p = 0; p < count; p++)
+                    changed |= join(state_of(f, next) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
+                changed |= f->lines != NULL && join_places(&search->places[next], &w.places, ptx_note_goes_back(noting, b, next));
+            }
+        }
+    }
+    return f->pl->debug->budget != 0;
 }
 
 /* Returns true if every path from the entry to block @to passes block @over. */
@@ -574,7 +724,8 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
                                       const struct ptx_noted_variable *variable, uint32_t die, uint32_t param,
                                       struct ptx_noted_pieces *pieces)
 {
-    struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param, .variable = variable};
+    struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param, .variable = variable,
+                          .lines = variable->checked ? &noting->lines.at[variable->lines - 1] : NULL};
     uint32_t launch = PTX_NONE;
 
     if (!find_edges(noting, variable, pieces) || noting->entries[variable - noting->variables.at] > 1 ||
@@ -603,24 +754,14 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     qsort(f.events.at, f.events.count, sizeof *f.events.at, compare_events);
     if (!find_reached(&f, launch != PTX_NONE))
         return PTX_NOTED_NOTHING;
-    do {
-        begin_states(&f, launch);
-        if (!solve(&f))
-            return PTX_NOTED_NOTHING;
-    } while (drop_contradicted(&f));
+    begin_states(&f, launch);
+    if (!solve(&f))
+        return PTX_NOTED_NOTHING;
     for (size_t i = 0; i < noting->search.blocks.count; i++) {
-        const uint32_t b = noting->search.blocks.at[i];
-        const struct ptx_noted_block *block = &noting->blocks.at[b];
-        uint32_t *state = state_of(&f, b), from = block->first;
+        uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
+        struct walk w = {.state = state, .ranges = pieces};
 
-        for (uint32_t e = noting->search.from[b]; e < noting->search.to[b]; e++) {
-            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after it */
-
-            add_range(&f, pieces, from, next < block->end ? next : block->end, state);
-            from = next > from ? next : from;
-            apply(&f, &f.events.at[e], state);
-        }
-        add_range(&f, pieces, from, block->end, state);
+        (void)pass(&f, noting->search.blocks.at[i], &w);
     }
     return pieces->ranges.count != 0 ? PTX_NOTED_RANGES : PTX_NOTED_NOTHING;
 }

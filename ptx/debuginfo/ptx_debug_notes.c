@@ -310,6 +310,22 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
+/* Whether a register is written several times, or is a copy of one that is. */
+static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg)
+{
+    for (unsigned copies = 0; copies < 3; copies++) {
+        const uint32_t first = noting->first_write[reg], count = noting->first_write[reg + 1] - first;
+        const struct ptx_insn *in = count == 1 ? &pl->fn->insns.at[noting->writes[first]] : NULL;
+
+        if (count > 1)
+            return true;
+        if (in == NULL || in->op != PTX_MOV || in->operand_count != 2 || in->operand[0].kind != PTX_O_REG || in->operand[1].kind != PTX_O_REG)
+            return false;
+        reg = in->operand[1].reg;
+    }
+    return false;
+}
+
 /* Drops values that come from clang's strength reduction, which replaces loop counters in debug values, sometimes
  * wrongly: a value computed with signed constants may be one iteration off; in other values, and in pieces, the addend
  * may be missing. */
@@ -331,7 +347,7 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
                     continue;
                 if (pass == 0 && drop)
                     reduced[reg] = 1;
-                else if (pass == 1 && (reduced[reg] || v->bytes != 0) && noting->first_write[reg + 1] > noting->first_write[reg] + 1)
+                else if (pass == 1 && (reduced[reg] || v->bytes != 0) && is_counter(pl, noting, reg))
                     drop |= v->bytes != 0 || !ptx_note_is_plain(v);
             }
             if (drop)
@@ -364,7 +380,7 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": lines that may assign to a variable. False: it is no such note. */
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable. False: it is no such note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -391,12 +407,16 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
         const char *colon = memchr(word.text, ':', word.size);
         const bool loop = word.text[0] == '-';
         const struct ptx_name number = {word.text + loop, colon != NULL ? (size_t)(colon - word.text) - loop : 0};
-        uint64_t reached;
+        const char *second = colon != NULL ? memchr(colon + 1, ':', (size_t)(word.text + word.size - colon - 1)) : NULL;
+        const char *end = word.text + word.size;
+        uint64_t reached, begins = 0;
 
-        if (colon != NULL && ptx_note_number(number, 10, &line) && line <= UINT32_MAX &&
-            ptx_note_number((struct ptx_name){colon + 1, word.size - number.size - 1 - loop}, 10, &reached) && reached <= UINT32_MAX)
-            *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
-                (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
+        if (colon == NULL || !ptx_note_number(number, 10, &line) || line > UINT32_MAX ||
+            !ptx_note_number((struct ptx_name){colon + 1, (size_t)((second != NULL ? second : end) - colon - 1)}, 10, &reached) || reached > UINT32_MAX ||
+            (second != NULL && (!ptx_note_number((struct ptx_name){second + 1, (size_t)(end - second - 1)}, 10, &begins) || begins > UINT32_MAX)))
+            continue;
+        *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
+            (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached, (uint32_t)begins};
     }
     sort_lines(pl, &lines);
     ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),

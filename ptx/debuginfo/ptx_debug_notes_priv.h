@@ -31,25 +31,21 @@ struct ptx_noted_event {
     uint32_t at; /* note: twice the number of statements before it; statement that writes: 2 * its index + 1 */
     uint32_t block, order;
     uint32_t value;
-    bool doubts;   /* not a note: the value is unknown from here on (ptx_debug_notedoubt.c) */
-    bool denied;   /* the note's value is wrong */
-    bool crosses;  /* the source assigns before the note, so its value must differ from the known one */
-    bool restates; /* the source does not assign here, so the value must be the known one, else it is unknown */
+    bool doubts; /* not a note: the value is unknown from here on (note_early) */
     bool kills;  /* register @value is written, so values that use it no longer hold */
 };
-/** Line that may assign to a variable. All code from it up to line @reached is only reached through it; 0: no such
- *  line. */
+/** Line that may assign to a variable. It is reached if any line of its block is: lines after @begins, up to @reached; 0: no such
+ *  line. Of a loop: its first and last line, and in @begins whether a round may leave out statements. */
 struct ptx_noted_line {
-    uint32_t line, reached;
+    uint32_t line, reached, begins;
 };
 /** Lines that may assign to a variable; the line of its declaration, the end of its scope, and the lines of its
  *  function; 0: unknown. */
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
-    bool once; /* a call of the function assigns to the variable once */
-    PTX_LIST(struct ptx_noted_line) loops; /* first and last line of the scopes, outer ones first */
-    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost loop around its first line, 0: none */
-    PTX_LIST(struct isa_span) early; /* statements, ascending: an assignment of an arm comes before them, and after them in the source */
+    bool once; /* in a call of its function it is assigned once */
+    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
+    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost one around its first line, 0: none */
     struct ptx_noted_line *at;
     size_t count, capacity;
 };
@@ -57,6 +53,9 @@ struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
     uint32_t key_size, lines; /* lines: 1 + its index in the list of lines, 0: none are known */
     uint32_t from, to;        /* statements of its scope and its notes */
+    uint32_t caller, caller_end; /* lines of the function that an argument's or local's function is inlined in; UINT32_MAX: none */
+    bool is_inlined;          /* its function is inlined */
+    bool checked;             /* its notes are compared with the assignments of the source */
     PTX_LIST(struct ptx_noted_event) notes;
 };
 /** Statements [from, to) of the text before which a variable has the values in @value: PTX_NOTE_SAME indices of equal
@@ -76,13 +75,33 @@ struct ptx_noted_block {
     PTX_LIST(uint32_t) succ;
     PTX_LIST(uint32_t) pred;
 };
-/** The analysis of the values of one variable (ptx_debug_noteflow.c). */
+/** Consecutive statements of one line in a block. */
+struct ptx_note_group {
+    uint32_t line, first, end;
+};
+enum { PTX_NOTE_PLACES = 6 };
+/** Where a path to a statement is in the source. */
+struct ptx_note_place {
+    uint32_t line;  /* last line in the variable's scope, 0: none */
+    uint8_t notes;  /* new values noted since the code of that line began */
+    bool left;      /* since then the path has been on lines of the function out of the scope */
+    bool back;      /* and has taken a branch back */
+    bool crossed;   /* and has entered a block */
+};
+struct ptx_note_places {
+    struct ptx_note_place at[PTX_NOTE_PLACES];
+    uint8_t count;
+    bool more; /* there are others */
+    uint32_t doubted; /* a bit for each piece: its values may be outdated */
+    uint32_t pending; /* for each piece: a new value has been noted since the last line, which the next line may confirm */
+};
+/** Where the values of one variable are followed (ptx_debug_noteflow.c). */
 struct ptx_note_search {
     PTX_LIST(uint32_t) blocks;       /* blocks in which a value may be known, ascending */
     uint32_t *reached, generation;   /* by block: the generation in which the block is among these */
     uint32_t *from, *to;             /* by such a block: its events */
-    /* by such a block, and up to @room pieces: the values that are known at its start */
-    uint32_t *in, room;
+    uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
+    struct ptx_note_places *places;  /* by such a block: where the paths to it are */
 };
 /** Notes of a function. */
 struct ptx_noting {
@@ -96,7 +115,12 @@ struct ptx_noting {
     uint32_t *block_of;      /* by statement */
     uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
     uint32_t *seen, generation;     /* by block: where a search has been */
-    uint8_t *entries;               /* by variable: the entries of the sections that it may be; at most 2 are counted */
+    PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
+    uint32_t *first_group;          /* by block */
+    uint8_t *has_line;              /* by line, up to @last_line: there is code of it */
+    uint32_t last_line;
+    uint32_t *entered, *left;       /* by block: when a search from the entry enters and leaves it */
+    uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
     struct ptx_note_search search;
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* words of each statement, in the same form */
@@ -131,11 +155,21 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
-/** The same test, or whether the variable has been assigned early there. If so, debuggers do not show it. */
-bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
-                               const struct ptx_noted_variable *variable, uint32_t statement);
-/** Finds the entries below @root to which variables of the notes correspond. If two entries have one name, line and
- *  calls, it is unknown which of them is meant. With the scopes of the entries, wrong notes are found. */
+/** Whether the source may assign to the variable on a line from @first to @last. */
+bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
+/** Whether a line is in the variable's scope, or in its function. */
+bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
+bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
+/** Whether a path is on or has come through the head of a loop that counts with the variable. */
+bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_place *place);
+/** Whether the notes on a path to code of line @to are those of the assignments on that path in the source. Returns how many
+ *  of them are of line @to itself; -1: the notes do not agree. */
+int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
+                    const struct ptx_note_place *place, uint32_t to);
+/** Whether a branch from a block to another one goes around a loop. */
+bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
+/** Find the entries below @root that variables of the notes are: of two with one name, line and calls it is not known which
+ *  is meant. With their scopes, what notes say wrongly is found. */
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
 /** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,

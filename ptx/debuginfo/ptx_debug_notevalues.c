@@ -30,6 +30,7 @@ struct layout {
                        * execute its words, too; PTX_NONE: none */
     uint32_t from;    /* statement with the branch to it */
     bool branches;    /* the preceding instruction is a branch */
+    bool second;      /* the other lanes have executed another side of the branch before */
 };
 
 static bool is_guarded(const struct ptx_mi *mi)
@@ -39,7 +40,7 @@ static bool is_guarded(const struct ptx_mi *mi)
 
 /* Returns 0 if all lanes that execute an instruction of @statement are at that statement. Exceptions are instructions
  * of a side whose branch was removed, and instructions of that branch after them: returns 1 + the statement at which
- * the other lanes are. */
+ * the other lanes are; 1 + the number of statements: unknown. */
 static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const struct ptx_noting *noting = l->noting;
@@ -53,6 +54,7 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
 
         for (size_t i = 0; i < from->succ.count; i++)
             follows |= from->succ.at[i] == block;
+        l->second = !follows && l->arm != PTX_NONE && l->arm == noting->block_of[l->before];
         if (follows && from->succ.count > 1 && fn->insns.at[from->end - 1].guard != PTX_NONE)
             l->from = from->end - 1;
         else if (follows || l->arm == PTX_NONE)
@@ -62,7 +64,9 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
         l->arm = PTX_NONE;
     }
     l->before = statement;
-    return l->arm != block || is_guarded(mi) ? 0 : 1 + l->from;
+    if (l->arm != block || is_guarded(mi))
+        return 0;
+    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* that side may have reused any register: no values */
 }
 
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)

@@ -40,6 +40,12 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 82000038 clang-19            # clang keeps the bits that are used later
     kept 85000116 clang-16            # code that is moved up is no round of a loop
     kept 85000149 clang-19            # code of an assignment has the next line
+    kept 86000022 clang-14            # the notes of two assignments are before the branch to them, and one is lost
+    kept 90000124 clang-19            # a piece is a copy of a counter that clang has replaced
+    kept 90000181 clang-14
+    kept 91000001 clang-14            # a value at the head of a loop is that before the increment
+    kept 91000005 clang-19            # one side of a branch without a branch has reused the register, in lanes that go on in the other
+    kept 94000183 clang-14            # an assignment of an arm in front of code that has the line of the branch
     kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
     kept 4766258808608889788 clang-14 # code of a loop is before it
     kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
