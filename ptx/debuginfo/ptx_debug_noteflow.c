@@ -117,7 +117,7 @@ struct following {
     uint32_t bytes; /* of the variable, 0: not known */
 };
 
-enum { UNSEEN = PTX_NONE - 1 };
+enum { UNSEEN = PTX_NONE - 1, MOST_EARLY = 8 };
 
 /* Returns true if a value depends on register @reg, or on a register that @reg is a copy of. */
 static bool uses(const struct following *f, uint32_t value, uint32_t reg)
@@ -433,6 +433,20 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     w->from = to > w->from ? to : w->from;
 }
 
+/* Whether code of a line is in front of that of a line which the path passes before it, and before an assignment: it has been
+ * moved to before that. */
+static bool is_early(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    const struct ptx_noting *noting = f->noting;
+    const struct ptx_note_group *end = &noting->groups.at[noting->first_group[w->block + 1]];
+
+    for (const struct ptx_note_group *next = group + 1; next < end && next <= group + MOST_EARLY; next++)
+        for (unsigned i = 0; i < w->places.count && ptx_note_in_scope(f->lines, next->line) && next->line < group->line; i++)
+            if (w->places.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1))
+                return true;
+    return false;
+}
+
 /* Code of a line begins. */
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
@@ -440,6 +454,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     struct ptx_note_places next = {.doubted = w->places.doubted};
     bool agrees = !w->places.more, confirms = ptx_note_in_scope(lines, group->line);
 
+    if (confirms)
+        agrees &= !is_early(f, w, group);
     if (!ptx_note_in_function(lines, group->line)) {
         for (unsigned i = 0; i < w->places.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
             w->places.at[i].left = true;
