@@ -9,7 +9,7 @@
  *   more, fewer, or if the number of assignments is not known, the variable is unknown until code that follows its next
  *   assignment with a note.
  *
- * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_place) with the values. A value that the variable
+ * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_position) with the values. A value that the variable
  * already has is no new one; so a note at a join is verified by the values on the paths to it.
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
@@ -165,9 +165,10 @@ static const struct ptx_noted_line *loop_from(const struct ptx_noted_lines *line
     return loop != NULL && loop->line == line ? loop : NULL;
 }
 
-bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_place *place)
+bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position)
 {
-    const struct ptx_noted_line *loop = place->back ? loop_around(lines, place->line, place->line) : loop_from(lines, place->line);
+    const uint32_t line = position->line;
+    const struct ptx_noted_line *loop = position->back ? loop_around(lines, line, line) : loop_from(lines, line);
 
     return loop != NULL && ptx_note_assigns(lines, loop->line, loop->line);
 }
@@ -237,13 +238,13 @@ static void count_from_outside(struct times *t, const struct ptx_noted_variable 
 }
 
 /* Whether there are as many notes as assignments: returns 0. One more may be of line @to: returns 1. Else -1. */
-static int left_over(const struct times *t, const struct ptx_note_place *place, uint32_t to)
+static int left_over(const struct times *t, const struct ptx_note_position *position, uint32_t to)
 {
-    if (t->least == t->most && place->notes == t->most + 1 && ptx_note_assigns(t->lines, to, to))
+    if (t->least == t->most && position->notes == t->most + 1 && ptx_note_assigns(t->lines, to, to))
         return 1;
-    if (place->notes < t->least || place->notes > t->most)
+    if (position->notes < t->least || position->notes > t->most)
         return -1;
-    return t->arms && (t->lost || !place->crossed || place->notes != t->least) ? -1 : 0;
+    return t->arms && (t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
 }
 
 /* Whether all lines of a loop that assign have code, so that a path without it is not around the loop. */
@@ -256,32 +257,32 @@ static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lin
 }
 
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
-                    const struct ptx_note_place *place, uint32_t to)
+                    const struct ptx_note_position *position, uint32_t to)
 {
     const struct ptx_noted_lines *lines = &noting->lines.at[v->lines - 1];
-    const uint32_t from = place->line;
+    const uint32_t from = position->line;
     const struct ptx_noted_line *loop = from >= to ? loop_around(lines, from, to) : NULL;
     struct times t = {.pl = pl, .noting = noting, .lines = lines};
 
-    if (from == 0 || (place->left && to <= from)) {
+    if (from == 0 || (position->left && to <= from)) {
         count_from_outside(&t, v, to);
-    } else if (from == to && (!place->back || loop_from(lines, from) != NULL || is_coded(noting, lines, loop))) {
-        return place->notes;
+    } else if (from == to && (!position->back || loop_from(lines, from) != NULL || is_coded(noting, lines, loop))) {
+        return position->notes;
     } else if (from < to) {
         count_forward(&t, from, to, false);
     } else if (loop != NULL) {
-        if (!place->back && to != loop->line && ptx_note_assigns(lines, to, from))
+        if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
             return -1; /* code may have been moved */
         count_forward(&t, from, loop->reached, true);
         count_forward(&t, loop->line, to, false);
-    } else if (place->notes == 0 && !ptx_note_assigns(lines, to, from)) {
+    } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
         return 0;
     } else if (v->is_inlined) { /* it is executed again */
         count_from_outside(&t, v, to);
     } else {
         return -1;
     }
-    return pl->debug->budget != 0 ? left_over(&t, place, to) : -1;
+    return pl->debug->budget != 0 ? left_over(&t, position, to) : -1;
 }
 
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,

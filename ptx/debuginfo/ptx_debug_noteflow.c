@@ -283,8 +283,8 @@ static bool find_reached(struct following *f, bool everywhere)
         search->from = PTX_ARRAY(f->pl->job, uint32_t, count);
         search->to = PTX_ARRAY(f->pl->job, uint32_t, count);
     }
-    if (search->places == NULL)
-        search->places = PTX_ARRAY(f->pl->job, struct ptx_note_places, count);
+    if (search->positions == NULL)
+        search->positions = PTX_ARRAY(f->pl->job, struct ptx_note_positions, count);
     if (search->room < f->pieces->count) {
         search->room = f->pieces->count;
         search->in = PTX_ARRAY(f->pl->job, uint32_t, count * search->room * PTX_NOTE_SAME);
@@ -328,21 +328,22 @@ static uint32_t *state_of(const struct following *f, uint32_t block)
     return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
 }
 
-static bool add_place(struct ptx_note_places *places, struct ptx_note_place place)
+static bool add_position(struct ptx_note_positions *positions, struct ptx_note_position position)
 {
-    for (unsigned i = 0; i < places->count; i++) {
-        const struct ptx_note_place *at = &places->at[i];
+    for (unsigned i = 0; i < positions->count; i++) {
+        const struct ptx_note_position *at = &positions->at[i];
 
-        if (at->line == place.line && at->notes == place.notes && at->left == place.left && at->back == place.back && at->crossed == place.crossed)
+        if (at->line == position.line && at->notes == position.notes && at->left == position.left && at->back == position.back &&
+            at->crossed == position.crossed)
             return false;
     }
-    if (places->count < PTX_NOTE_PLACES) {
-        places->at[places->count++] = place;
+    if (positions->count < PTX_NOTE_POSITIONS) {
+        positions->at[positions->count++] = position;
         return true;
     }
-    if (places->more)
+    if (positions->more)
         return false;
-    places->more = true;
+    positions->more = true;
     return true;
 }
 
@@ -366,9 +367,9 @@ static void begin_states(struct following *f, uint32_t launch)
 
         for (size_t k = 0; k < block->pred.count && !begins; k++)
             begins = search->reached[block->pred.at[k]] != search->generation;
-        search->places[b] = (struct ptx_note_places){.count = 0};
+        search->positions[b] = (struct ptx_note_positions){.count = 0};
         if (begins)
-            add_place(&search->places[b], (struct ptx_note_place){.crossed = true});
+            add_position(&search->positions[b], (struct ptx_note_position){.crossed = true});
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             in[k] = !begins ? (uint32_t)UNSEEN : k % PTX_NOTE_SAME == 0 && b == 0 ? launch : PTX_NONE;
     }
@@ -412,7 +413,7 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
 /* A path through a block, from its begin. */
 struct walk {
     uint32_t block, *state;
-    struct ptx_note_places places;
+    struct ptx_note_positions positions;
     struct ptx_noted_pieces *ranges; /* which values hold where is added to these; NULL: is not asked */
     uint32_t from;                   /* the values hold from this statement */
     uint32_t batch_end;              /* end of the bytes of the last note that was counted */
@@ -426,23 +427,23 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     if (w->ranges != NULL) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
-            if (w->places.doubted >> k / PTX_NOTE_SAME & 1)
+            if (w->positions.doubted >> k / PTX_NOTE_SAME & 1)
                 shown[k] = PTX_NONE;
         add_range(f, w->ranges, w->from, to, shown);
     }
     w->from = to > w->from ? to : w->from;
 }
 
-/* Whether code of a line is in front of that of a line which the path passes before it, and before an assignment: it has been
- * moved to before that. */
+/* Whether the compiler has moved code of a line up: code of an earlier line, which the path has not passed, follows it in the
+ * block, and the source assigns between the two lines. */
 static bool is_early(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
     const struct ptx_note_group *end = &noting->groups.at[noting->first_group[w->block + 1]];
 
     for (const struct ptx_note_group *next = group + 1; next < end && next <= group + MOST_EARLY; next++)
-        for (unsigned i = 0; i < w->places.count && ptx_note_in_scope(f->lines, next->line) && next->line < group->line; i++)
-            if (w->places.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1))
+        for (unsigned i = 0; i < w->positions.count && ptx_note_in_scope(f->lines, next->line) && next->line < group->line; i++)
+            if (w->positions.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1))
                 return true;
     return false;
 }
@@ -451,46 +452,46 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_lines *lines = f->lines;
-    struct ptx_note_places next = {.doubted = w->places.doubted};
-    bool agrees = !w->places.more, confirms = ptx_note_in_scope(lines, group->line);
+    struct ptx_note_positions next = {.doubted = w->positions.doubted};
+    bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
 
     if (confirms)
         agrees &= !is_early(f, w, group);
     if (!ptx_note_in_function(lines, group->line)) {
-        for (unsigned i = 0; i < w->places.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
-            w->places.at[i].left = true;
+        for (unsigned i = 0; i < w->positions.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
+            w->positions.at[i].left = true;
         return;
     }
     w->counted = false;
-    for (unsigned i = 0; i < w->places.count; i++) {
-        struct ptx_note_place place = w->places.at[i];
+    for (unsigned i = 0; i < w->positions.count; i++) {
+        struct ptx_note_position position = w->positions.at[i];
 
-        confirms &= place.notes != 0 && place.line != group->line;
+        confirms &= position.notes != 0 && position.line != group->line;
         if (ptx_note_in_scope(lines, group->line)) {
-            const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &place, group->line);
+            const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
 
             agrees &= over >= 0;
-            place = (struct ptx_note_place){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
+            position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
         } else {
-            place.left = true;
-            if (place.line == 0) {
-                agrees &= place.notes == 0;
-                place.notes = 0;
+            position.left = true;
+            if (position.line == 0) {
+                agrees &= position.notes == 0;
+                position.notes = 0;
             }
         }
-        add_place(&next, place);
+        add_position(&next, position);
     }
     if (!agrees) {
         show_up_to(f, w, group->first);
         next.doubted = UINT32_MAX;
-    } else if (confirms && (next.doubted & w->places.pending) != 0) {
+    } else if (confirms && (next.doubted & w->positions.pending) != 0) {
         show_up_to(f, w, group->first);
-        next.doubted &= ~w->places.pending;
+        next.doubted &= ~w->positions.pending;
     }
     for (unsigned i = 0; i < next.count && agrees; i++) /* notes that are not of the lines before */
         if (next.at[i].notes != 0)
-            next.pending = w->places.pending;
-    w->places = next;
+            next.pending = w->positions.pending;
+    w->positions = next;
 }
 
 static bool has_piece(const struct following *f, const struct ptx_noted_value *v, uint32_t p)
@@ -522,13 +523,13 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
     const uint32_t next = note->at / 2 < block->end ? line_at(f, note->at / 2) : 0;
     const bool joins = note->at <= 2 * block->first && block->pred.count > 1;
 
-    for (unsigned i = 0; i < w->places.count; i++) {
-        const struct ptx_note_place *place = &w->places.at[i];
-        const bool assigns = ptx_note_assigns(f->lines, place->line, place->line);
+    for (unsigned i = 0; i < w->positions.count; i++) {
+        const struct ptx_note_position *position = &w->positions.at[i];
+        const bool assigns = ptx_note_assigns(f->lines, position->line, position->line);
 
-        if (place->line == 0 || place->left)
+        if (position->line == 0 || position->left)
             continue; /* the scope begins */
-        if ((joins && !ptx_note_counts(f->lines, place) && (!assigns || place->notes != 0)) || (!assigns && place->line == next))
+        if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0)) || (!assigns && position->line == next))
             return true;
     }
     return false;
@@ -542,15 +543,15 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
 
     for (uint32_t p = 0; p < f->pieces->count && news; p++)
         if (has_piece(f, v, p)) {
-            w->places.doubted = (w->places.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
-            w->places.pending = (w->places.pending & ~(UINT32_C(1) << p)) | (uint32_t)!(uncertain && joins) << p;
+            w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
+            w->positions.pending = (w->positions.pending & ~(UINT32_C(1) << p)) | (uint32_t)!(uncertain && joins) << p;
         }
     apply(f, note, w->state);
     if (!news || (uncertain && joins))
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* not another piece of the same */
-        for (unsigned i = 0; i < w->places.count; i++)
-            w->places.at[i].notes += w->places.at[i].notes < UINT8_MAX;
+        for (unsigned i = 0; i < w->positions.count; i++)
+            w->positions.at[i].notes += w->positions.at[i].notes < UINT8_MAX;
     w->counted = true;
     w->batch_end = v->first + v->bytes;
 }
@@ -592,12 +593,12 @@ static bool pass(struct following *f, uint32_t b, struct walk *w)
     if (w->state[0] == UNSEEN)
         return false;
     w->block = b;
-    w->places = search->places[b];
+    w->positions = search->positions[b];
     walk_block(f, w);
     return true;
 }
 
-static bool join_places(struct ptx_note_places *to, const struct ptx_note_places *from, bool back)
+static bool join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back)
 {
     const uint32_t pending = to->count == 0 && !to->more ? from->pending : to->pending & from->pending;
     bool changed = (from->more && !to->more) || (from->doubted & ~to->doubted) != 0 || pending != to->pending;
@@ -606,11 +607,11 @@ static bool join_places(struct ptx_note_places *to, const struct ptx_note_places
     to->more |= from->more;
     to->doubted |= from->doubted;
     for (unsigned i = 0; i < from->count; i++) {
-        struct ptx_note_place place = from->at[i];
+        struct ptx_note_position position = from->at[i];
 
-        place.back |= back;
-        place.crossed = true;
-        changed |= add_place(to, place);
+        position.back |= back;
+        position.crossed = true;
+        changed |= add_position(to, position);
     }
     return changed;
 }
@@ -639,7 +640,7 @@ static bool solve(struct following *f)
                     continue;
                 for (uint32_t p = 0; p < count; p++)
                     changed |= join(state_of(f, next) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
-                changed |= f->lines != NULL && join_places(&search->places[next], &w.places, ptx_note_goes_back(noting, b, next));
+                changed |= f->lines != NULL && join_positions(&search->positions[next], &w.positions, ptx_note_goes_back(noting, b, next));
             }
         }
     }

@@ -79,17 +79,17 @@ struct ptx_noted_block {
 struct ptx_note_group {
     uint32_t line, first, end;
 };
-enum { PTX_NOTE_PLACES = 6 };
+enum { PTX_NOTE_POSITIONS = 6 };
 /** Where a path to a statement is in the source. */
-struct ptx_note_place {
+struct ptx_note_position {
     uint32_t line;  /* last line in the variable's scope, 0: none */
     uint8_t notes;  /* new values noted since the code of that line began */
     bool left;      /* since then the path has been on lines of the function out of the scope */
     bool back;      /* and has taken a branch back */
     bool crossed;   /* and has entered a block */
 };
-struct ptx_note_places {
-    struct ptx_note_place at[PTX_NOTE_PLACES];
+struct ptx_note_positions {
+    struct ptx_note_position at[PTX_NOTE_POSITIONS];
     uint8_t count;
     bool more; /* there are others */
     uint32_t doubted; /* a bit for each piece: its values may be outdated */
@@ -101,7 +101,7 @@ struct ptx_note_search {
     uint32_t *reached, generation;   /* by block: the generation in which the block is among these */
     uint32_t *from, *to;             /* by such a block: its events */
     uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
-    struct ptx_note_places *places;  /* by such a block: where the paths to it are */
+    struct ptx_note_positions *positions;  /* by such a block: where the paths to it are */
 };
 /** Notes of a function. */
 struct ptx_noting {
@@ -160,12 +160,12 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
 /** Whether a line is in the variable's scope, or in its function. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
-/** Whether a path is on or has come through the head of a loop that counts with the variable. */
-bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_place *place);
+/** Whether a path is at or has passed the head of a loop that counts with the variable. */
+bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
 /** Whether the notes on a path to code of line @to are those of the assignments on that path in the source. Returns how many
  *  of them are of line @to itself; -1: the notes do not agree. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
-                    const struct ptx_note_place *place, uint32_t to);
+                    const struct ptx_note_position *position, uint32_t to);
 /** Whether a branch from a block to another one goes around a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Find the entries below @root that variables of the notes are: of two with one name, line and calls it is not known which
