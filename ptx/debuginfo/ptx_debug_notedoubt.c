@@ -58,6 +58,10 @@ static void find_groups(struct doubting *d)
     for (size_t g = 0; g < noting->groups.count; g++)
         if (noting->groups.at[g].line <= noting->last_line)
             noting->has_line[noting->groups.at[g].line] = 1;
+    noting->has_call = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
+    for (size_t i = 0; i < noting->calls.count; i++)
+        if (noting->calls.at[i] <= noting->last_line)
+            noting->has_call[noting->calls.at[i]] = 1;
 }
 
 /* Numbers the blocks by when a search from the entry enters and leaves them. */
@@ -125,6 +129,23 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
     const size_t i = find_line(lines, first);
 
     return i < lines->count && lines->at[i].line <= last;
+}
+
+bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+{
+    size_t i = find_line(lines, line);
+
+    if (i == lines->count || lines->at[i].line != line)
+        return false;
+    while (i != 0 && lines->at[i - 1].reached == 0) /* a statement of several lines */
+        i--;
+    for (; i < lines->count; i++) {
+        if (lines->at[i].line <= noting->last_line && noting->has_call[lines->at[i].line])
+            return true;
+        if (lines->at[i].line >= line && lines->at[i].reached != 0)
+            break;
+    }
+    return false;
 }
 
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line)

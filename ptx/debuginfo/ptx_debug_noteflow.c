@@ -418,13 +418,24 @@ struct walk {
     uint32_t from;                   /* the values hold from this statement */
     uint32_t batch_end;              /* end of the bytes of the last note that was counted */
     bool counted;                    /* since code of a line began, one was */
+    bool outside;                    /* code of other functions, such as an inlined call */
 };
+
+/* Whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may note the new
+ * value before the code of the call. */
+static bool is_in_call(const struct following *f, const struct walk *w)
+{
+    for (unsigned i = 0; i < w->positions.count && w->outside; i++)
+        if (w->positions.at[i].notes != 0 && ptx_note_assigns_after_call(f->noting, f->lines, w->positions.at[i].line))
+            return true;
+    return false;
+}
 
 static void show_up_to(struct following *f, struct walk *w, uint32_t to)
 {
     uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-    if (w->ranges != NULL) {
+    if (w->ranges != NULL && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if (w->positions.doubted >> k / PTX_NOTE_SAME & 1)
@@ -457,6 +468,10 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
 
     if (confirms)
         agrees &= !is_early(f, w, group);
+    if (w->outside == ptx_note_in_function(lines, group->line)) {
+        show_up_to(f, w, group->first);
+        w->outside = !w->outside;
+    }
     if (!ptx_note_in_function(lines, group->line)) {
         for (unsigned i = 0; i < w->positions.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
             w->positions.at[i].left = true;
@@ -750,8 +765,8 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
         return PTX_NOTED_NOTHING;
     f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
     if (param != PTX_NONE) {
-        if (!find_launch_values(&f, variable, &launch))
-            return PTX_NOTED_LAUNCH;
+        if (!find_launch_values(&f, variable, &launch) && f.lines == NULL)
+            return PTX_NOTED_LAUNCH; /* and the source does not assign to it */
     } else {
         for (size_t i = 0; i < variable->notes.count; i++)
             *PTX_PUSH(pl->job, f.events) = variable->notes.at[i];

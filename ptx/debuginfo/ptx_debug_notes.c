@@ -567,6 +567,8 @@ void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, ui
             tag == ISA_TAG_VARIABLE || tag == ISA_TAG_PARAMETER ? ptx_debug_noted(pl, noting, root, i) : NULL;
         const size_t index = variable != NULL ? (size_t)(variable - noting->variables.at) : 0;
 
+        if (tag == ISA_TAG_INLINED)
+            *PTX_PUSH(pl->job, noting->calls) = (uint32_t)number_at(debug, i, ISA_AT_CALL_LINE);
         if (variable == NULL || noting->entries[index] == 2)
             continue;
         if (noting->entries[index]++ == 0)

@@ -118,7 +118,9 @@ struct ptx_noting {
     PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
     uint32_t *first_group;          /* by block */
     uint8_t *has_line;              /* by line, up to @last_line: there is code of it */
+    uint8_t *has_call;              /* the same: an inlined call is on it */
     uint32_t last_line;
+    PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
     uint32_t *entered, *left;       /* by block: when a search from the entry enters and leaves it */
     uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
     struct ptx_note_search search;
@@ -160,6 +162,8 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
 /** Whether a line is in the variable's scope, or in its function. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
+/** Whether the statement on a line assigns to the variable and has an inlined call. */
+bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Whether a path is at or has passed the head of a loop that counts with the variable. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
 /** Whether the notes on a path to code of line @to are those of the assignments on that path in the source. Returns how many
