@@ -43,6 +43,45 @@ static size_t before_blanks(const struct ptx_assigned *source, size_t i)
     return i - 1;
 }
 
+static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, const char *text)
+{
+    return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
+}
+
+/* Returns true if the operator at @i is binary for certain: a name, a number or an index precedes it. */
+static bool has_left_side(const struct ptx_assigned *source, size_t i)
+{
+    const size_t before = before_blanks(source, i);
+    size_t word = before + 1;
+
+    if (before == SIZE_MAX || !is_word(at(source, before)))
+        return before != SIZE_MAX && at(source, before) == ']';
+    while (word != 0 && is_word(source->text[word - 1]))
+        word--;
+    return !is_text(source, word, before + 1, "return") && !is_text(source, word, before + 1, "sizeof") &&
+           !is_text(source, word, before + 1, "else") && !is_text(source, word, before + 1, "do");
+}
+
+/* Returns true if a declaration says that the variable named at @i is a pointer: `*` and qualifiers precede the name. */
+static bool declares_pointer(const struct ptx_assigned *source, size_t i)
+{
+    static const char *const qualifiers[] = {"const", "volatile", "restrict", "__restrict", "__restrict__"};
+
+    for (;;) {
+        const size_t before = before_blanks(source, i);
+        size_t k = 0;
+
+        if (before == SIZE_MAX || !is_word(source->text[before]))
+            return before != SIZE_MAX && source->text[before] == '*';
+        for (i = before + 1; i != 0 && is_word(source->text[i - 1]); i--)
+            ;
+        while (k < LW_COUNT_OF(qualifiers) && !is_text(source, i, before + 1, qualifiers[k]))
+            k++;
+        if (k == LW_COUNT_OF(qualifiers))
+            return false;
+    }
+}
+
 /* Returns true if the text around an occurrence of a name, [@from, @to) in the source, may assign to it. */
 static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to)
 {
@@ -71,7 +110,9 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
         return true;
     a = at(source, before);
     aa = before != 0 ? at(source, before - 1) : ';';
-    return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&') || (a == '/' && aa == '*');
+    if (source->is_pointer && (at(source, to) == '[' || (at(source, to) == '-' && at(source, to + 1) == '>')))
+        return false; /* "&NAME[...]" is the address of what it points to */
+    return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&' && !has_left_side(source, before)) || (a == '/' && aa == '*');
 }
 
 /* Returns true if the source has a macro with parameters, an include of a user's header, or an asm statement: variables
@@ -296,11 +337,6 @@ static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_
     return word;
 }
 
-static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, const char *text)
-{
-    return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
-}
-
 /* Returns true if no loop contains @i, so a call of its function reaches @i at most once. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
@@ -443,7 +479,6 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     unsigned last = 0, end_line = 0, statements = 0;
     const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
-    bool is_pointer = false; /* so an assignment to NAME[...] is none to the variable */
 
     text.has_references = false; /* an assignment through a reference is in the function that has the reference, so the
                                   * line that passes it does not count */
@@ -457,7 +492,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             break;
         if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
             scope = scope_of(source, (size_t)(p - source->text) + size);
-        is_pointer = scope != NULL && at(source, before_blanks(source, (size_t)(p - source->text))) == '*';
+        text.is_pointer = scope != NULL && declares_pointer(source, (size_t)(p - source->text));
     }
     end_line = end_line_of(source, scope);
     if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
@@ -479,7 +514,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
-        to = is_pointer ? after_blanks(source, after) : after_parts(source, after);
+        to = text.is_pointer ? after_blanks(source, after) : after_parts(source, after);
         if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
             continue;
         to_line = line_at(source, end_of_text(source, from));

@@ -44,6 +44,7 @@ struct ptx_assigned {
     bool passes_variables;
     bool has_references;   /* the source is C++: functions may assign through references */
     bool jumps;            /* the source may contain a goto */
+    bool is_pointer;       /* the variable in question is a pointer, so an assignment to NAME[...] is none to it */
     size_t *lines, line_count; /* indices at which lines end */
     struct ptx_brace *braces;
     struct ptx_source_loop {
