@@ -438,7 +438,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     if (w->ranges != NULL && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
-            if (w->positions.doubted >> k / PTX_NOTE_SAME & 1)
+            if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1)
                 shown[k] = PTX_NONE;
         add_range(f, w->ranges, w->from, to, shown);
     }
@@ -463,7 +463,7 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_lines *lines = f->lines;
-    struct ptx_note_positions next = {.doubted = w->positions.doubted};
+    struct ptx_note_positions next = {.doubted = w->positions.doubted, .hidden = w->positions.hidden};
     bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
 
     if (confirms)
@@ -553,9 +553,14 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
 static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
-    const bool news = is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
+    const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const bool joins = note->at <= 2 * f->noting->blocks.at[w->block].first && f->noting->blocks.at[w->block].pred.count > 1;
 
+    for (uint32_t p = 0; p < f->pieces->count; p++)
+        if (has_piece(f, v, p))
+            w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)note->doubts << p;
+    if (note->doubts)
+        return; /* the value before remains known, so that the note may say the same */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)
         if (has_piece(f, v, p)) {
             w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
@@ -616,11 +621,12 @@ static bool pass(struct following *f, uint32_t b, struct walk *w)
 static bool join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back)
 {
     const uint32_t pending = to->count == 0 && !to->more ? from->pending : to->pending & from->pending;
-    bool changed = (from->more && !to->more) || (from->doubted & ~to->doubted) != 0 || pending != to->pending;
+    bool changed = (from->more && !to->more) || ((from->doubted & ~to->doubted) | (from->hidden & ~to->hidden)) != 0 || pending != to->pending;
 
     to->pending = pending;
     to->more |= from->more;
     to->doubted |= from->doubted;
+    to->hidden |= from->hidden;
     for (unsigned i = 0; i < from->count; i++) {
         struct ptx_note_position position = from->at[i];
 

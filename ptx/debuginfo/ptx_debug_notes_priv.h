@@ -93,6 +93,7 @@ struct ptx_note_positions {
     uint8_t count;
     bool more; /* there are others */
     uint32_t doubted; /* a bit for each piece: its values may be outdated */
+    uint32_t hidden;  /* the same: its value is not known until its next note (note_early) */
     uint32_t pending; /* for each piece: a new value has been noted since the last line, which the next line may confirm */
 };
 /** Where the values of one variable are followed (ptx_debug_noteflow.c). */
