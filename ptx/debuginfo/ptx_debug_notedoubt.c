@@ -277,6 +277,17 @@ static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lin
     return true;
 }
 
+/* Whether a path from line @from around a loop leaves out code that follows an assignment which it passes. Then it does not go
+ * around the loop: the compiler has moved code of line @from. */
+static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop, uint32_t from)
+{
+    for (size_t k = find_line(lines, from + 1); k < lines->count && lines->at[k].line <= loop->reached; k++)
+        for (uint32_t l = lines->at[k].line; from > lines->at[k].begins && l <= lines->at[k].reached && l <= loop->reached; l++)
+            if (has_code(noting, l))
+                return true;
+    return false;
+}
+
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                     const struct ptx_note_position *position, uint32_t to)
 {
@@ -294,6 +305,8 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
     } else if (loop != NULL) {
         if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
             return -1; /* code may have been moved */
+        if (skips_code(noting, lines, loop, from))
+            return -1;
         count_forward(&t, from, loop->reached, true);
         count_forward(&t, loop->line, to, false);
     } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {

@@ -46,6 +46,12 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 91000001 clang-14            # a value at the head of a loop is that before the increment
     kept 91000005 clang-19            # one side of a branch without a branch has reused the register, in lanes that go on in the other
     kept 94000183 clang-14            # an assignment of an arm in front of code that has the line of the branch
+    kept 95000079 clang-14            # code of an arm in front of code of lines before the arm
+    kept 97000171 clang-19
+    kept 97000337 clang-14            # the value of an assignment in the inlined call before it
+    kept 97000337 clang-19
+    kept 97000429 clang-14            # an assigned parameter whose only note is the value of the launch
+    kept 97000693 clang-14            # the note of a counter's copy was taken for that of its increment
     kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
     kept 4766258808608889788 clang-14 # code of a loop is before it
     kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
