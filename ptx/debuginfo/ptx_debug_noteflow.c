@@ -282,6 +282,7 @@ static bool find_reached(struct following *f, bool everywhere)
         search->reached = PTX_ARRAY(f->pl->job, uint32_t, count);
         search->from = PTX_ARRAY(f->pl->job, uint32_t, count);
         search->to = PTX_ARRAY(f->pl->job, uint32_t, count);
+        search->changed = PTX_ARRAY(f->pl->job, uint8_t, count);
     }
     if (search->positions == NULL)
         search->positions = PTX_ARRAY(f->pl->job, struct ptx_note_positions, count);
@@ -368,6 +369,7 @@ static void begin_states(struct following *f, uint32_t launch)
         for (size_t k = 0; k < block->pred.count && !begins; k++)
             begins = search->reached[block->pred.at[k]] != search->generation;
         search->positions[b] = (struct ptx_note_positions){.count = 0};
+        search->changed[b] = 1;
         if (begins)
             add_position(&search->positions[b], (struct ptx_note_position){.crossed = true});
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
@@ -652,16 +654,22 @@ static bool solve(struct following *f)
             uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
             struct walk w = {.state = state};
 
+            if (!search->changed[b])
+                continue;
+            search->changed[b] = 0;
             if (!pass(f, b, &w))
                 continue;
             for (size_t s = 0; s < block->succ.count; s++) {
                 const uint32_t next = block->succ.at[s];
+                bool other = false;
 
                 if (search->reached[next] != search->generation)
                     continue;
                 for (uint32_t p = 0; p < count; p++)
-                    changed |= join(state_of(f, next) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
-                changed |= f->lines != NULL && join_positions(&search->positions[next], &w.positions, ptx_note_goes_back(noting, b, next));
+                    other |= join(state_of(f, next) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
+                other |= f->lines != NULL && join_positions(&search->positions[next], &w.positions, ptx_note_goes_back(noting, b, next));
+                search->changed[next] |= other;
+                changed |= other;
             }
         }
     }

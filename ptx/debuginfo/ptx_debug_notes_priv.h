@@ -101,6 +101,7 @@ struct ptx_note_search {
     PTX_LIST(uint32_t) blocks;       /* blocks in which a value may be known, ascending */
     uint32_t *reached, generation;   /* by block: the generation in which the block is among these */
     uint32_t *from, *to;             /* by such a block: its events */
+    uint8_t *changed;                /* by such a block: what is known where it begins has changed since its last pass */
     uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
     struct ptx_note_positions *positions;  /* by such a block: where the paths to it are */
 };
