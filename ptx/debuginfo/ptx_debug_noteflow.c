@@ -532,13 +532,24 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     return false;
 }
 
+/* Whether paths join at a note: only copies of registers or constants, which the join needs, are before it in its block. */
+static bool is_at_join(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
+
+    for (uint32_t s = block->first; 2 * s < note->at && ptx_spend(f->pl, 1); s++)
+        if (f->pl->fn->insns.at[s].op != PTX_MOV)
+            return false;
+    return block->pred.count > 1;
+}
+
 /* Whether something new is not of an assignment for certain: code of a line that does not assign is around it, or paths join
  * there, which have not all come by an assignment without a note, so that it may be the value before the next assignment. */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
     const uint32_t next = note->at / 2 < block->end ? line_at(f, note->at / 2) : 0;
-    const bool joins = note->at <= 2 * block->first && block->pred.count > 1;
+    const bool joins = is_at_join(f, w, note);
 
     for (unsigned i = 0; i < w->positions.count; i++) {
         const struct ptx_note_position *position = &w->positions.at[i];
@@ -556,7 +567,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
-    const bool joins = note->at <= 2 * f->noting->blocks.at[w->block].first && f->noting->blocks.at[w->block].pred.count > 1;
+    const bool joins = is_at_join(f, w, note);
 
     for (uint32_t p = 0; p < f->pieces->count; p++)
         if (has_piece(f, v, p))
