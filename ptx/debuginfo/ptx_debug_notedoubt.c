@@ -277,6 +277,16 @@ static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lin
     return true;
 }
 
+bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    const struct ptx_noted_line *loop = loop_around(lines, to, from);
+
+    for (uint32_t l = loop != NULL ? loop->line : to; loop != NULL && l <= loop->reached; l++)
+        if ((l < to || l > from) && has_code(noting, l))
+            return true;
+    return loop == NULL;
+}
+
 /* Whether a path from line @from around a loop leaves out code that follows an assignment which it passes. Then it does not go
  * around the loop: the compiler has moved code of line @from. */
 static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop, uint32_t from)

@@ -456,9 +456,31 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
 
     for (const struct ptx_note_group *next = group + 1; next < end && next <= group + MOST_EARLY; next++)
         for (unsigned i = 0; i < w->positions.count && ptx_note_in_scope(f->lines, next->line) && next->line < group->line; i++)
-            if (w->positions.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1))
+            if ((w->positions.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1)) ||
+                (w->positions.at[i].line == next->line && ptx_note_assigns(f->lines, next->line + 1, group->line - 1) &&
+                 ptx_note_is_no_round(noting, f->lines, group->line, next->line)))
                 return true;
     return false;
+}
+
+/* Whether a note of an earlier block may be of the second of two assignments: the source assigns between the line and that of
+ * the next code in the block, on lines without code, and there is no note between them. */
+static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    const struct ptx_noting *noting = f->noting;
+    const struct ptx_note_group *next = group + 1, *end = &noting->groups.at[noting->first_group[w->block + 1]];
+
+    while (next < end && (next->line == group->line || !ptx_note_in_scope(f->lines, next->line)))
+        next++;
+    if (next == end || next->line < group->line || !ptx_note_assigns(f->lines, group->line, next->line - 1))
+        return false;
+    for (uint32_t l = group->line; l < next->line; l++)
+        if (noting->has_line[l] && ptx_note_assigns(f->lines, l, l))
+            return false;
+    for (uint32_t e = noting->search.from[w->block]; e < noting->search.to[w->block]; e++)
+        if (!f->events.at[e].kills && f->events.at[e].at > 2 * group->first && f->events.at[e].at <= 2 * next->first)
+            return false;
+    return true;
 }
 
 /* Code of a line begins. */
@@ -487,7 +509,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         if (ptx_note_in_scope(lines, group->line)) {
             const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
 
-            agrees &= over >= 0;
+            agrees &= over >= 0 && !(position.crossed && position.notes != 0 && is_of_next(f, w, group));
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
         } else {
             position.left = true;

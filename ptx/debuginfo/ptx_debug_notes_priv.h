@@ -166,6 +166,8 @@ bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
 /** Whether the statement on a line assigns to the variable and has an inlined call. */
 bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
+/** Whether code of line @to after that of line @from, which is greater, is no round of a loop, as other code of it is left out. */
+bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Whether a path is at or has passed the head of a loop that counts with the variable. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
 /** Whether the notes on a path to code of line @to are those of the assignments on that path in the source. Returns how many
