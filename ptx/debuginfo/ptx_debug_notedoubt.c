@@ -315,7 +315,7 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
     } else if (loop != NULL) {
         if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
             return -1; /* code may have been moved */
-        if (skips_code(noting, lines, loop, from))
+        if (!loop->begins && skips_code(noting, lines, loop, from)) /* without `continue` */
             return -1;
         count_forward(&t, from, loop->reached, true);
         count_forward(&t, loop->line, to, false);
