@@ -621,8 +621,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     }
     for (unsigned i = 0; i < o.dump_count; i++)
         if (is_stdout(o.dump_file[i]) && o.serve) {
-            status = cmd_wrong_usage(cmd, "--dump %s=- and --gdb: standard output is used for the address of gdb: "
-                                          "write to a file", o.dump_name[i]);
+            status = cmd_wrong_usage(cmd, "--dump %s=- and --gdb cannot be combined, as standard output shows the address "
+                                          "to which gdb connects: write the dump to a file", o.dump_name[i]);
             goto cleanup;
         }
     if ((o.limits.instructions != 0 || o.limits.seconds > 0) && o.serve) {

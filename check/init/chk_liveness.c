@@ -27,7 +27,8 @@ static void read_insn(const struct isa_insn *insn, bool exec_written, struct ini
     memset(def, 0, sizeof *def);
     for (unsigned i = 0; i < count; i++) {
         bool lanes = uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_P;
-        /* v_writelane writes one lane; members of a .sync instruction may be some lanes */
+        /* The instruction defines the register in all lanes: it has no guard. v_writelane, which has ISA_F_SCALAR, writes one lane only.
+         * If the program writes exec, any instruction may write some lanes only. */
         bool whole = !guarded && !(lanes && (exec_written || flags & ISA_F_SCALAR));
 
         for (unsigned k = 0; k < uses[i].count; k++) {

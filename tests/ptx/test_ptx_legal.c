@@ -109,7 +109,8 @@ static void instructions_are_documented_and_verified(void **state)
     end = strstr(list, "\n\n");
     assert_non_null(end);
     *end = '\0';
-    /* a name has one blank on each side; brx.idx and cvt.pack are forms of an opcode */
+    /* Replace newlines and dots with blanks, so that each name is between blanks. The list has brx.idx and cvt.pack, of which
+     * ptx_ops.def has the opcodes brx and cvt. */
     for (char *p = list; *p != '\0'; p++)
         *p = *p == '\n' || *p == '.' ? ' ' : *p;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
