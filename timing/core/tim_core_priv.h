@@ -102,8 +102,7 @@ struct tim_op {
     unsigned line_capacity;
     uint32_t packet, ride; /* packet: number, 0: none; ride: list, in core->packets, of sharing instructions */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
-    bool follower;  /* the instruction is a later member of a packet; only the first member has a place in the
-                     * load/store queue */
+    bool follower;  /* a later member of a packet, whose first member has the place in the load/store queue */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -283,10 +282,8 @@ struct tim_core {
     bool reference;          /* the naive model: the core never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached facts on warps are used; else all warps are checked, as in the reference */
-    bool passable;           /* idle schedulers are passed over. This requires quick, one word of places for each
-                              * scheduler, no rotation, no separate queues and no hook `cycle` */
-    bool brisk;              /* passable, and in addition: no mechanism acts in each cycle, has hook `reaches` or makes
-                              * packets; issue.lanes is off */
+    bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, queues or hook `cycle` */
+    bool brisk;              /* passable; no mechanism acts in each cycle, has hook `reaches` or makes packets; no issue.lanes */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
@@ -308,8 +305,7 @@ struct tim_core {
     uint64_t counted;        /* last idle cycle that `sums` includes */
     uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick, and of each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
-    unsigned lasting[TIM_LASTS_COUNTS]; /* amounts that grow in each cycle from lasting_since on, not in the counters
-                                         * yet */
+    unsigned lasting[TIM_LASTS_COUNTS]; /* growth in each cycle from lasting_since on; not in the counters yet */
     uint64_t lasting_since;
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* replays that wait for a slot of the scheduler */
     struct tim_flight flight;
