@@ -121,7 +121,7 @@ static bool repeat(const char *entry, const char *name, int fd, const char *befo
     snprintf(path, sizeof path, "%s/%s", entry, name);
     if (!read_all(path, &text))
         return false;
-    for (char *at = text.bytes; (at = memmem(at, text.size - (size_t)(at - text.bytes), before, length)) != NULL;)
+    for (char *at = text.bytes; (at = memmem(at, text.size - (size_t)(at - text.bytes), before, length)) != NULL; at += length)
         memcpy(at, scratch, length);
     ok = write_all(fd, text.bytes, text.size);
     free(text.bytes);
