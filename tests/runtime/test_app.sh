@@ -31,6 +31,8 @@ grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "no hash_mem"
 grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statistics"
 grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
+"$lanewise" app --check-file a.json --check-file b.json "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" && fail "two files of findings"
+grep -q -e "--check-file: the option is given twice" "$scratch/err" || fail "two files of findings: $(cat "$scratch/err")"
 
 # A program may change its folder: lanewise finds files from the folder in which it was started. The device has the
 # warp width of the option.
