@@ -192,7 +192,7 @@ static struct nat_value divide(const struct nat_build *b, struct nat_value *a, u
                                : (nat_is_signed(type) ? l->BuildSDiv(b->b, a[0].v, by, "") : l->BuildUDiv(b->b, a[0].v, by, ""));
     if (minus != NULL) /* the quotient wraps; the remainder is that of 1 */
         q = remainder ? q : l->BuildSelect(b->b, minus, l->BuildSub(b->b, zero_of(b, a[0]), a[0].v, ""), q, "");
-    q = l->BuildSelect(b->b, zero, remainder ? a[0].v : like(b, a[0], ~UINT64_C(0)).v, q, "");
+    q = l->BuildSelect(b->b, zero, like(b, a[0], ~UINT64_C(0)).v, q, "");
     return (struct nat_value){q, (uint8_t)type, a[0].vector};
 }
 #define DIVIDE(name, type, remainder)                                                         \

@@ -74,7 +74,7 @@ EMU_INLINE uint64_t BITS_f64(double x)
 #define BITS_f16(x) emu_f16_of_f32(x)
 #define BITS_bf16(x) emu_bf16_of_f32(x)
 
-/* ---- integers; division by zero gives all ones, its remainder the dividend ---------- */
+/* ---- integers; quotient and remainder of a division by zero are all ones, as on an H100 ---------- */
 
 EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
 {
@@ -82,7 +82,7 @@ EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
 }
 EMU_INLINE uint32_t emu_rem_u32(uint32_t a, uint32_t b)
 {
-    return b == 0 ? a : a % b;
+    return b == 0 ? ~UINT32_C(0) : a % b;
 }
 EMU_INLINE int32_t emu_div_s32(int32_t a, int32_t b)
 {
@@ -90,7 +90,7 @@ EMU_INLINE int32_t emu_div_s32(int32_t a, int32_t b)
 }
 EMU_INLINE int32_t emu_rem_s32(int32_t a, int32_t b)
 {
-    return b == 0 ? a : b == -1 ? 0 : a % b;
+    return b == 0 ? -1 : b == -1 ? 0 : a % b;
 }
 EMU_INLINE uint64_t emu_div_u64(uint64_t a, uint64_t b)
 {
@@ -98,7 +98,7 @@ EMU_INLINE uint64_t emu_div_u64(uint64_t a, uint64_t b)
 }
 EMU_INLINE uint64_t emu_rem_u64(uint64_t a, uint64_t b)
 {
-    return b == 0 ? a : a % b;
+    return b == 0 ? ~UINT64_C(0) : a % b;
 }
 EMU_INLINE int64_t emu_div_s64(int64_t a, int64_t b)
 {
@@ -106,7 +106,7 @@ EMU_INLINE int64_t emu_div_s64(int64_t a, int64_t b)
 }
 EMU_INLINE int64_t emu_rem_s64(int64_t a, int64_t b)
 {
-    return b == 0 ? a : b == -1 ? 0 : a % b;
+    return b == 0 ? -1 : b == -1 ? 0 : a % b;
 }
 EMU_INLINE uint64_t emu_mulhi_u64(uint64_t a, uint64_t b)
 {

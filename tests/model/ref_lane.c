@@ -309,8 +309,8 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_NEG_S32: D1(0 - ub);
     case ISA_V_DIV_U32: D1(ub ? ua / ub : 0xffffffff);
     case ISA_V_DIV_S32: D1(!sb ? -1 : (s64)sa / sb);
-    case ISA_V_REM_U32: D1(ub ? ua % ub : ua);
-    case ISA_V_REM_S32: D1(!sb ? sa : (s64)sa % sb);
+    case ISA_V_REM_U32: D1(ub ? ua % ub : ~0u);
+    case ISA_V_REM_S32: D1(!sb ? -1 : (s64)sa % sb);
     case ISA_V_BFE_U32: D1(ref_field(a, ub, 32, false));
     case ISA_V_BFE_S32: D1(ref_field(a, ub, 32, true));
     case ISA_V_BFE_U64: D2(ref_field(a, ub, 64, false));
@@ -428,8 +428,8 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_NEG_S64: D2(0 - b);
     case ISA_V_DIV_U64: D2(b ? a / b : ~0ull);
     case ISA_V_DIV_S64: D2(!b ? ~0ull : (u64)((__int128)la / lb));
-    case ISA_V_REM_U64: D2(b ? a % b : a);
-    case ISA_V_REM_S64: D2(!b ? a : (u64)((__int128)la % lb));
+    case ISA_V_REM_U64: D2(b ? a % b : ~(u64)0);
+    case ISA_V_REM_S64: D2(!b ? ~(u64)0 : (u64)((__int128)la % lb));
     case ISA_V_ADD_F32: F1(ref_directed(fa, fb, '+', 1, rnd));
     case ISA_V_SUB_F32: F1(ref_directed(fa, fb, '-', 1, rnd));
     case ISA_V_MUL_F32: F1(ref_directed(fa, fb, '*', 1, rnd));
