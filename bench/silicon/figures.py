@@ -7,7 +7,8 @@ CHAIN = 64  # dependent instructions between two reads of the clock
 
 # name: declarations, a link of the chain; %r1 is the thread's number, so that nothing is uniform
 CHAINS = {
-    'int_add': ('.reg .b32 %x; mov.b32 %x, %r1;', 'add.s32 %x, %x, %x;', 'cvt.u64.u32 %rd9, %x;'),
+    # two registers in turn: a device's compiler makes shifts of a sum of a register with itself
+    'int_add': ('.reg .b32 %x, %y; mov.b32 %x, %r1; add.s32 %y, %r1, 1;', ('add.s32 %x, %x, %y;', 'add.s32 %y, %y, %x;'), 'cvt.u64.u32 %rd9, %x;'),
     'float_add': ('.reg .f32 %x; mov.b32 %x, %r1;', 'add.rn.f32 %x, %x, %x;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
     'float_fma': ('.reg .f32 %x, %y, %z; mov.b32 %x, %r1; add.s32 %r2, %r1, 1; mov.b32 %y, %r2; add.s32 %r2, %r1, 2; mov.b32 %z, %r2;', 'fma.rn.f32 %x, %x, %y, %z;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
     'double_add': ('.reg .f64 %x; mov.b64 %x, %rd8;', 'add.rn.f64 %x, %x, %x;', 'mov.b64 %rd9, %x;'),
@@ -36,7 +37,7 @@ sub.u32 %%r3, %%r3, 1; setp.ne.u32 %%p1, %%r3, 0;
 st.global.u64 [%%rd1], %%rd4; st.global.u64 [%%rd1+8], %%rd9;
 ret;
 }
-''' % (name, declare, '\n'.join([link] * CHAIN), result)
+''' % (name, declare, '\n'.join(link if isinstance(link, str) else link[i % 2] for i in range(CHAIN)), result)
 
 
 # A ring of addresses: each has that of the next, @stride bytes on; a thread writes one.

@@ -26,7 +26,7 @@ tests_ptx_test_ptx_oom_LDFLAGS = $(AM_LDFLAGS) \
 tests_ptx_prop_ptx_SOURCES = tests/ptx/prop_ptx.c
 tests_ptx_prop_ptx_LDADD = liblanewise.a $(TEST_LIBS)
 # one evaluator that shares nothing with the translator; it rounds by the host's control register
-tests_ptx_eval_prop_ptx_eval_SOURCES = tests/ptx/eval/prop_ptx_eval.c tests/ptx/eval/ptx_make.c tests/ptx/eval/ptx_make.h \
+tests_ptx_eval_prop_ptx_eval_SOURCES = tests/ptx/eval/prop_ptx_eval.c tests/ptx/eval/ptx_make.c tests/ptx/eval/ptx_make_run.c tests/ptx/eval/ptx_make.h \
 	tests/ptx/eval/ptx_eval.c tests/ptx/eval/ptx_eval_read.c tests/ptx/eval/ptx_eval_math.c tests/ptx/eval/ptx_eval.h \
 	tests/ptx/eval/ptx_eval_priv.h tests/model/ref_root.c tests/model/ref_root.h
 tests_ptx_eval_prop_ptx_eval_CFLAGS = $(AM_CFLAGS) -frounding-math
@@ -83,3 +83,8 @@ check_SCRIPTS += tests/clients/gdb_native_compare.sh
 EXTRA_DIST += tests/clients/gdb_native_compare.sh
 check_SCRIPTS += tests/ptx/test_compiler_words.sh
 EXTRA_DIST += tests/ptx/test_compiler_words.sh
+check_PROGRAMS += tests/ptx/silicon/test_ptx_silicon
+tests_ptx_silicon_test_ptx_silicon_SOURCES = tests/ptx/silicon/test_ptx_silicon.c tests/ptx/silicon/silicon_forms.c \
+	tests/ptx/silicon/silicon_forms.h tests/ptx/eval/ptx_make.c tests/ptx/eval/ptx_make_run.c tests/ptx/eval/ptx_make.h
+tests_ptx_silicon_test_ptx_silicon_LDADD = liblanewise.a $(TEST_LIBS) -lm
+EXTRA_DIST += tests/ptx/silicon/forms.txt tests/ptx/silicon/devices

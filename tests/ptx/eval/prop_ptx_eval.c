@@ -48,60 +48,6 @@ static struct setting choose(uint64_t seed, bool warp)
     return s;
 }
 
-struct shape {
-    uint32_t grid, block;
-    size_t bytes;
-};
-static struct shape shape_of(uint64_t seed, bool warp)
-{
-    static const uint32_t whole[] = { 32, 64, 96 }, any[] = { 32, 40, 25, 7, 64 };
-    struct shape s = { 1 + (uint32_t)(seed % 2), warp ? whole[seed / 2 % 3] : any[seed / 2 % 5], 0 };
-
-    s.bytes = (size_t)s.grid * s.block * PM_ROW_BYTES + PM_SUM_BYTES;
-    return s;
-}
-
-/* Numbers of every kind: small integers, random words, floats near to and far from 1. */
-static void fill(uint8_t *memory, const struct shape *shape, uint64_t seed)
-{
-    uint64_t state = seed ^ 0xf111;
-
-    memset(memory, 0, shape->bytes);
-    for (size_t row = 0; row < (size_t)shape->grid * shape->block; row++) {
-        uint8_t *p = memory + row * PM_ROW_BYTES;
-
-        for (unsigned i = 0; i < 16; i++) {
-            uint64_t v = pm_random(&state);
-            float f = (float)(int32_t)(v >> 40) / (float)(1 + (v & 1023));
-            double d = (double)(int64_t)v / (double)(1 + (v & 65535));
-            uint32_t w = (uint32_t)(v >> 32);
-
-            if (i < 4) {
-                if (v & 1)
-                    w = (uint32_t)(int32_t)((int)(v >> 8 & 255) - 128);
-                memcpy(p + 8 * i, &w, 4);
-                w = (uint32_t)(v >> 13);
-                memcpy(p + 8 * i + 4, &w, 4);
-            } else if (i < 8) {
-                v = v % 3 == 0 ? v >> 50 : v;
-                memcpy(p + 8 * i, &v, 8);
-            } else if (i < 10) {
-                memcpy(p + 8 * i, &f, 4);
-                memcpy(p + 8 * i + 4, v % 7 == 0 ? (void *)&w : (void *)&f, 4);
-            } else if (i < 12) {
-                memcpy(p + 8 * i, v % 7 == 0 ? (void *)&v : (void *)&d, 8);
-            } else {
-                memcpy(p + 8 * i, &v, 8);
-            }
-        }
-        for (unsigned i = 128; i < 256; i += 4) {
-            uint32_t w = (uint32_t)pm_random(&state);
-
-            memcpy(p + i, &w, 4);
-        }
-    }
-}
-
 struct module {
     struct isa_object *object;
     struct emu_machine *machine;
@@ -162,19 +108,17 @@ static bool open_module(struct module *m, const char *text, uint64_t seed, bool 
 /** Run one kernel both ways. */
 static bool compare(struct module *m, const char *name, uint64_t seed, bool warp, char *why)
 {
-    struct shape shape = shape_of(seed, warp);
+    struct pm_shape shape = pm_shape(seed, warp);
     uint8_t *want = malloc(shape.bytes), *got = malloc(shape.bytes);
-    uint64_t state = seed + 3;
     struct lw_error err = { LW_OK, "" };
     struct emu_stop stop;
     bool ok = false, trapped = false;
     /* out, pa, pb, pc, pd, pe in the layout of C */
-    uint64_t params[PM_PARAM_BYTES / 8];
+    uint64_t params[PM_PARAM_BYTES / 8] = { 0 };
 
-    for (unsigned i = 0; i < PM_PARAM_BYTES / 8; i++)
-        params[i] = pm_random(&state);
+    pm_parameters(params, seed);
     params[0] = m->out;
-    fill(want, &shape, seed);
+    pm_fill(want, &shape, seed);
     struct emu_launch launch = { .program = m->program,
                                  .kernel = emu_program_kernel(m->program, name),
                                  .grid = { shape.grid, 1, 1 }, .block = { shape.block, 1, 1 },
@@ -287,7 +231,7 @@ static void one_module(uint64_t seed, unsigned kernels, bool calls)
 {
     struct pm_kernel k[KERNELS];
     uint64_t first = seed * KERNELS;
-    char *head = pm_head(seed, calls), *text, why[WHY] = "";
+    char *head = pm_head(seed, calls, false), *text, why[WHY] = "";
     size_t size = strlen(head) + 1;
     struct module m;
     bool warp = false;
@@ -299,7 +243,7 @@ static void one_module(uint64_t seed, unsigned kernels, bool calls)
         char name[16], *body;
 
         snprintf(name, sizeof name, "k%u", i);
-        pm_make(&k[i], first + i, name, calls);
+        pm_make(&k[i], first + i, name, calls, false);
         warp = warp || k[i].warp;
         body = pm_text(&k[i]);
         text = realloc(text, size + strlen(body));
@@ -361,7 +305,7 @@ static const char *const kept[] = {
 
 static void kernels_that_once_failed_do_not(void **state)
 {
-    char *head = pm_head(0, true), why[WHY] = "";
+    char *head = pm_head(0, true, false), why[WHY] = "";
 
     (void)state;
     for (unsigned i = 0; i < sizeof kept / sizeof kept[0]; i++) {

@@ -17,6 +17,9 @@
  *   \001                  a bar, '|'
  *   $L                    a label of its own
  *   $S $B                 a space of scratch memory and its base register; $T: one with atomics
+ *   ^                     at the beginning: a device with sm_90 has no such instruction, rounds it in its own way,
+ *                         chooses another NaN, leaves memory or a register undefined, or NVIDIA's compiler computes
+ *                         it wrongly for constant operands; kernels for a device are made without it
  *
  * Divisors are made odd or large first, so that nothing is left to the machine.
  */
@@ -91,10 +94,10 @@ static const char *const straight[] = {
     "brev.b64 $D,$w",
     "bfind<|.shiftamt>.<u32|s32> $R,$v",
     "bfind<|.shiftamt>.<u64|s64> $R,$w",
-    "bfe.<u32|s32> $R,$r,<$n|$v>,<$n|$v>",
-    "bfe.<u64|s64> $D,$d,<$n|$v>,<$n|$v>",
-    "bfi.b32 $R,$r,$r,<$n|$v>,<$n|$v>",
-    "bfi.b64 $D,$d,$d,<$n|$v>,<$n|$v>",
+    "^bfe.<u32|s32> $R,$r,<$n|$v>,<$n|$v>",
+    "^bfe.<u64|s64> $D,$d,<$n|$v>,<$n|$v>",
+    "^bfi.b32 $R,$r,$r,<$n|$v>,<$n|$v>",
+    "^bfi.b64 $D,$d,$d,<$n|$v>,<$n|$v>",
     "bmsk.<clamp|wrap>.b32 $R,<$n|$v>,<$n|$v>",
     "szext.<clamp|wrap>.<u32|s32> $R,$v,<$n|$v>",
     "and.b32 %t0,$v,31;\nfns.b32 $R,$r,%t0,<1|-1|0|2|-3|5>",
@@ -102,7 +105,7 @@ static const char *const straight[] = {
     "prmt.b32 $R,$r,$r,<$r|$x>",
     "prmt.b32.<f4e|b4e|rc8|ecl|ecr|rc16> $R,$r,$r,<$n|$v>",
     "dp4a.<u32|s32>.<u32|s32> $R,$r,$r,$r",
-    "<vabsdiff2|vabsdiff4>.<u32|s32>.<u32.u32|s32.s32><|.add> $R,$r,$r,$r",
+    "<vabsdiff2|vabsdiff4>.<u32|s32>.<u32.u32|s32.s32><|.add> $R,$v,$v,$v",
     "dp2a.<lo|hi>.<u32|s32>.<u32|s32> $R,$r,$r,$r",
     /* comparisons, selections */
     "setp.<eq|ne|lt|le|gt|ge>.<u16|s16> $P,$h,$h",
@@ -175,15 +178,15 @@ static const char *const straight[] = {
     "cvt.<rni|rzi>.<u16|s16>.f16 $H,$y",
     "cvt.<rni|rzi>.<u32|s32>.f16 $R,$y",
     "cvt<|.ftz>.f64.f32 $G,$z",
-    "cvt.<rn|rz|rm|rp><|.ftz><|.sat>.f32.f64 $F,$e",
+    "^cvt.<rn|rz|rm|rp><|.ftz><|.sat>.f32.f64 $F,$e",
     "cvt.<rni|rzi|rmi|rpi><|.ftz><|.sat>.f32.f32 $F,$z",
     "cvt<.ftz|.sat|.ftz.sat>.f32.f32 $F,$z",
     "cvt.<rni|rzi|rmi|rpi><|.sat>.f64.f64 $G,$e",
-    "cvt.f32.<f16|bf16> $F,$y",
+    "^cvt.f32.<f16|bf16> $F,$y",
     "cvt.f64.f16 $G,$y",
     "cvt.<rn|rz><|.relu><|.satfinite>.f16.f32 $H,$z",
     "cvt.<rn|rz><|.relu><|.satfinite>.bf16.f32 $H,$z",
-    "cvt.rn.f16.f64 $H,$e",
+    "^cvt.rn.f16.f64 $H,$e",
     "cvt.<rni|rzi|rmi|rpi>.f16.f16 $H,$y",
     "cvt.<rn|rz><|.relu><|.satfinite>.<f16x2|bf16x2>.f32 $R,$z,$z",
     /* floats */
@@ -196,9 +199,9 @@ static const char *const straight[] = {
     "<fma|mad>.<rn|rz|rm|rp>.f64 $G,$g,$g,$g",
     "div.<rn|rz|rm|rp>.f64 $G,$g,$g",
     "<rcp|sqrt>.<rn|rz|rm|rp>.f64 $G,$e",
-    "<min|max><|.ftz><|.NaN><|.xorsign.abs>.f32 $F,$f,$f",
-    "<min|max>.f64 $G,$g,$g",
-    "<abs|neg><|.ftz>.f32 $F,$z",
+    "^<min|max><|.ftz><|.NaN><|.xorsign.abs>.f32 $F,$f,$f",
+    "^<min|max>.f64 $G,$g,$g",
+    "^<abs|neg><|.ftz>.f32 $F,$z",
     "<abs|neg>.f64 $G,$e",
     "copysign.f32 $F,$f,$f",
     "copysign.f64 $G,$g,$g",
@@ -212,16 +215,16 @@ static const char *const straight[] = {
     "<add|sub|mul>.rn.bf16x2 $R,$v,$v",
     "fma.rn<|.relu>.bf16 $H,$y,$y,$y",
     "fma.rn<|.relu>.bf16x2 $R,$v,$v,$v",
-    "<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16 $H,$y,$y",
-    "<min|max><|.ftz><|.NaN>.f16x2 $R,$v,$v",
-    "<min|max><|.NaN><|.xorsign.abs>.<bf16> $H,$y,$y",
-    "<min|max><|.NaN>.bf16x2 $R,$v,$v",
-    "<abs|neg><|.ftz>.f16 $H,$y",
-    "<abs|neg><|.ftz>.f16x2 $R,$v",
-    "<abs|neg>.bf16 $H,$y",
-    "<abs|neg>.bf16x2 $R,$v",
-    "<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16x2 $R,$v,$v",
-    "<min|max><|.NaN><|.xorsign.abs>.bf16x2 $R,$v,$v",
+    "^<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16 $H,$y,$y",
+    "^<min|max><|.ftz><|.NaN>.f16x2 $R,$v,$v",
+    "^<min|max><|.NaN><|.xorsign.abs>.<bf16> $H,$y,$y",
+    "^<min|max><|.NaN>.bf16x2 $R,$v,$v",
+    "^<abs|neg><|.ftz>.f16 $H,$y",
+    "^<abs|neg><|.ftz>.f16x2 $R,$v",
+    "^<abs|neg>.bf16 $H,$y",
+    "^<abs|neg>.bf16x2 $R,$v",
+    "^<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16x2 $R,$v,$v",
+    "^<min|max><|.NaN><|.xorsign.abs>.bf16x2 $R,$v,$v",
     "setp.<eq|lt|neu|num>.<and|or|xor><|.ftz>.f16x2 $2,$v,$v,$q",
     "setp.<eq|lt|neu|num>.<and|or|xor>.<f16|bf16> $P,$y,$y,$q",
     "set.<lt|ge|nan>.<u32|s32>.<f16|bf16> $R,$y,$y",
@@ -230,33 +233,33 @@ static const char *const straight[] = {
     "set.<lt|ge|neu>.<u32|s32>.<f16x2|bf16x2> $R,$v,$v",
     "slct.f64.<s32> $G,$g,$g,$r",
     "slct.<u16|b16|s16>.f32 $H,$h,$h,$f",
-    "cvt.<rn|rz|rm|rp><|.ftz><|.sat>.f16.f32 $H,$z",
+    "^cvt.<rn|rz|rm|rp><|.ftz><|.sat>.f16.f32 $H,$z",
     "cvt.<rn|rz|rm|rp>.f16.<u8|s8> $H,$y",
     "cvt.<rn|rz|rm|rp>.f16.<u64|s64> $H,$w",
-    "cvt.<rn|rz|rm|rp>.f16.f64 $H,$e",
+    "^cvt.<rn|rz|rm|rp>.f16.f64 $H,$e",
     "cvt<|.ftz><|.sat>.f32.f16 $F,$y",
     "cvt.rn.bf16.<u32|s32> $H,$v",
     "cvt.<rni|rzi|rmi|rpi>.<u32|s32>.bf16 $R,$y",
     "cvt.<rni|rzi|rmi|rpi>.<u64|s64>.f16 $D,$y",
     "cvt.<rni|rzi|rmi|rpi><|.sat>.<u8|s8>.f16 $H,$y",
-    "<div.approx|div.full><|.ftz>.f32 $F,$f,$f",
-    "<rcp|sqrt|rsqrt>.approx<|.ftz>.f32 $F,$z",
-    "rsqrt.approx.f64 $G,$e",
-    "<ex2|lg2|sin|cos>.approx<|.ftz>.f32 $F,$z",
+    "^<div.approx|div.full><|.ftz>.f32 $F,$f,$f",
+    "^<rcp|sqrt|rsqrt>.approx<|.ftz>.f32 $F,$z",
+    "^rsqrt.approx.f64 $G,$e",
+    "^<ex2|lg2|sin|cos>.approx<|.ftz>.f32 $F,$z",
     /* operands for which results are neither 0, 1 nor infinite */
-    "cvt.rn.f32.s16 %f1,$y;\nmul.f32 %f1,%f1,<0.0625|0.00390625|0.000030517578125>;\n<ex2|sin|cos|tanh|lg2>.approx.f32 $F,%f1",
-    "tanh.approx.f32 $F,$z",
-    "<ex2|tanh>.approx.f16 $H,$y", "<ex2|tanh>.approx.f16x2 $R,$v",
-    "<ex2.approx.ftz|tanh.approx>.bf16 $H,$y", "<ex2.approx.ftz|tanh.approx>.bf16x2 $R,$v",
-    "<rcp|rsqrt>.approx.ftz.f64 $G,$e",
+    "^cvt.rn.f32.s16 %f1,$y;\nmul.f32 %f1,%f1,<0.0625|0.00390625|0.000030517578125>;\n<ex2|sin|cos|tanh|lg2>.approx.f32 $F,%f1",
+    "^tanh.approx.f32 $F,$z",
+    "^<ex2|tanh>.approx.f16 $H,$y", "^<ex2|tanh>.approx.f16x2 $R,$v",
+    "^<ex2.approx.ftz|tanh.approx>.bf16 $H,$y", "^<ex2.approx.ftz|tanh.approx>.bf16x2 $R,$v",
+    "^<rcp|rsqrt>.approx.ftz.f64 $G,$e",
     "st$S<.wb|.cg|.cs|.wt>.u32 [$B+$o],$v",
     "ld$S<.ca|.cg|.cs>.v2.u32 $3,[$B+$o]",
-    "add.<u16x2|s16x2> $R,$r,$r",
-    "<min|max>.<u16x2|s16x2> $R,$r,$r",
+    "add.<u16x2|s16x2> $R,$v,$v",
+    "<min|max>.<u16x2|s16x2> $R,$v,$v",
     "<min|max>.s16x2.relu $R,$v,$v",
-    "<min|max><|.ftz><|.NaN>.f32 $F,$f,$f,$f",
-    "<add|sub|mul><|.rn|.rz|.rm|.rp><|.ftz>.f32x2 $D,$w,$w",
-    "fma.<rn|rz|rm|rp><|.ftz>.f32x2 $D,$w,$w,$w",
+    "^<min|max><|.ftz><|.NaN>.f32 $F,$f,$f,$f",
+    "^<add|sub|mul><|.rn|.rz|.rm|.rp><|.ftz>.f32x2 $D,$w,$w",
+    "^fma.<rn|rz|rm|rp><|.ftz>.f32x2 $D,$w,$w,$w",
     "mov.b64 $D,{$z,$z}",
     "cvt.pack.sat.<u16|s16>.s32 $R,$r,$r",
     "cvt.pack.sat.<u8|s8>.s32.b32 $R,$r,$r,$r",
@@ -302,8 +305,8 @@ static const char *const straight[] = {
     /* atomics on memory that belongs to the thread */
     "atom$T.add.<u32|s32> $R,[$B+$o],$r",
     "atom$T.add.u64 $D,[$B+$o],$d",
-    "atom$T.add.f32 $F,[$B+$o],$f",
-    "atom$T.add.f64 $G,[$B+$o],$g",
+    "^atom$T.add.f32 $F,[$B+$o],$f",
+    "^atom$T.add.f64 $G,[$B+$o],$g",
     "atom$T.add.noftz.f16 $H,[$B+$o],$y",
     "atom$T.add.noftz.f16x2 $R,[$B+$o],$v",
     "atom$T.<min|max>.<u32|s32> $R,[$B+$o],$r",
@@ -318,7 +321,7 @@ static const char *const straight[] = {
     "atom$T.cas.b64 $D,[$B+$o],$d,$d",
     "atom$T.cas.b16 $H,[$B+$o],$y,$y",
     "red$T.<add.u32|max.s32|xor.b32|inc.u32> [$B+$o],$r",
-    "red$T.<add.f32> [$B+$o],$f",
+    "^red$T.<add.f32> [$B+$o],$f",
     /* atomics on words that all threads access; this kernel does not read these words */
     "red.global.add.u32 [%sum],$r", "red.global.min.s32 [%sum+8],$r",
     "red.global.max.u32 [%sum+16],$r", "red.global.and.b32 [%sum+24],$r",
@@ -328,18 +331,18 @@ static const char *const straight[] = {
     "red.<relaxed.gpu.|>global.xor.b64 [%sum+64],$d",
     "red.shared.add.u32 [cell],$r", "red.shared.max.s32 [cell+4],$r",
     "red.global.add.noftz.v2.f16 [%row+$o],$5", "red.global.add.noftz.v2.bf16x2 [%row+$o],$3",
-    "red.global.v4.f32.add [%row+$o],$8",
-    "atom.global.v2.f32.add {%f0,%f1},[%row+$o],{%f1,%f0}",
-    "cp.async.ca.shared.global [%sh+$o],[%row+$o],<4|8|16>",
+    "^red.global.v4.f32.add [%row+$o],$8",
+    "^atom.global.v2.f32.add {%f0,%f1},[%row+$o],{%f1,%f0}",
+    "^cp.async.ca.shared.global [%sh+$o],[%row+$o],<4|8|16>",
     "cp.async.cg.shared.global.L2::128B [%sh+$o],[%row+$o],16;\ncp.async.commit_group;\ncp.async.wait_group 0",
     "and.b32 %t0,$v,15;\ncp.async.ca.shared.global [%sh+$o],[%row+$o],16,%t0;\ncp.async.wait_all",
-    "and.b32 %t0,$v,3;\n<|@%p1 |@!%p2 >cp.async.ca.shared.global [%sh+$o],[%row+$o],4,%t0",
-    "cp.async.ca.shared.global [%sh+$o],[%row+$o],<8,0|8,8|4,1|16,%p2>",
+    "^and.b32 %t0,$v,3;\n<|@%p1 |@!%p2 >cp.async.ca.shared.global [%sh+$o],[%row+$o],4,%t0",
+    "^cp.async.ca.shared.global [%sh+$o],[%row+$o],<8,0|8,8|4,1|16,%p2>",
     "createpolicy.fractional.L2::evict_first.b64 %u0,1.0;\nld.global.L2::cache_hint.u32 $R,[%row+$o],%u0",
-    "<pmevent 3|discard.global.L2 [%row+256],128|applypriority.global.L2::evict_normal [%row],128|prefetchu.L1 [%row]>",
+    "^<pmevent 3|discard.global.L2 [%row+256],128|applypriority.global.L2::evict_normal [%row],128|prefetchu.L1 [%row]>",
     /* addresses */
     "isspacep.<global|shared|local|const> $P,<%row|%shg|%log>",
-    "mov.u64 %u0,<ctab|ctab+15|ctab+16|gtab|gtab+8>;\nisspacep.<global|const> $P,%u0",
+    "^mov.u64 %u0,<ctab|ctab+15|ctab+16|gtab|gtab+8>;\nisspacep.<global|const> $P,%u0",
     "cvta.to.shared.u64 %u0,%shg;\nst.shared.u32 [%u0+$o],$v",
     "cvta.to.local.u64 %u0,%log;\nld.local.u32 $R,[%u0+$o]",
     "cvta.to.global.u64 %u0,%row;\nld.global.u32 $R,[%u0+$o]",
@@ -367,8 +370,8 @@ static const char *const uniform[] = {
     "mul.wide.<u32|s32> $E,$u,$u", "mad.wide.<u32|s32> $E,$u,$u,$j", "add.s64 $E,$j,$j",
     "sub.s64 $E,$j,$j", "<and|or|xor>.b64 $E,$j,$j", "<shl.b64|shr.u64|shr.s64> $E,$j,$n",
     "cvt.<s64.s32|u64.u32> $E,$u", "cvt.u32.u64 $U,$j", "mul.lo.u64 $E,$j,$j", "mov.b64 {$U,_},$j",
-    "mov.b64 $E,{$V,%s0}", "<popc|clz|brev>.b32 $U,$u", "bfe.<u32|s32> $U,$u,$n,$n",
-    "bfi.b32 $U,$u,$u,$n,$n", "lop3.b32 $U,$u,$u,$u,$b", "<neg|abs>.s32 $U,$u",
+    "mov.b64 $E,{$V,%s0}", "<popc|clz|brev>.b32 $U,$u", "^bfe.<u32|s32> $U,$u,$n,$n",
+    "^bfi.b32 $U,$u,$u,$n,$n", "lop3.b32 $U,$u,$u,$u,$b", "<neg|abs>.s32 $U,$u",
     "selp.b32 $U,$u,$u,$a", "selp.b64 $E,$j,$j,$a", "<div|rem>.u32 $U,$u,<3|10|64>",
     "setp.<eq|ne|lt|le|gt|ge>.<u32|s32> $Q,$u,$u", "setp.<eq|lt>.<and|or|xor>.s32 $Q,$u,$u,$a",
     "setp.<gt|le|ne>.<u64|s64> $Q,$j,$j", "<and|or|xor>.pred $Q,$a,$a", "not.pred $Q,$a",
@@ -383,7 +386,7 @@ static const char *const uniform[] = {
     "ld.global.nc.v4.u32 {$U,%r1,%r3,_},[%first+<0|32|96>]",
     "and.b32 %t0,$u,60;\ncvt.u64.u32 %u0,%t0;\nadd.u64 %u0,%first,%u0;\nld.global.nc.u32 $U,[%u0+<0|4|32>]",
     "mov.u32 $R,$u", "add.u32 $R,$v,$u", "mad.lo.u32 $R,$v,$u,$u", "mov.b32 $U,$u", "mov.b64 $D,$j",
-    "add.s64 $D,$w,$j", "@$a add.u32 $V,$u,1", "@!$a mov.u32 $V,$u", "@$a mov.u32 $R,$u",
+    "add.s64 $D,$w,$j", "^@$a add.u32 $V,$u,1", "^@!$a mov.u32 $V,$u", "@$a mov.u32 $R,$u",
     "add.u32 $V,$u,$u", "selp.b32 $R,$v,$u,$a", "st.global.u32 [%row+$o],$u",
     "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $V,$v", "selp.f32 $F,$f,$z,$a", "setp.lt.s32 $P,$v,$u",
     "shl.b32 $R,$v,$u", "@$a add.u32 $R,$v,$u",
@@ -409,14 +412,14 @@ static const char *const warps[] = {
     "match.all.sync.b64 %r1\001%p0,$w,0xffffffff",
     "redux.sync.<add|min|max>.<u32|s32> $R,$v,0xffffffff",
     "redux.sync.<and|or|xor>.b32 $R,$v,0xffffffff",
-    "vote.sync.ballot.b32 %t0,%p1,-1;\n@!%p1 bra $L;\n<redux.sync.add.s32 $R,$v,%t0|match.any.sync.b32 $R,$v,%t0|vote.sync.all.pred $P,$q,%t0|bar.warp.sync %t0|vote.sync.ballot.b32 $R,$p,%t0>;\n$L:",
-    "and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
+    "^vote.sync.ballot.b32 %t0,%p1,-1;\n@!%p1 bra $L;\n<redux.sync.add.s32 $R,$v,%t0|match.any.sync.b32 $R,$v,%t0|vote.sync.all.pred $P,$q,%t0|bar.warp.sync %t0|vote.sync.ballot.b32 $R,$p,%t0>;\n$L:",
+    "^and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
     "bar.warp.sync -1;\nactivemask.b32 $R",
     "elect.sync <$R|_>\001$P,0xffffffff",
     /* the mask of the active lanes, which has all lanes after reconvergence */
-    "bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
-    "bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
-    "bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
+    "^bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "^bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
+    "^bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
+    "^bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
     "mov.u32 $R,<%laneid|%lanemask_eq|%lanemask_le|%lanemask_lt|%lanemask_ge|%lanemask_gt|WARP_SZ>",
 };
 static const char *const calls[] = {
@@ -428,15 +431,6 @@ static const char *const calls[] = {
 };
 /* clang-format on */
 #define COUNT_OF(x) (sizeof(x) / sizeof(x)[0])
-
-uint64_t pm_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 static unsigned pick(struct pm_kernel *k, unsigned n)
 {
@@ -575,7 +569,8 @@ static void put_template(struct pm_kernel *k, struct text *t, const char *p, con
         case 'R': case 'v': put(t, "%%r%u", pick(k, WORDS)); break;
         case 'D': case 'w': put(t, "%%d%u", pick(k, WIDES)); break;
         case 'F': case 'z': put(t, "%%f%u", pick(k, FLOATS)); break;
-        case 'G': case 'e': put(t, "%%g%u", pick(k, DOUBLES)); break;
+        case 'G': put(t, "%%g%u", k->written = pick(k, DOUBLES)); break;
+        case 'e': put(t, "%%g%u", pick(k, DOUBLES)); break;
         case 'P': case 'p': put(t, "%%p%u", pick(k, PREDICATES)); break;
         case 'q': put(t, "%s%%p%u", pick(k, 3) == 0 ? "!" : "", pick(k, PREDICATES)); break;
         case 'h': case 'r': case 'd': case 'f': case 'g':
@@ -663,11 +658,21 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
 {
     struct text t = { 0 };
 
+    template += *template == '^';
+    /* NVIDIA's compiler executes a part of these without their guard */
+    if (k->device && (strncmp(template, "set.", 4) == 0 || strncmp(template, "testp", 5) == 0))
+        guards = false;
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
         put(&t, "@%s%%p%u ", pick(k, 2) ? "!" : "", pick(k, PREDICATES));
     k->labels++; /* the label that $L uses */
     put_template(k, &t, template, template + strlen(template));
-    put(&t, "%s\n", template[strlen(template) - 1] == ':' ? "" : ";");
+    size_t size = strlen(template);
+    bool block = strcmp(template + size - 2, "\n}") == 0; /* NVIDIA's compiler refuses an empty statement after it */
+
+    put(&t, "%s\n", template[size - 1] == ':' || (k->device && block) ? "" : ";");
+    if (k->device && strstr(template, "$G") != NULL) /* devices choose other NaNs for f64 */
+        put(&t, "setp.nan.f64 %%nan,%%g%u,%%g%u;\n@%%nan mov.b64 %%g%u,0x7ff8000000000000;\n", k->written, k->written,
+            k->written);
     (void)add(k, &t);
 }
 
@@ -701,6 +706,16 @@ static void kept(struct pm_kernel *k, unsigned counter)
     put(&t, changed[pick(k, COUNT_OF(changed))], counter, counter, 3 + 2 * pick(k, 9));
     put(&t, ";\nst.global.u32 [%%row+%u],%%k%u;\nL%u:\n", 16 * pick(k, 8), counter, l);
     (void)add(k, &t);
+}
+
+/* Return one of @n templates. */
+static const char *choose(struct pm_kernel *k, const char *const *templates, size_t n)
+{
+    const char *template = templates[pick(k, (unsigned)n)];
+
+    while (k->device && *template == '^')
+        template = templates[pick(k, (unsigned)n)];
+    return template;
 }
 
 static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool top, bool may_call)
@@ -740,7 +755,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, read_shared(k, &k->s), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
-            bool entered = !k->scalar && pick(k, 4) == 0; /* a barrier in the middle of the side, for some threads */
+            bool entered = !k->scalar && pick(k, 4) == 0 && !k->device; /* a barrier in the middle of the side, for some threads */
             bool keeps = !k->scalar && pick(k, 2) == 0;
 
             if (keeps)
@@ -813,16 +828,16 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                     pick(k, 2) ? "exit" : "ret");
                 (void)add(k, &t);
             } else if (top && !k->leaves && x < 18)
-                simple(k, together[pick(k, COUNT_OF(together))], false);
+                simple(k, choose(k, together, COUNT_OF(together)), false);
             else if (top && k->warp && x < 30)
-                simple(k, warps[pick(k, COUNT_OF(warps))], false);
+                simple(k, choose(k, warps, COUNT_OF(warps)), false);
             else if (may_call && x < 34)
-                simple(k, calls[pick(k, COUNT_OF(calls))], false);
+                simple(k, choose(k, calls, COUNT_OF(calls)), false);
             else if (x < (k->scalar ? 65 : 42))
                 simple(k, pick(k, 4) != 0 ? scalar[pick(k, COUNT_OF(scalar))]
                                           : uniform[pick(k, COUNT_OF(uniform))], false);
             else
-                simple(k, straight[pick(k, COUNT_OF(straight))], true);
+                simple(k, choose(k, straight, COUNT_OF(straight)), true);
             continue;
         }
         k->at[open].match = close;
@@ -835,35 +850,28 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
     }
 }
 
-void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool with_calls)
+void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool with_calls, bool device)
 {
-    *kernel = (struct pm_kernel){ .state = seed * 7919 + 1 };
+    *kernel = (struct pm_kernel){ .state = seed * 7919 + 1, .device = device };
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
     kernel->s = (struct pm_shared){ 6, 6, { 0, 1, 2, 3, 4, 5 } };
     kernel->e = kernel->q = (struct pm_shared){ 2, 2, { 0, 1 } };
     kernel->scalar = pick(kernel, 3) == 0;
     kernel->warp = !kernel->scalar && pick(kernel, 2) == 0;
     kernel->leaves = !kernel->warp && !kernel->scalar && pick(kernel, 4) == 0;
-    kernel->traps = pick(kernel, 25) == 0;
+    kernel->traps = pick(kernel, 25) == 0 && !device;
     statements(kernel, pick(kernel, 3), 7 + pick(kernel, 12), true,
                with_calls && pick(kernel, 2) == 0);
 }
 
-void pm_free(struct pm_kernel *kernel)
+char *pm_head(uint64_t seed, bool with_calls, bool device)
 {
-    for (int i = 0; i < kernel->count; i++)
-        free(kernel->at[i].text);
-    free(kernel->at);
-}
-
-char *pm_head(uint64_t seed, bool with_calls)
-{
-    struct pm_kernel k = { .state = seed ^ 0x5ca1ab1e };
+    struct pm_kernel k = { .state = seed ^ 0x5ca1ab1e, .device = device };
     struct text t = { 0 };
 
-    put(&t, ".version 8.8\n.target sm_100\n.address_size 64\n"
+    put(&t, ".version 8.8\n.target %s\n.address_size 64\n"
             ".const .align 4 .b32 ctab[4] = {1, -2, 0x12345678, 99};\n"
-            ".global .align 16 .u16 gtab[8] = {1, 2, 3, 65535, 32768, 6, 7, 8};\n");
+            ".global .align 16 .u16 gtab[8] = {1, 2, 3, 65535, 32768, 6, 7, 8};\n", device ? "sm_90" : "sm_100");
     if (!with_calls)
         return t.p;
     static const struct {
@@ -906,8 +914,9 @@ char *pm_head(uint64_t seed, bool with_calls)
         for (unsigned i = 0; i < PREDICATES; i++)
             put(&t, "setp.lt.s32 %%p%u,%%r%u,%u;\n", i, i, i);
         for (unsigned i = 0; i < 12; i++) { /* instructions that access only registers */
-            const char *p = straight[pick(&k, 60)];
+            const char *p = choose(&k, straight, 60);
 
+            p += *p == '^';
             put_template(&k, &t, p, p + strlen(p));
             put(&t, ";\n");
         }
@@ -924,9 +933,9 @@ char *pm_text(const struct pm_kernel *k)
             " .param .f32 pd, .param .align 4 .b8 pe[12])\n{\n", k->name);
     put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%k<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<64>;\n"
             ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log, %%first, %%e<64>;\n"
-            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<64>;\n"
+            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<64>, %%nan;\n"
             ".shared .align 16 .b8 shm[12288];\n.shared .align 4 .b32 xch[96];\n"
-            ".shared .align 4 .b32 cell[2];\n.local .align 16 .b8 loc[128];\n");
+            ".shared .align 8 .b32 cell[2];\n.local .align 16 .b8 loc[128];\n");
     put(&t, "ld.param.u64 %%first,[out];\nld.param.u32 %%s0,[pa];\nmov.u32 %%s1,%%ctaid.x;\n"
             "mov.u32 %%s2,%%ntid.x;\nld.const.u32 %%s3,[ctab+4];\nmov.u32 %%s4,77;\n"
             "ld.param.u32 %%s5,[pe+4];\nld.param.u64 %%e0,[pc];\nmov.u64 %%e1,%%e0;\n"
@@ -948,6 +957,11 @@ char *pm_text(const struct pm_kernel *k)
             "cvt.u16.u32 %%h4,%%r8;\n");
     for (unsigned i = 0; i < PREDICATES; i++)
         put(&t, "setp.lt.s32 %%p%u,%%r%u,0;\n", i, i);
+    if (k->device) { /* the memory of a device is not cleared */
+        for (unsigned i = 0; i < 128; i += 8)
+            put(&t, "st.shared.u64 [%%sh+%u],0;\nst.local.u64 [%%lo+%u],0;\n", i, i);
+        put(&t, "st.shared.u32 [%%xch],0;\nst.shared.u64 [cell],0;\nbar.sync 0;\n");
+    }
     for (int i = 0; i < k->count; i++) {
         const struct pm_statement *one = &k->at[i];
 

@@ -15,7 +15,9 @@ struct pm_shared {
 enum {
     PM_ROW_BYTES = 512,  /* bytes of global memory for each thread: 128 of input, 128 of scratch, then the results */
     PM_SUM_BYTES = 128,  /* words for reductions, after the memory of all threads */
-    PM_PARAM_BYTES = 64
+    PM_PARAM_BYTES = 64,
+    PM_PARAMETERS = 6,
+    PM_KERNELS = 20      /* kernels of a module for a device */
 };
 /** A kernel as a list of statements. A statement that opens or closes a block names the other end. */
 struct pm_statement {
@@ -32,20 +34,40 @@ struct pm_kernel {
     bool scalar;         /* most of the kernel is computed identically by all threads, control flow too */
     bool leaves;         /* threads may end early, so that the kernel has no barriers */
     bool traps;          /* threads may reach a trap, which ends the run */
+    bool device;         /* the kernel has only what a device with sm_90 computes exactly as PTX defines it */
     struct pm_shared s, e, q; /* shared registers of 32 and 64 bits, and predicates */
     char kind;           /* registers that the current statement defines */
     unsigned defines;
     uint64_t state;      /* state of the random number generator */
-    unsigned labels, counters;
+    unsigned labels, counters, written; /* written: the f64 register that the current statement writes */
     char name[16];
 };
-/** Generate kernel @name from @seed. @calls: it calls the functions that pm_head() writes. */
-void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls);
+/**
+ * Generate kernel @name from @seed. @calls: it calls the functions that pm_head() writes. @device: a device with sm_90
+ * computes the same as PTX defines: no approximations, no traps, no memory that nobody has written.
+ */
+void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls, bool device);
 void pm_free(struct pm_kernel *kernel);
 /** Return the head of a module with the functions that its kernels call. The caller frees the text. */
-char *pm_head(uint64_t seed, bool calls);
+char *pm_head(uint64_t seed, bool calls, bool device);
 /** The kernel's text, heap. */
 char *pm_text(const struct pm_kernel *kernel);
+
+/** Blocks and threads of a launch, and the bytes of its global memory. */
+struct pm_shape {
+    uint32_t grid, block;
+    size_t bytes;
+};
+/** The launch of kernel @seed. @warp: its blocks are whole warps of 32. */
+struct pm_shape pm_shape(uint64_t seed, bool warp);
+/** Fill @memory with the input of kernel @seed: numbers of every kind. */
+void pm_fill(uint8_t *memory, const struct pm_shape *shape, uint64_t seed);
+/** Set the parameters of kernel @seed, in the layout of C; the first is the address of the memory, left as it is. */
+void pm_parameters(uint64_t parameters[PM_PARAM_BYTES / 8], uint64_t seed);
+/** Where each parameter is in this layout, in bytes. */
+extern const unsigned pm_offsets[PM_PARAMETERS];
+/** Generate module @seed of kernels for a device. Kernel i is number seed * PM_KERNELS + i. Return the text, heap. */
+char *pm_module(uint64_t seed, struct pm_kernel kernels[PM_KERNELS]);
 /** The same numbers everywhere. */
 uint64_t pm_random(uint64_t *state);
 
