@@ -27,6 +27,7 @@ dist_howto_DATA = \
 	%D%/howto/measure-cycles.md \
 	%D%/howto/run-and-verify.md \
 	%D%/howto/run-programs.md \
+	%D%/howto/python.md \
 	%D%/howto/use-from-c-or-python.md
 referencedir = $(docdir)/reference
 dist_reference_DATA = \

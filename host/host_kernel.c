@@ -30,6 +30,10 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
                      : p->space == ISA_SPACE_CONST  ? LANEWISE_PARAM_CONSTANT
                      : p->space == ISA_SPACE_GLOBAL ? LANEWISE_PARAM_GLOBAL
                                                     : LANEWISE_PARAM_VALUE;
+    param.type = p->kind == ISA_PARAM_POINTER   ? LANEWISE_TYPE_POINTER
+                 : p->kind == ISA_PARAM_INTEGER ? LANEWISE_TYPE_INTEGER
+                 : p->kind == ISA_PARAM_FLOAT   ? LANEWISE_TYPE_FLOAT
+                                                : LANEWISE_TYPE_UNKNOWN;
     copy_out(out, out_bytes, &param, sizeof param);
     return LANEWISE_OK;
 }

@@ -8,7 +8,8 @@
  * function exits, aborts or prints; text that kernels print goes to the standard output unless
  * lanewise_print() redirects it. A NULL argument where a value is required is an error like any other.
  *
- * docs/howto/use-from-c-or-python.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
+ * docs/howto/use-from-c-or-python.md is the guide, and docs/howto/python.md that of the Python package over this header;
+ * examples/saxpy.c and examples/saxpy.py are whole programs.
  */
 #ifndef LANEWISE_H
 #define LANEWISE_H
@@ -135,10 +136,18 @@ enum lanewise_param_kind {
     LANEWISE_PARAM_CONSTANT, /* a pointer to __constant memory, which is in global memory */
     LANEWISE_PARAM_LOCAL     /* a piece of __local memory, whose argument is its size */
 };
+/** Type of the value of a parameter. */
+enum lanewise_param_type {
+    LANEWISE_TYPE_UNKNOWN, /* bytes: a structure, a vector, a half; from some sources, any value */
+    LANEWISE_TYPE_INTEGER, /* 1, 2, 4 or 8 bytes; a pointer of CUDA has 8 */
+    LANEWISE_TYPE_FLOAT,   /* 4 or 8 bytes */
+    LANEWISE_TYPE_POINTER
+};
 typedef struct lanewise_param {
     const char *name; /* "" if it is not known; valid as long as the module */
     enum lanewise_param_kind kind;
     uint32_t bytes, align; /* of the value; LOCAL: of the pointer */
+    enum lanewise_param_type type;
 } lanewise_param;
 /** Gets parameter @index, from 0. @out_bytes is sizeof *out: later versions may have more members at its end. */
 LANEWISE_API int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewise_param *out,

@@ -50,3 +50,10 @@ dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
 	docs/examples/pairs.cu docs/examples/halve.cl docs/examples/halve.yaml docs/examples/lock.cl docs/examples/lock.yaml docs/examples/nearby.cl docs/examples/nearby.yaml \
 	docs/examples/tags.yaml docs/examples/vws.yaml docs/examples/vws4.yaml docs/examples/dwr64.yaml
 dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh
+
+# The package for Python, from which pip installs.
+pythondir = $(datadir)/lanewise/python
+dist_python_DATA = python/pyproject.toml
+pypackagedir = $(pythondir)/lanewise
+dist_pypackage_DATA = python/lanewise/__init__.py python/lanewise/_abi.py python/lanewise/_errors.py \
+	python/lanewise/_findings.py python/lanewise/_library.py python/lanewise/_machine.py python/lanewise/_memory.py

@@ -17,8 +17,11 @@ prefix=$(sed -n 's/^prefix=//p' "$pc")
 root=$tmp$prefix
 for f in bin/lanewise include/lanewise.h share/man/man1/lanewise.1 \
     share/bash-completion/completions/lanewise.bash share/doc/lanewise/examples/saxpy.c \
-    share/doc/lanewise/examples/saxpy.py; do
+    share/doc/lanewise/examples/saxpy.py share/lanewise/python/pyproject.toml; do
     [ -s "$root/$f" ] || fail "$prefix/$f is not installed"
+done
+for f in "$src"/python/lanewise/*.py; do
+    cmp -s "$f" "$root/share/lanewise/python/lanewise/${f##*/}" || fail "${f#"$src"/} is not installed"
 done
 # All pages are installed, and their links to each other and to the examples are valid there.
 for page in "$src"/docs/*.md "$src"/docs/*/*.md; do
@@ -65,7 +68,13 @@ if command -v c++ >/dev/null; then
 fi
 export LD_LIBRARY_PATH="$lib" LANEWISE_LIBRARY="$lib/liblanewise.so.0"
 cd "$tmp" || exit 99
-python=$(command -v python3)
+# The example in Python needs numpy, and the package, which pip installs.
+export PYTHONPATH="$root/share/lanewise/python" PYTHONDONTWRITEBYTECODE=1
+python=
+for candidate in python3 /usr/bin/python3; do
+    path=$(command -v $candidate) && "$path" -c 'import numpy' 2>/dev/null && { python=$path; break; }
+done
+[ -n "$python" ] || echo "no Python with numpy: saxpy.py is not tried"
 for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.py"}; do
     plain=$($form 2>&1)
     case $plain in

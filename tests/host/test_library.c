@@ -464,6 +464,15 @@ static void tells(void **state)
     assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 0), 8);
     assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 2), 4);
     assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 3), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        lanewise_param param;
+
+        assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, sizeof param), LANEWISE_OK);
+        assert_int_equal(param.type == LANEWISE_TYPE_INTEGER || (i == 0 && param.type == LANEWISE_TYPE_POINTER), 1);
+        memset(&param, 0, sizeof param);
+        assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, offsetof(lanewise_param, type)), LANEWISE_OK);
+        assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* a caller of an older version */
+    }
     assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
     assert_int_equal(bytes, 4);
     assert_int_equal(lanewise_read(f.gpu, address, &value, 4), LANEWISE_OK);

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types and functions of lanewise.h, for ctypes.
+
+The tables have the C types as lanewise.h has them, and the ctypes types are derived from them. tests/host/python/test_abi.py
+compares the tables with the header by a C compiler: a change of the header that is not made here fails the test.
+"""
+import ctypes
+
+OK, FINDING, ERROR, FAULT, HANG, INTERRUPTED, KILLED = range(7)
+PARAM_VALUE, PARAM_GLOBAL, PARAM_CONSTANT, PARAM_LOCAL = range(4)
+TYPE_UNKNOWN, TYPE_INTEGER, TYPE_FLOAT, TYPE_POINTER = range(4)
+MAX_BLOCK_THREADS = 1024
+
+#: Enumerators of the header with their values.
+ENUMERATORS = {
+    "LANEWISE_OK": OK,
+    "LANEWISE_FINDING": FINDING,
+    "LANEWISE_ERROR": ERROR,
+    "LANEWISE_FAULT": FAULT,
+    "LANEWISE_HANG": HANG,
+    "LANEWISE_INTERRUPTED": INTERRUPTED,
+    "LANEWISE_KILLED": KILLED,
+    "LANEWISE_PARAM_VALUE": PARAM_VALUE,
+    "LANEWISE_PARAM_GLOBAL": PARAM_GLOBAL,
+    "LANEWISE_PARAM_CONSTANT": PARAM_CONSTANT,
+    "LANEWISE_PARAM_LOCAL": PARAM_LOCAL,
+    "LANEWISE_TYPE_UNKNOWN": TYPE_UNKNOWN,
+    "LANEWISE_TYPE_INTEGER": TYPE_INTEGER,
+    "LANEWISE_TYPE_FLOAT": TYPE_FLOAT,
+    "LANEWISE_TYPE_POINTER": TYPE_POINTER,
+    "LANEWISE_MAX_BLOCK_THREADS": MAX_BLOCK_THREADS,
+}
+
+PRINT_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
+READY_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+
+#: Type in C: type in ctypes. Handles are void pointers.
+TYPES = {
+    "void": None,
+    "int": ctypes.c_int,
+    "unsigned": ctypes.c_uint,
+    "size_t": ctypes.c_size_t,
+    "uint32_t": ctypes.c_uint32,
+    "uint64_t": ctypes.c_uint64,
+    "uint32_t[3]": ctypes.c_uint32 * 3,
+    "const uint32_t *": ctypes.POINTER(ctypes.c_uint32),
+    "uint64_t *": ctypes.POINTER(ctypes.c_uint64),
+    "size_t *": ctypes.POINTER(ctypes.c_size_t),
+    "char *": ctypes.c_void_p,  # a text that the caller frees, or the caller's memory
+    "const char *": ctypes.c_char_p,
+    "char **": ctypes.POINTER(ctypes.c_void_p),
+    "const char *const *": ctypes.POINTER(ctypes.c_char_p),
+    "void *": ctypes.c_void_p,
+    "const void *": ctypes.c_void_p,
+    "void **": ctypes.POINTER(ctypes.c_void_p),
+    "const void *const *": ctypes.POINTER(ctypes.c_void_p),
+    "lanewise_machine *": ctypes.c_void_p,
+    "const lanewise_machine *": ctypes.c_void_p,
+    "lanewise_module *": ctypes.c_void_p,
+    "const lanewise_module *": ctypes.c_void_p,
+    "lanewise_module **": ctypes.POINTER(ctypes.c_void_p),
+    "lanewise_kernel *": ctypes.c_void_p,
+    "const lanewise_kernel *": ctypes.c_void_p,
+    "enum lanewise_param_kind": ctypes.c_uint,
+    "enum lanewise_param_type": ctypes.c_uint,
+    "void (*)(void *, const char *, size_t)": PRINT_FUNCTION,
+    "void (*)(void *, const char *)": READY_FUNCTION,
+}
+
+#: Structure: its members as (name, type in C), in the order of the header. A structure precedes those that contain it.
+STRUCTURES = {
+    "lanewise_text": [("name", "const char *"), ("text", "const void *"), ("size", "size_t")],
+    "lanewise_param": [
+        ("name", "const char *"), ("kind", "enum lanewise_param_kind"), ("bytes", "uint32_t"), ("align", "uint32_t"),
+        ("type", "enum lanewise_param_type")],
+    "lanewise_kernel_needs": [
+        ("max_threads", "uint32_t"), ("required_block", "uint32_t[3]"), ("shared_bytes", "uint32_t"),
+        ("local_bytes", "uint32_t"), ("vector_registers", "uint32_t"), ("scalar_registers", "uint32_t")],
+    "lanewise_shape": [
+        ("grid", "uint32_t[3]"), ("block", "uint32_t[3]"), ("shared_bytes", "uint32_t"), ("dimensions", "uint32_t"),
+        ("offset", "uint32_t[3]")],
+    "lanewise_gdb_options": [
+        ("address", "const char *"), ("kernel", "const char *"), ("history_mib", "uint64_t"), ("own", "int"),
+        ("ready", "void (*)(void *, const char *)"), ("context", "void *")],
+    "lanewise_location": [
+        ("kernel", "const char *"), ("function", "const char *"), ("file", "const char *"), ("line", "uint32_t"),
+        ("block", "uint32_t[3]"), ("warp", "uint32_t"), ("launch", "uint32_t"), ("lanes", "uint64_t"), ("pc", "uint64_t")],
+    "lanewise_finding": [
+        ("kind", "const char *"), ("message", "const char *"), ("location", "lanewise_location"),
+        ("other", "lanewise_location"), ("address", "uint64_t"), ("allocation", "const char *"), ("count", "uint64_t"),
+        ("call_count", "unsigned"), ("other_call_count", "unsigned")],
+    "lanewise_call": [("function", "const char *"), ("file", "const char *"), ("line", "uint32_t")],
+}
+
+
+def _structure(name, members):
+    made = type(name, (ctypes.Structure,), {"_fields_": [(member, TYPES[c]) for member, c in members]})
+    TYPES[name] = made
+    for pointer in (name + " *", "const " + name + " *"):
+        TYPES[pointer] = ctypes.POINTER(made)
+    return made
+
+
+Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, Call = (
+    _structure(name, members) for name, members in STRUCTURES.items())
+
+_M, _CM, _MODULE, _CK = "lanewise_machine *", "const lanewise_machine *", "lanewise_module *", "const lanewise_kernel *"
+_T, _OPTIONS, _HEADERS = "const char *", "const char *const *", ("const lanewise_text *", "unsigned")
+
+#: Function: the types of its result and of its parameters in C.
+FUNCTIONS = {
+    "lanewise_version": (_T, []),
+    "lanewise_create": (_M, []),
+    "lanewise_destroy": ("void", [_M]),
+    "lanewise_set": ("int", [_M, _T, _T]),
+    "lanewise_key": (_T, ["unsigned"]),
+    "lanewise_begin": ("int", [_M]),
+    "lanewise_timing_value": ("int", [_M, _T, "char *", "size_t"]),
+    "lanewise_error": (_T, [_CM]),
+    "lanewise_print": ("void", [_M, "void (*)(void *, const char *, size_t)", "void *"]),
+    "lanewise_load": ("int", [_M, _T, _OPTIONS, "lanewise_module **"]),
+    "lanewise_load_text": ("int", [_M, _T, "const void *", "size_t", _OPTIONS, "lanewise_module **"]),
+    "lanewise_compile": ("int", [_M, "const lanewise_text *", *_HEADERS, _OPTIONS, "char **", "size_t *", "char **"]),
+    "lanewise_link": ("int", [_M, *_HEADERS, "lanewise_module **"]),
+    "lanewise_describe": ("int", [_M, "const lanewise_text *", *_HEADERS, _OPTIONS, "char **"]),
+    "lanewise_kernel_at": ("lanewise_kernel *", [_MODULE, "unsigned"]),
+    "lanewise_kernel_find": ("lanewise_kernel *", [_MODULE, _T]),
+    "lanewise_kernel_name": (_T, [_CK]),
+    "lanewise_kernel_param_count": ("unsigned", [_CK]),
+    "lanewise_kernel_param_bytes": ("size_t", [_CK, "unsigned"]),
+    "lanewise_kernel_param": ("int", [_CK, "unsigned", "lanewise_param *", "size_t"]),
+    "lanewise_kernel_get_needs": ("int", [_CK, "lanewise_kernel_needs *", "size_t"]),
+    "lanewise_module_log": (_T, ["const lanewise_module *"]),
+    "lanewise_module_object": ("int", [_MODULE, "void **", "size_t *"]),
+    "lanewise_object_free": ("void", ["void *"]),
+    "lanewise_variable": ("int", [_MODULE, _T, "uint64_t *", "uint64_t *"]),
+    "lanewise_alloc": ("int", [_M, "uint64_t", _T, "uint64_t *"]),
+    "lanewise_free": ("int", [_M, "uint64_t"]),
+    "lanewise_write": ("int", [_M, "uint64_t", "const void *", "size_t"]),
+    "lanewise_read": ("int", [_M, "uint64_t", "void *", "size_t"]),
+    "lanewise_copy": ("int", [_M, "uint64_t", "uint64_t", "uint64_t"]),
+    "lanewise_fill": ("int", [_M, "uint64_t", "const void *", "size_t", "uint64_t"]),
+    "lanewise_allocation": ("int", [_M, "uint64_t", "uint64_t *", "uint64_t *"]),
+    "lanewise_address_range": ("void", [_CM, "uint64_t *", "uint64_t *"]),
+    "lanewise_host_pointer": ("void *", [_M, "uint64_t"]),
+    "lanewise_launch": ("int", [_M, _CK, "const uint32_t *", "const uint32_t *", "uint32_t", "const void *const *"]),
+    "lanewise_launch_shape": ("int", [_M, _CK, "const lanewise_shape *", "size_t", "const void *const *"]),
+    "lanewise_wait": ("int", [_M]),
+    "lanewise_recover": ("int", [_M]),
+    "lanewise_interrupt": ("void", [_M]),
+    "lanewise_gdb": ("int", [_M, "const lanewise_gdb_options *", "size_t"]),
+    "lanewise_record_message": (_T, [_CM]),
+    "lanewise_finding_count": ("unsigned", [_CM]),
+    "lanewise_finding_get": ("int", [_M, "unsigned", "lanewise_finding *", "size_t"]),
+    "lanewise_finding_call": ("int", [_M, "unsigned", "int", "unsigned", "lanewise_call *", "size_t"]),
+    "lanewise_finding_relate": ("int", [_M, "unsigned", _T, _T, "uint32_t"]),
+    "lanewise_finish": ("int", [_M]),
+    "lanewise_statistic": ("int", [_M, _T, "uint64_t *"]),
+    "lanewise_statistic_name": (_T, ["unsigned"]),
+    "lanewise_report": ("int", [_M, _T, "char **"]),
+    "lanewise_report_free": ("void", ["char *"]),
+    "lanewise_hash": ("uint64_t", [_CM]),
+}
+
+
+def declare(library):
+    """Gives the functions of a loaded library their types. Returns the names of those that it lacks."""
+    missing = []
+    for name, (result, parameters) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            missing.append(name)
+            continue
+        function.restype = TYPES[result]
+        function.argtypes = [TYPES[parameter] for parameter in parameters]
+    return missing

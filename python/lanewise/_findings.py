@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings of checks, as Python values."""
+import ctypes
+import dataclasses
+from typing import Optional
+
+from . import _abi
+
+
+def text(value):
+    return value.decode("utf-8", "replace") if value else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A call: an inlined call in a kernel, or the call in Python that launched a kernel. line 0: not known."""
+
+    function: str
+    file: str
+    line: int
+
+    def __str__(self):
+        return "%s (%s:%d)" % (self.function, self.file, self.line)
+
+
+@dataclasses.dataclass(frozen=True)
+class Location:
+    """Location of an event. Texts are "" and line is 0 where nothing is known.
+
+    block   three coordinates
+    warp    index in the block
+    launch  number of the launch: 1, 2, ...
+    lanes   mask of lanes
+    calls   inlined calls that contain the location, the innermost first
+    """
+
+    kernel: str
+    function: str
+    file: str
+    line: int
+    block: tuple
+    warp: int
+    launch: int
+    lanes: int
+    pc: int
+    calls: tuple = ()
+
+    def __str__(self):
+        return "%s:%d" % (self.file, self.line) if self.line else self.kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A finding at one location; location and message describe the first occurrence.
+
+    kind         "race", as `lanewise explain` lists them
+    previous     location of the previous access of a race, or None
+    address      of the access; 0: none
+    allocation   name of the nearest buffer at or below address, "" if there is none
+    count        number of lanes, over all occurrences
+    launched_by  the call in Python that launched the kernel, or None
+    """
+
+    kind: str
+    message: str
+    location: Location
+    previous: Optional[Location]
+    address: int
+    allocation: str
+    count: int
+    launched_by: Optional[Call] = None
+
+    def __str__(self):
+        return "%s: %s: %s" % (self.location, self.kind, self.message)
+
+
+def _location(machine, index, other, c, call_count):
+    calls = []
+    for number in range(call_count):
+        call = _abi.Call()
+        machine.call("finding_call", index, other, number, call, ctypes.sizeof(call))
+        calls.append(Call(text(call.function), text(call.file), call.line))
+    return Location(text(c.kernel), text(c.function), text(c.file), c.line, tuple(c.block), c.warp, c.launch, c.lanes, c.pc,
+                    tuple(calls))
+
+
+def read(machine, index, launched_by):
+    """Returns finding `index` of a machine. `launched_by` maps numbers of launches to calls."""
+    c = _abi.Finding()
+    machine.call("finding_get", index, c, ctypes.sizeof(c))
+    location = _location(machine, index, 0, c.location, c.call_count)
+    previous = _location(machine, index, 1, c.other, c.other_call_count) if text(c.other.kernel) else None
+    return Finding(text(c.kind), text(c.message), location, previous, c.address, text(c.allocation), c.count,
+                   launched_by.get(location.launch))

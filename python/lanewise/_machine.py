@@ -1,0 +1,728 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines, modules and kernels."""
+import collections.abc
+import ctypes
+import dataclasses
+import json
+import os
+import signal
+import sys
+import threading
+
+import numpy
+
+from . import _abi, _findings, _memory
+from ._errors import CompileError, Error, FaultError, FindingError, HangError, KilledError, WaitInterrupted
+from ._library import library
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_KINDS = {_abi.PARAM_VALUE: "value", _abi.PARAM_GLOBAL: "global", _abi.PARAM_CONSTANT: "constant", _abi.PARAM_LOCAL: "local"}
+_PARAM_TYPES = {_abi.TYPE_UNKNOWN: "unknown", _abi.TYPE_INTEGER: "integer", _abi.TYPE_FLOAT: "float",
+                _abi.TYPE_POINTER: "pointer"}
+#: Keys whose value is one list of names; every other list sets the key several times.
+_JOINED = {"check", "mechanism"}
+
+
+def _caller():
+    """Returns the nearest call outside this package."""
+    frame = sys._getframe(1)  # pylint: disable=protected-access
+    while frame is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    name = frame.f_code.co_name
+    return _findings.Call("the module" if name == "<module>" else name, frame.f_code.co_filename, frame.f_lineno)
+
+
+def _setting(key, value):
+    """Returns the texts with which a key is set."""
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    if isinstance(value, collections.abc.Mapping):
+        return ["%s=%s" % pair for pair in value.items()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        texts = [str(v) for v in value]
+        return [",".join(texts)] if key in _JOINED else texts
+    return [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+
+
+def _options(options):
+    if options is None:
+        return None
+    if isinstance(options, (str, bytes)):
+        raise Error("options of the compiler are a list, such as [\"-DN=3\"], but they are the text %r" % options)
+    texts = [os.fsencode(o) for o in options]
+    return (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+
+
+def _as_bytes(text):
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _texts(named):
+    """Returns a C array of the texts of a mapping or of a list of (name, text), and its length."""
+    pairs = list(named.items() if isinstance(named, collections.abc.Mapping) else named or [])
+    made = (_abi.Text * max(len(pairs), 1))()
+    for at, (name, text) in zip(made, pairs):
+        data = _as_bytes(text)
+        at.name, at.size = name.encode(), len(data)
+        at.text = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)
+        made_keep = getattr(made, "keep", [])
+        made_keep.append(data)
+        made.keep = made_keep
+    return made, len(pairs)
+
+
+def _sizes(value, what):
+    sizes = (value,) if isinstance(value, (int, numpy.integer)) else tuple(value)
+    if not 1 <= len(sizes) <= 3 or any(not 1 <= int(n) < 1 << 32 for n in sizes):
+        raise Error("%s is %r, but it has one to three sizes of at least 1" % (what, value))
+    return tuple(int(n) for n in sizes) + (1,) * (3 - len(sizes))
+
+
+class _Guard:
+    """Lock of a machine. A function of the user's that the library calls does not get it: the thread that waits for the
+    library has it."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self.user_thread = None  # on which such a function runs
+
+    def __enter__(self):
+        if self.user_thread == threading.get_ident():
+            raise Error("a function that the machine calls must not use the machine")
+        self._lock.acquire()
+
+    def __exit__(self, *exception):
+        self._lock.release()
+
+
+class _Wait:
+    """lanewise_wait() on a thread. An exception may reach the main thread at any instruction: before the thread runs, too."""
+
+    def __init__(self, lib, handle):
+        self._lib, self._handle = lib, handle
+        self._mutex = threading.Lock()
+        self._begun = self._cancelled = False
+        self.done = threading.Lock()
+        self.done.acquire()
+        self.result = None
+
+    def run(self):
+        """Waits, unless end() was called before."""
+        with self._mutex:
+            if self._cancelled:
+                return
+            self._begun = True
+        self.result = self._lib.lanewise_wait(self._handle)
+        self.done.release()
+
+    def end(self):
+        """Returns when the thread does not use the machine and will not use it."""
+        while True:
+            try:
+                with self._mutex:
+                    self._cancelled = True
+                    if not self._begun:
+                        return
+                self._lib.lanewise_interrupt(self._handle)  # which is lost before the run begins
+                if self.done.acquire(timeout=0.01):
+                    return
+            except KeyboardInterrupt:
+                continue  # the second Ctrl-C
+
+
+class Machine:
+    """A GPU. It belongs to nobody else: several machines in one process share nothing.
+
+    Machine(warp=16, timing="volta", check=["memory", "races"], timing_set={"core.count": 4})
+
+    Keyword arguments are the keys of lanewise_set(), which are options of `lanewise run`, with _ for -; keys() lists them.
+    True and False are "yes" and "no"; a dictionary becomes KEY=VALUE for each of its items; a list sets several values.
+
+    findings  "raise": wait() raises FindingError if checks have found something new. "list": wait() returns what is new, and
+              Machine.findings has everything
+    print     function that gets the text of kernels' printf as str; None drops the text. Without it the text goes to
+              sys.stdout
+
+    A machine may be used by several threads: its calls wait for each other. It is closed by close() or at the end of a
+    `with`, and everything on it ends with it.
+    """
+
+    def __init__(self, *, findings="raise", print=..., **settings):  # pylint: disable=redefined-builtin
+        self._handle = None
+        self._lib = library()
+        if findings not in ("raise", "list"):
+            raise Error("findings is \"raise\" or \"list\", but it is %r" % (findings,))
+        self._raises = findings == "raise"
+        self._lock = _Guard()
+        self._garbage = []      # addresses of buffers that nothing refers to any more
+        self._pending = []      # arguments of launches that have not been waited for
+        self._seen = 0          # findings that were returned or raised
+        self._related = 0       # findings that have the call of their launch in reports
+        self._callers = {}      # number of a launch: the call that launched
+        self._failed = None     # exception of such a function
+        self._print = (lambda text: sys.stdout.write(text)) if print is ... else print  # sys.stdout may be replaced later
+        self._handle = self._lib.lanewise_create()
+        if not self._handle:
+            raise MemoryError("the host has no memory for a machine")
+        self._on_print = _abi.PRINT_FUNCTION(self._printed)
+        self._ready = None
+        self._lib.lanewise_print(self._handle, self._on_print, None)
+        try:
+            for key, value in settings.items():
+                key = key.replace("_", "-")
+                for text in _setting(key, value):
+                    self.call("set", key.encode(), os.fsencode(text))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self.close()
+
+    def close(self):
+        """Destroys the machine with its modules and buffers. Does nothing if it is closed."""
+        with self._lock:
+            handle, self._handle = self._handle, None
+            self._pending, self._garbage = [], []
+            if handle:
+                self._lib.lanewise_destroy(handle)
+
+    @property
+    def closed(self):
+        """True after close()."""
+        return self._handle is None
+
+    @property
+    def handle(self):
+        """The lanewise_machine *, for functions of library()."""
+        if self._handle is None:
+            raise Error("the machine is closed")
+        return self._handle
+
+    # ---- calls ------------------------------------------------------------------------------------------
+
+    def call(self, name, *arguments):
+        """Calls lanewise_NAME(machine, ...) and returns its result, LANEWISE_OK or LANEWISE_FINDING. Other results raise."""
+        with self._lock:
+            self._free_garbage()
+            result = getattr(self._lib, "lanewise_" + name)(self.handle, *arguments)
+            if result not in (_abi.OK, _abi.FINDING):
+                raise self._exception(result)
+            return result
+
+    def free_later(self, address):
+        """Frees a buffer at the next call."""
+        self._garbage.append(address)
+
+    def _free_garbage(self):
+        while self._garbage:
+            self._lib.lanewise_free(self.handle, self._garbage.pop())
+
+    def _error(self):
+        return _findings.text(self._lib.lanewise_error(self.handle)).rstrip("\n")
+
+    def _exception(self, result):
+        kinds = {_abi.FAULT: FaultError, _abi.HANG: HangError, _abi.INTERRUPTED: WaitInterrupted, _abi.KILLED: KilledError}
+        return kinds.get(result, Error)(self._error())
+
+    def _run_user(self, function, *arguments):
+        """Runs a function of the user's that the library has called. Its exception is raised when the library returns."""
+        self._lock.user_thread = threading.get_ident()
+        try:
+            function(*arguments)
+        except BaseException as error:  # pylint: disable=broad-except
+            self._failed = self._failed or error
+        finally:
+            self._lock.user_thread = None
+
+    def _printed(self, _context, text, size):
+        if self._print is not None:
+            self._run_user(self._print, ctypes.string_at(text, size).decode("utf-8", "replace"))
+
+    # ---- programs ---------------------------------------------------------------------------------------
+
+    def load(self, path, options=None):
+        """Loads a file, by its suffix: .cl .cu .ptx .s .lwo. Returns a Module.
+
+        options  list of options for the compiler, such as ["-DN=3"]
+        """
+        return self._module("load", os.fsencode(path), _options(options))
+
+    def compile(self, source, name, options=None):
+        """Loads a program from text (str or bytes). Returns a Module.
+
+        name  appears in messages, and its suffix gives the language: .cl (OpenCL C) .cu (CUDA C++) .ptx .s (assembly), .lwo
+              (the bytes of an object)
+        """
+        data = _as_bytes(source)
+        return self._module("load_text", name.encode(), data, len(data), _options(options))
+
+    def _module(self, function, *arguments):
+        module = ctypes.c_void_p()
+        self._loading(function, *arguments, ctypes.byref(module))
+        return Module(self, module.value)
+
+    def _loading(self, function, *arguments):
+        try:
+            self.call(function, *arguments)
+        except Error as error:
+            message, _, log = error.message.partition("\n")
+            raise CompileError(message, log) from None
+
+    def compile_ptx(self, source, name, headers=None, options=None):
+        """Compiles a source to PTX, for link(). Returns (the PTX as bytes, the output of the compiler).
+
+        headers  texts that the source may include: a dictionary from name to text
+        """
+        texts, _ = _texts([(name, source)])
+        included, count = _texts(headers)
+        ptx, log, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
+        self._loading("compile", texts, included, count, _options(options), ctypes.byref(ptx), ctypes.byref(size),
+                      ctypes.byref(log))
+        try:
+            return ctypes.string_at(ptx, size.value), _findings.text(ctypes.string_at(log) if log else b"")
+        finally:
+            self._lib.lanewise_object_free(ptx)
+            self._lib.lanewise_object_free(log)
+
+    def link(self, texts):
+        """Links texts of PTX to a Module. texts is a dictionary from name to text: the names are those of the sources from
+        which compile_ptx() made the texts, or end in .ptx."""
+        made, count = _texts(texts)
+        return self._module("link", made, count)
+
+    def describe(self, source, name, headers=None, options=None):
+        """Returns the declarations of the kernels of an OpenCL C source: a dictionary from name to {"attributes": text,
+        "parameters": [{"name", "type", "qualifiers", "access"}]}."""
+        texts, _ = _texts([(name, source)])
+        included, count = _texts(headers)
+        out = ctypes.c_void_p()
+        self._loading("describe", texts, included, count, _options(options), ctypes.byref(out))
+        try:
+            lines = _findings.text(ctypes.string_at(out)).splitlines()
+        finally:
+            self._lib.lanewise_object_free(out)
+        kernels = {}
+        for line in lines:
+            if line.startswith("\t"):
+                parameter = dict(zip(("name", "type", "qualifiers", "access"), line[1:].split("\t")))
+                kernel["parameters"].append(parameter)
+            else:
+                name, _, attributes = line.partition("\t")
+                kernel = kernels[name] = {"attributes": attributes, "parameters": []}
+        return kernels
+
+    # ---- memory -----------------------------------------------------------------------------------------
+
+    def buffer(self, values=None, *, shape=None, dtype=numpy.float32, name=None):
+        """Allocates global memory and returns a Buffer.
+
+        values  an array or a list that is copied to it; or
+        shape   a number of elements, or a tuple; the memory is zeroed, and uninitialised for checks
+        dtype   of elements, if values is not an array
+        name    appears in reports
+        """
+        if (values is None) == (shape is None):
+            raise Error("a buffer is made from values or from a shape: give one of them")
+        if values is not None:
+            data = values if isinstance(values, numpy.ndarray) else numpy.asarray(values, dtype=dtype)
+            dtype, shape = data.dtype, data.shape
+        dtype = numpy.dtype(dtype)
+        if dtype.hasobject:
+            raise Error("an array of Python objects (dtype %s) has no bytes for a kernel: give it a numeric dtype" % dtype)
+        shape = (int(shape),) if isinstance(shape, (int, numpy.integer)) else tuple(int(n) for n in shape)
+        nbytes = dtype.itemsize
+        for n in shape:
+            nbytes *= n
+        address = ctypes.c_uint64()
+        self.call("alloc", nbytes, name.encode() if name is not None else None, ctypes.byref(address))
+        made = _memory.Buffer(self, name or "0x%x" % address.value, address.value, nbytes, dtype, shape, True)
+        if values is not None:
+            made.write(data)
+        return made
+
+    # ---- running ----------------------------------------------------------------------------------------
+
+    def launch(self, kernel, grid, block, *arguments, shared=0, offset=(0, 0, 0), dimensions=0):
+        """Queues a kernel after those that were launched before; wait() runs it.
+
+        grid, block  blocks of the grid, threads of a block: a number or up to three
+        arguments    for each parameter: a number; for a pointer a Buffer, an array (see In, Out, InOut; arrays get buffers of
+                     their own, which are copied back and freed by wait()), an address, or None; for a structure or a vector
+                     an array or a structured scalar of its size, or bytes; for a piece of __local memory its size in bytes
+        shared       bytes of dynamic shared memory
+        offset       added to OpenCL's global ids
+        dimensions   1 to 3, as get_work_dim() returns; 0: as many as the sizes need
+        """
+        if kernel.module.machine is not self:
+            raise Error("%s was loaded on another machine" % kernel.name)
+        with self._lock:
+            if len(arguments) != len(kernel.parameters):
+                raise Error("%s has %d parameter%s, but %d argument%s given"
+                            % (kernel.name, len(kernel.parameters), "" if len(kernel.parameters) == 1 else "s",
+                               len(arguments), " is" if len(arguments) == 1 else "s are"))
+            shape = _abi.Shape((ctypes.c_uint32 * 3)(*_sizes(grid, "grid")), (ctypes.c_uint32 * 3)(*_sizes(block, "block")),
+                               shared, dimensions, (ctypes.c_uint32 * 3)(*offset))
+            copies = []
+            values = [kernel.value(p, a, copies) for p, a in zip(kernel.parameters, arguments)]
+            pointers = (ctypes.c_void_p * max(len(values), 1))(*[ctypes.addressof(v) for v in values])
+            self.call("launch_shape", kernel.handle, shape, ctypes.sizeof(shape), pointers)
+            caller = _caller()
+            if caller is not None:  # launches by kernels are counted, too
+                self._callers[self.statistic("grids")] = caller
+            self._pending.append((arguments, copies))
+
+    def wait(self):
+        """Runs everything that was launched to its end, and copies arrays back.
+
+        Returns the list of new findings, after findings="list"; else raises FindingError if there are any. FaultError and
+        HangError: the machine can then be read, and launches are refused until recover(). Ctrl-C stops the run and raises
+        KeyboardInterrupt; wait() continues the run.
+        """
+        with self._lock:
+            self._free_garbage()
+            result = self._wait()
+            failed, self._failed = self._failed, None
+            stopped = self._exception(result) if result not in (_abi.OK, _abi.FINDING) else None
+            if result not in (_abi.INTERRUPTED, _abi.ERROR):
+                self._copy_back()
+            if failed is not None:
+                raise failed
+            if stopped is not None:
+                raise stopped
+            return self._new_findings()
+
+    def _wait(self):
+        """Calls lanewise_wait(). On the main thread it runs on another one, so that Ctrl-C reaches Python meanwhile."""
+        handle = self.handle
+        if (threading.current_thread() is not threading.main_thread()
+                or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None)):
+            return self._lib.lanewise_wait(handle)
+        state = _Wait(self._lib, handle)
+        try:
+            threading.Thread(target=state.run, name="lanewise_wait", daemon=True).start()
+            state.done.acquire()
+        except BaseException:
+            state.end()
+            raise
+        return state.result
+
+    def _copy_back(self):
+        pending, self._pending = self._pending, []
+        for _, copies in pending:
+            for buffer, array in copies:
+                if array is not None:
+                    buffer.read(array)
+        for _, copies in pending:
+            for buffer, _ in copies:
+                buffer.free()
+
+    def _new_findings(self):
+        new = self._findings_from(self._seen)
+        self._seen += len(new)
+        if new and self._raises:
+            raise FindingError(new)
+        return new
+
+    def _findings_from(self, first):
+        """Returns the findings from number `first` on. Those that are new get the call of their launch for reports."""
+        with self._lock:
+            found = []
+            for index in range(first, self._lib.lanewise_finding_count(self.handle)):
+                finding = _findings.read(self, index, self._callers)
+                call = finding.launched_by
+                if call is not None and index >= self._related:
+                    self._lib.lanewise_finding_relate(self.handle, index, ("launched by " + call.function).encode(),
+                                                      os.fsencode(call.file), call.line)
+                found.append(finding)
+            self._related = max(self._related, first + len(found))
+            return found
+
+    def recover(self):
+        """Makes a machine that stopped at a fault or a hang usable again. What was launched and has not ended is dropped."""
+        with self._lock:
+            self.call("recover")
+            self._copy_back()
+
+    def interrupt(self):
+        """Makes wait() raise WaitInterrupted soon. May be called from any thread."""
+        self._lib.lanewise_interrupt(self.handle)
+
+    def gdb(self, address=None, kernel=None, history_mib=0, ready=None):
+        """Lets gdb debug what is launched: wait() waits at the first launch until gdb has connected. To be called before
+        anything is loaded or allocated.
+
+        address  "PORT", "HOST:PORT", "unix:PATH"; None: a free port
+        kernel   only the launch of this kernel stops
+        ready    function that gets the operand of gdb's `target remote` when gdb can connect
+        """
+        options = _abi.GdbOptions(address.encode() if address is not None else None,
+                                  kernel.encode() if kernel is not None else None, history_mib, 0)
+        if ready is not None:
+            options.ready = self._ready = _abi.READY_FUNCTION(lambda _, target: self._run_user(ready, target.decode()))
+        self.call("gdb", options, ctypes.sizeof(options))
+
+    # ---- what happened ----------------------------------------------------------------------------------
+
+    @property
+    def findings(self):
+        """All findings so far, a list of Finding."""
+        return self._findings_from(0)
+
+    def finish(self):
+        """Ends the run: makes the checks of its end (leaks, performance) and sorts findings by file and line. Nothing can be
+        launched after it. Returns all findings."""
+        with self._lock:
+            self._findings_from(self._related)
+            self.call("finish")
+            self._seen = self._related = self._lib.lanewise_finding_count(self.handle)  # they have another order now
+            return self._findings_from(0)
+
+    def statistic(self, name):
+        """Returns a count by name: "thread_instructions", "loads", with a timing model "cycles"."""
+        value = ctypes.c_uint64()
+        self.call("statistic", name.encode(), ctypes.byref(value))
+        return value.value
+
+    def statistics(self):
+        """Returns all counts as a dictionary; with a timing model it has "cycles" and "timing", too."""
+        return json.loads(self.report("statistics"))
+
+    def timing(self):
+        """Returns the report of the timing model as a dictionary."""
+        return json.loads(self.report("timing-json"))
+
+    def timing_value(self, key):
+        """Returns the value of a key of the GPU model, such as "core.count", as text; the key "name" is its name."""
+        out = ctypes.create_string_buffer(4096)
+        self.call("timing_value", key.encode(), ctypes.addressof(out), len(out))
+        return _findings.text(out.value)
+
+    def report(self, kind):
+        """Returns a report as text: "statistics", "timing", "timing-json", "findings", "findings-json", "findings-sarif",
+        "findings-junit", "coverage" or "profile"."""
+        text = ctypes.c_void_p()
+        self.call("report", kind.encode(), ctypes.byref(text))
+        try:
+            return _findings.text(ctypes.string_at(text))
+        finally:
+            self._lib.lanewise_report_free(text)
+
+    @property
+    def record_message(self):
+        """With record=FOLDER: why the latest launch was left out, "" if it was not."""
+        with self._lock:
+            return _findings.text(self._lib.lanewise_record_message(self.handle))
+
+    def hash(self):
+        """Returns a hash over the machine's buffers and printed text."""
+        with self._lock:
+            self._free_garbage()
+            return self._lib.lanewise_hash(self.handle)
+
+
+class Module:
+    """A program on a machine. module["name"] is a kernel, in the form of C++, too: module["reduce<float, 256>"].
+
+    machine  its Machine
+    """
+
+    def __init__(self, machine, handle):
+        self.machine, self._module = machine, handle
+
+    @property
+    def handle(self):
+        """The lanewise_module *, for functions of library()."""
+        self.machine.handle  # raises if the machine is closed  pylint: disable=pointless-statement
+        return self._module
+
+    @property
+    def log(self):
+        """All output of the compiler, "" if there was none."""
+        return _findings.text(self.machine._lib.lanewise_module_log(self.handle))  # pylint: disable=protected-access
+
+    @property
+    def kernels(self):
+        """The kernels, a list in the order of the file."""
+        lib, found = self.machine._lib, []  # pylint: disable=protected-access
+        while True:
+            kernel = lib.lanewise_kernel_at(self.handle, len(found))
+            if not kernel:
+                return found
+            found.append(Kernel(self, kernel))
+
+    def __getitem__(self, name):
+        machine = self.machine
+        with machine._lock:  # pylint: disable=protected-access
+            kernel = machine._lib.lanewise_kernel_find(self.handle, name.encode())  # pylint: disable=protected-access
+            if not kernel:
+                raise Error(machine._error())  # pylint: disable=protected-access
+            return Kernel(self, kernel)
+
+    def __iter__(self):
+        return iter(self.kernels)
+
+    def variable(self, name, dtype=numpy.uint8):
+        """Returns a variable of the module (__device__, __constant__) as a Buffer with elements of `dtype`."""
+        address, nbytes = ctypes.c_uint64(), ctypes.c_uint64()
+        with self.machine._lock:  # pylint: disable=protected-access
+            result = self.machine._lib.lanewise_variable(  # pylint: disable=protected-access
+                self.handle, name.encode(), ctypes.byref(address), ctypes.byref(nbytes))
+            if result != _abi.OK:
+                raise self.machine._exception(result)  # pylint: disable=protected-access
+        dtype = numpy.dtype(dtype)
+        if nbytes.value % dtype.itemsize != 0:
+            raise Error("'%s' has %d bytes, which is no multiple of the %d bytes of %s"
+                        % (name, nbytes.value, dtype.itemsize, dtype))
+        return _memory.Buffer(self.machine, name, address.value, nbytes.value, dtype, (nbytes.value // dtype.itemsize,), False)
+
+    def object(self):
+        """Returns the module as the bytes of an object file; Machine.compile(bytes, "name.lwo") loads them again."""
+        lib, machine = self.machine._lib, self.machine  # pylint: disable=protected-access
+        data, size = ctypes.c_void_p(), ctypes.c_size_t()
+        with machine._lock:  # pylint: disable=protected-access
+            result = lib.lanewise_module_object(self.handle, ctypes.byref(data), ctypes.byref(size))
+            if result != _abi.OK:
+                raise machine._exception(result)  # pylint: disable=protected-access
+        try:
+            return ctypes.string_at(data, size.value)
+        finally:
+            lib.lanewise_object_free(data)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel.
+
+    name    "" if it is not known: options of the compiler such as -g keep it
+    kind    "value", "global", "constant" or "local"; a pointer of CUDA is a value
+    type    "integer", "float", "pointer", or "unknown" (a structure, a vector, a half)
+    nbytes  of its value
+    """
+
+    index: int
+    name: str
+    kind: str
+    type: str
+    nbytes: int
+
+    def __str__(self):
+        return "parameter %d%s" % (self.index + 1, " (%s)" % self.name if self.name else "")
+
+    @property
+    def plain_type(self):
+        """The type in words."""
+        if self.kind == "local":
+            return "a piece of __local memory, whose argument is its size in bytes"
+        if self.type == "pointer":
+            return "a pointer"
+        return "%s of %d byte%s" % ({"integer": "an integer", "float": "a float", "unknown": "a value"}[self.type], self.nbytes,
+                                    "" if self.nbytes == 1 else "s")
+
+
+class Kernel:
+    """A kernel of a module. kernel(grid, block, *arguments) launches it, waits, and returns what Machine.wait() returns.
+
+    module, name
+    parameters  list of Parameter
+    """
+
+    def __init__(self, module, handle):
+        lib = module.machine._lib  # pylint: disable=protected-access
+        self.module, self._kernel = module, handle
+        self.name = _findings.text(lib.lanewise_kernel_name(handle))
+        self.parameters = []
+        for index in range(lib.lanewise_kernel_param_count(handle)):
+            p = _abi.Param()
+            if lib.lanewise_kernel_param(handle, index, p, ctypes.sizeof(p)) != _abi.OK:
+                raise Error(module.machine._error())  # pylint: disable=protected-access
+            name = _findings.text(p.name)
+            if name == "%s_param_%d" % (self.name, index):  # clang's, without debug information
+                name = ""
+            self.parameters.append(Parameter(index, name, _KINDS[p.kind], _PARAM_TYPES[p.type], p.bytes))
+
+    def __repr__(self):
+        return "<lanewise.Kernel %s with %d parameters>" % (self.name, len(self.parameters))
+
+    @property
+    def handle(self):
+        """The lanewise_kernel *, for functions of library()."""
+        self.module.handle  # raises if the machine is closed  pylint: disable=pointless-statement
+        return self._kernel
+
+    @property
+    def needs(self):
+        """What the kernel needs, a dictionary: max_threads, required_block, shared_bytes, local_bytes, vector_registers,
+        scalar_registers."""
+        needs = _abi.KernelNeeds()
+        lib = self.module.machine._lib  # pylint: disable=protected-access
+        if lib.lanewise_kernel_get_needs(self.handle, needs, ctypes.sizeof(needs)) != _abi.OK:
+            raise Error(self.module.machine._error())  # pylint: disable=protected-access
+        values = {name: getattr(needs, name) for name, _ in _abi.STRUCTURES["lanewise_kernel_needs"]}
+        values["required_block"] = tuple(needs.required_block)
+        return values
+
+    def __call__(self, grid, block, *arguments, **shape):
+        """Launches the kernel and waits; arguments as of Machine.launch()."""
+        self.launch(grid, block, *arguments, **shape)
+        return self.module.machine.wait()
+
+    def launch(self, grid, block, *arguments, **shape):
+        """Queues the kernel; see Machine.launch()."""
+        self.module.machine.launch(self, grid, block, *arguments, **shape)
+
+    def value(self, parameter, argument, copies):
+        """Returns the C value of an argument. Arrays get buffers, which are added to `copies` as (buffer, array to fill or
+        None)."""
+        machine = self.module.machine
+        what = "%s: %s" % (self.name, parameter)
+        takes_address = parameter.kind != "local" and (parameter.type == "pointer" or (
+            parameter.nbytes == 8 and parameter.type != "float"))
+        if (isinstance(argument, numpy.ndarray) and parameter.kind == "value"
+                and (parameter.type == "unknown" or (parameter.type != "pointer" and argument.ndim == 0))):
+            array = None  # a vector, a structure, or a number
+        else:
+            array = _memory.passed(argument)
+        if array is not None or isinstance(argument, _memory.Buffer):
+            if not takes_address:
+                raise Error("%s is %s, but the argument is an array or buffer" % (what, parameter.plain_type))
+            buffer = argument if array is None else self._buffer_of(array, parameter, copies)
+            if buffer.machine is not machine:
+                raise Error("%s: the buffer '%s' is on another machine" % (what, buffer.name))
+            buffer._check()  # pylint: disable=protected-access
+            return ctypes.c_uint64(buffer.address)
+        if parameter.kind == "local":
+            if not isinstance(argument, (int, numpy.integer)) or isinstance(argument, bool) or argument < 0:
+                raise Error("%s is %s, but the argument is %s" % (what, parameter.plain_type, type(argument).__name__))
+            return ctypes.c_uint64(int(argument))
+        if argument is None and takes_address:
+            return ctypes.c_uint64(0)
+        data = _memory.value_bytes(argument, what, parameter.nbytes, parameter.type, parameter.plain_type)
+        return (ctypes.c_char * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0"))
+
+    def _buffer_of(self, passed, parameter, copies):
+        """Returns a buffer for an array; one that is passed twice in a launch has one buffer."""
+        for at, (buffer, array) in enumerate(copies):
+            if buffer.source is passed.array:
+                if passed.copies_in and not buffer.filled:
+                    buffer.write(passed.array)
+                    buffer.filled = True
+                if passed.copies_out and array is None:
+                    copies[at] = (buffer, passed.array)
+                return buffer
+        buffer = self.module.machine.buffer(shape=passed.array.shape, dtype=passed.array.dtype, 
+                                            name=parameter.name or "argument %d" % (parameter.index + 1))
+        buffer.source, buffer.filled = passed.array, passed.copies_in
+        if passed.copies_in:
+            buffer.write(passed.array)
+        copies.append((buffer, passed.array if passed.copies_out else None))
+        return buffer

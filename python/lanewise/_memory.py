@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buffers, and arrays as arguments of launches."""
+import ctypes
+
+import numpy
+
+from ._errors import Error
+
+
+class _Passed:
+    """An array as an argument of a launch, with the direction of the copies."""
+
+    copies_in = copies_out = True
+
+    def __init__(self, array):
+        self.array = array if isinstance(array, numpy.ndarray) else numpy.asarray(array)
+        if self.array.dtype.hasobject:
+            raise Error("an array of Python objects (dtype %s) has no bytes for a kernel: give it a numeric dtype"
+                        % self.array.dtype)
+
+
+class In(_Passed):
+    """Passes an array that a launch only reads: it is copied to the machine, and not back. Takes lists, too."""
+
+    copies_out = False
+
+
+class Out(_Passed):
+    """Passes an array that a launch only writes: it is copied back. For checks its buffer begins uninitialised."""
+
+    copies_in = False
+
+    def __init__(self, array):
+        super().__init__(array)
+        _check_writable(array)
+
+
+class InOut(_Passed):
+    """Passes an array that is copied to the machine, and back after the launch. An array without a wrapper is passed so,
+    but one that is not writable is passed as In."""
+
+    def __init__(self, array):
+        super().__init__(array)
+        _check_writable(array)
+
+
+def _check_writable(array):
+    if not isinstance(array, numpy.ndarray) or not array.flags.writeable:
+        raise Error("results cannot be copied to %s: pass a numpy array that is writable, or In(...)"
+                    % ("an array that is not writable" if isinstance(array, numpy.ndarray) else type(array).__name__))
+
+
+def passed(value):
+    """Returns `value` as In, Out or InOut if it is an array to copy, else None."""
+    if isinstance(value, _Passed):
+        return value
+    if isinstance(value, numpy.ndarray):
+        return InOut(value) if value.flags.writeable else In(value)
+    return None
+
+
+class Buffer:
+    """Global memory of a machine: made by Machine.buffer(), or a variable from Module.variable().
+
+    Freed by free(), at the end of a `with`, when nothing refers to it any more, or with its machine.
+
+    machine, name, address, nbytes
+    dtype, shape  of the arrays that read() returns
+    """
+
+    def __init__(self, machine, name, address, nbytes, dtype, shape, owned):
+        self.machine, self.name, self.address, self.nbytes = machine, name, address, nbytes
+        self.dtype, self.shape = dtype, shape
+        self._owned = owned
+        self._live = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.free()
+
+    def __del__(self):
+        # May run on any thread, inside any call: the machine frees the memory at its next call.
+        if getattr(self, "_live", False) and self._owned:
+            self._live = False
+            self.machine.free_later(self.address)
+
+    def __repr__(self):
+        return "<lanewise.Buffer %r: %d bytes at 0x%x%s>" % (self.name, self.nbytes, self.address,
+                                                             "" if self._live else ", freed")
+
+    def _check(self):
+        if not self._live:
+            raise Error("the buffer '%s' was freed" % self.name)
+
+    def free(self):
+        """Frees the memory. Launches that were queued and use it must have been waited for."""
+        if self._live and self._owned and not self.machine.closed:
+            self.machine.call("free", self.address)
+        self._live = False
+
+    def write(self, values, offset=0):
+        """Copies an array, a list or bytes to the buffer, from byte `offset` on.
+
+        Values other than arrays and bytes get the buffer's dtype."""
+        self._check()
+        if isinstance(values, (bytes, bytearray, memoryview)):
+            data = numpy.frombuffer(values, dtype=numpy.uint8)
+        elif isinstance(values, (numpy.ndarray, numpy.generic)):
+            data = numpy.ascontiguousarray(values)
+        else:
+            data = numpy.ascontiguousarray(values, dtype=self.dtype)
+        self._range(offset, data.nbytes)
+        self.machine.call("write", self.address + offset, data.ctypes.data, data.nbytes)
+
+    def read(self, out=None, offset=0):
+        """Returns the contents as an array of the buffer's dtype and shape, or fills the array `out` from byte `offset` on
+        and returns it."""
+        self._check()
+        if out is None:
+            count = (self.nbytes - offset) // self.dtype.itemsize
+            out = numpy.empty(self.shape if offset == 0 else count, dtype=self.dtype)
+        data = out if out.flags.c_contiguous and out.flags.writeable else numpy.empty(out.shape, out.dtype)
+        self._range(offset, data.nbytes)
+        self.machine.call("read", self.address + offset, data.ctypes.data, data.nbytes)
+        if data is not out:
+            out[...] = data
+        return out
+
+    def fill(self, value=0):
+        """Fills the buffer with one value of its dtype."""
+        self._check()
+        pattern = numpy.array([value], dtype=self.dtype)
+        if self.nbytes != 0:
+            self.machine.call("fill", self.address, pattern.ctypes.data, pattern.nbytes, self.nbytes)
+
+    def copy_to(self, other):
+        """Copies the contents to another buffer of the machine, of at least this size."""
+        self._check()
+        other._check()  # pylint: disable=protected-access
+        if other.machine is not self.machine:
+            raise Error("'%s' and '%s' are on different machines" % (self.name, other.name))
+        if other.nbytes < self.nbytes:
+            raise Error("the %d bytes of '%s' do not fit into the %d bytes of '%s'"
+                        % (self.nbytes, self.name, other.nbytes, other.name))
+        if self.nbytes != 0:
+            self.machine.call("copy", other.address, self.address, self.nbytes)
+
+    def _range(self, offset, nbytes):
+        if offset < 0 or offset + nbytes > self.nbytes:
+            raise Error("%d bytes from byte %d on do not fit into the %d bytes of '%s'"
+                        % (nbytes, offset, self.nbytes, self.name))
+
+
+def value_bytes(value, what, size, kind, is_type):
+    """Returns the bytes of a value for a parameter of `size` bytes; `kind` is "unknown", "integer", "float" or "pointer".
+
+    what     names the parameter in messages
+    is_type  names its type in messages
+    """
+    def refuse(found):
+        return Error("%s is %s, but the argument is %s" % (what, is_type, found))
+
+    if isinstance(value, (bytes, bytearray)):
+        if len(value) != size:
+            raise refuse("%d bytes" % len(value))
+        return bytes(value)
+    if isinstance(value, ctypes.Structure):
+        return value_bytes(bytes(value), what, size, kind, is_type)
+    if isinstance(value, (numpy.generic, numpy.ndarray)):  # structured scalars, numbers with a type
+        if value.dtype.kind == "V" or kind == "unknown":
+            if value.nbytes != size:
+                raise refuse("%s of %d bytes" % (value.dtype, value.nbytes))
+            return value.tobytes()
+        value = value.item()
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, int) and size in (1, 2, 4, 8) and kind != "float":
+        if not -(1 << (8 * size - 1)) <= value < 1 << 8 * size:
+            raise refuse("%d, which does not fit" % value)
+        return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    if isinstance(value, (int, float)) and kind in ("float", "unknown") and size in (2, 4, 8):
+        return numpy.array(value, dtype="<f%d" % size).tobytes()
+    raise refuse("%s %r" % (type(value).__name__, value))
