@@ -333,9 +333,18 @@ CU_API CUresult cuCtxCreate_v3(CUcontext *out, void *parameters, int count, unsi
     return count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
 }
 
-CU_API CUresult cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
+/** Parameters of a context that is a part of the device, or shares it with graphics. */
+struct context_parameters {
+    void *affinity;
+    int affinity_count;
+    void *graphics;
+};
+
+CU_API CUresult cuCtxCreate_v4(CUcontext *out, const struct context_parameters *parameters, unsigned flags, CUdevice device)
 {
-    return parameters != NULL ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
+    return parameters != NULL && (parameters->affinity_count != 0 || parameters->graphics != NULL)
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : cuCtxCreate(out, flags, device);
 }
 
 /** What was allocated and loaded in the context stays until the process ends: reports are still to be written of it. */

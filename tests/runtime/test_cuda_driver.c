@@ -217,6 +217,18 @@ int main(void)
     IS(0, CU(cuStreamDestroy_v2, stream));
     IS(400, CU(cuStreamDestroy_v2, stream));
     IS(0, CU(cuCtxDestroy_v2, context));
+    {
+        struct {
+            void *affinity;
+            int affinity_count;
+            void *graphics;
+        } parameters = {NULL, 0, NULL};
+
+        IS(0, CU(cuCtxCreate_v4, &other, &parameters, 0u, device));
+        IS(0, CU(cuCtxDestroy_v2, other));
+        parameters.affinity_count = 1;
+        IS(801, CU(cuCtxCreate_v4, &other, &parameters, 0u, device));
+    }
     IS(201, CU(cuCtxDestroy_v2, context));
     printf(failed ? "wrong\n" : "all right\n");
     return failed;
