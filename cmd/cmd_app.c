@@ -21,7 +21,6 @@ struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
     bool debug, gdb, sources; /* these options */
-    bool check_file; /* --check-file was given */
 };
 
 /** Appends text in which what separates words is protected. */
@@ -53,11 +52,7 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
     char here[PATH_MAX];
     int before;
 
-    if (strcmp(name, "check-file") == 0) {
-        if (((struct words *)context)->check_file)
-            return LW_FAIL(err, LW_EUSAGE, "the option is given twice: give one file");
-        ((struct words *)context)->check_file = true;
-    }
+    (void)err;
     if (strcmp(name, "debug") == 0) {
         ((struct words *)context)->debug = true;
         return LW_OK;

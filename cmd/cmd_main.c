@@ -118,7 +118,7 @@ static const struct cmd_option app_options[] = {
     {"hash", 0, NULL, "print hash_mem, a hash of the memory at the end of the run, to standard error"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (1)"},
     {"check", 0, "[LIST]", "enable checks, and continue after findings: kinds, classes, default or all (memory)"},
-    {"check-file", 0, "FILE", "also write the findings to a file; the suffix selects the format: .txt, .json, .xml (JUnit) or .sarif"},
+    {"check-file", 0, "FILE", "also write the findings to a file; the suffix selects the format: .txt, .json, .xml (JUnit) or .sarif (may be repeated)"},
     {"check-suppress", 0, "FILE", "file with suppressions, the findings that are not reported (may be repeated)"},
     {"max-findings", 0, "N", "largest number of different findings that are kept (100)"},
     {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32 bits (0)"},

@@ -36,6 +36,8 @@ static struct {
     unsigned printed;       /* findings printed so far */
     pid_t owner;            /* id of the process that writes the reports; forks of it write none */
     char *reports[REPORT_COUNT];
+    char **more_findings;   /* --check-file again: the files before the last one */
+    unsigned more_finding_count;
     unsigned launches;      /* so far; the machine numbers them in the same way */
     struct rt_site launch_site; /* of the latest one */
     const char *launch_kernel;
@@ -217,6 +219,24 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
+/** Writes a report of kind @report to @path, or prints why there is none. */
+static void make_report(unsigned report, const char *path)
+{
+    const char *kind = report == REPORT_STATS      ? "statistics"
+                       : report == REPORT_TIMING   ? (ends_with(path, ".json") ? "timing-json" : "timing")
+                       : report == REPORT_COVERAGE ? "coverage"
+                       : report == REPORT_PROFILE  ? "profile"
+                                                   : findings_kind(path);
+    char *text;
+
+    if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
+        rt_complain(report_rows[report].option);
+        return;
+    }
+    write_report(path, text);
+    lanewise_report_free(text);
+}
+
 /** Writes the requested reports at the end of the process that created the machine. */
 static void finish(void)
 {
@@ -233,28 +253,35 @@ static void finish(void)
     fflush(stdout);
     lanewise_finish(device.machine);
     print_findings();
-    for (unsigned i = 0; i < REPORT_COUNT; i++) {
-        const char *path = device.reports[i], *kind;
-        char *text;
-
-        if (path == NULL)
-            continue;
-        kind = i == REPORT_STATS      ? "statistics"
-               : i == REPORT_TIMING   ? (ends_with(path, ".json") ? "timing-json" : "timing")
-               : i == REPORT_COVERAGE ? "coverage"
-               : i == REPORT_PROFILE  ? "profile"
-                                      : findings_kind(path);
-        if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
-            rt_complain(report_rows[i].option);
-            continue;
-        }
-        write_report(path, text);
-        lanewise_report_free(text);
-    }
+    for (unsigned i = 0; i < device.more_finding_count; i++)
+        make_report(REPORT_FINDINGS, device.more_findings[i]);
+    for (unsigned i = 0; i < REPORT_COUNT; i++)
+        if (device.reports[i] != NULL)
+            make_report(i, device.reports[i]);
     rt_sources_forget();
     if (device.hash)
         fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
     rt_unlock();
+}
+
+/** Sets the file of a report; a second file of findings is one more. Returns false if memory is short. */
+static bool set_report(unsigned report, const char *path)
+{
+    char *copy = strdup(path), **more;
+
+    if (report == REPORT_FINDINGS && device.reports[report] != NULL && copy != NULL) {
+        more = realloc(device.more_findings, (device.more_finding_count + 1) * sizeof *more);
+        if (more == NULL) {
+            free(copy);
+            return false;
+        }
+        device.more_findings = more;
+        more[device.more_finding_count++] = device.reports[report];
+    } else {
+        free(device.reports[report]);
+    }
+    device.reports[report] = copy;
+    return copy != NULL;
 }
 
 /** Sets one option. Returns false with a message printed. */
@@ -262,8 +289,10 @@ static bool set_option(const char *name, const char *value)
 {
     for (unsigned i = 0; i < REPORT_COUNT; i++)
         if (strcmp(name, report_rows[i].option) == 0) {
-            free(device.reports[i]);
-            device.reports[i] = strdup(value);
+            if (!set_report(i, value)) {
+                complain("LANEWISE_OPTIONS", "the host has no memory for the name of a file");
+                return false;
+            }
             if (!try_report(value)) /* a wrong option must be reported immediately, not after hours of work */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)

@@ -31,8 +31,12 @@ grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "no hash_mem"
 grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statistics"
 grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
-"$lanewise" app --check-file a.json --check-file b.json "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" && fail "two files of findings"
-grep -q -e "--check-file: the option is given twice" "$scratch/err" || fail "two files of findings: $(cat "$scratch/err")"
+"$lanewise" app --check-file "$scratch/a.json" --check-file "$scratch/b b.sarif" --check-file "$scratch/c.txt" "$LW_PROGRAM" \
+    >"$scratch/out" 2>"$scratch/err" || fail "three files of findings: status $?"
+grep -q '"findings": \[' "$scratch/a.json" && grep -q '"ruleId": "out-of-bounds"' "$scratch/b b.sarif" &&
+    grep -q ': out-of-bounds: ' "$scratch/c.txt" || fail "three files of findings"
+"$lanewise" app --check-file "$scratch/d.json" --check-file "$scratch/none/e.json" "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err"
+grep -q 'none/e.json: ' "$scratch/err" || fail "no message on the second of two files, which cannot be written"
 
 # A program may change its folder: lanewise finds files from the folder in which it was started. The device has the
 # warp width of the option.
