@@ -14,7 +14,7 @@ enum chk_kind {
     CHK_KIND_COUNT
 };
 enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_UNINITIALISED,
-                 CHK_CLASS_PERFORMANCE, CHK_CLASS_ARITHMETIC, CHK_CLASS_COUNT };
+                 CHK_CLASS_PERFORMANCE, CHK_CLASS_ARITHMETIC, CHK_CLASS_API, CHK_CLASS_COUNT };
 
 /** A row of kinds.def. */
 struct chk_kind_info {
@@ -141,6 +141,21 @@ void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** Records a check of a result by the host at @line of @file. @failed: message; NULL: the check passed.
  *  Reports list it once for each line of @file; it is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
+/** A finding that a program reports about its own calls; texts are "" and @line is 0 where nothing is known. */
+struct chk_host_finding {
+    enum chk_kind kind; /* of the class API */
+    const char *message;
+    const char *function, *file;
+    uint32_t line;
+    uint64_t count; /* how often */
+};
+/** Records a finding of the program, if its kind is enabled; texts are copied. It does not stop a debugger. Call before
+ *  chk_finish. Errors: LW_ENOMEM. */
+enum lw_status chk_add_host(struct chk *chk, const struct chk_host_finding *finding, struct lw_error *err) LW_MUST_CHECK;
+/** Returns true if findings of a kind are recorded. */
+bool chk_wants(const struct chk *chk, enum chk_kind kind);
+/** Gets the kind of a name. Returns false if there is none. */
+bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
  * Finishes after the end of the run: what ended it becomes a finding if its kind is enabled, and checks are
  * made that are possible only now. Sorts findings by file, line, kind, pc. Call once.

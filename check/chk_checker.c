@@ -146,8 +146,10 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
         const struct chk_finding *o = &chk->findings[i];
 
         if (o->kind == f->kind && o->location.pc == 0 && o->other.pc == f->other.pc && o->location.line == f->location.line &&
-            strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0)
-            return (int)i; /* a host finding: a line of the launch file and an allocation */
+            strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0 &&
+            (chk_origins[f->kind].from != CHK_FROM_HOST ||
+             (strcmp(o->location.function, f->location.function) == 0 && strcmp(o->message, f->message) == 0)))
+            return (int)i; /* a host finding: a line of the launch file and an allocation, or a call of the program */
     }
     for (size_t i = 0; f->location.pc != 0 && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -203,7 +205,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     chk->suppressed += finding->suppressed;
     note_site(chk, finding, (int)chk->count);
     chk->findings[chk->count++] = *finding;
-    if (!finding->suppressed && !chk->finished && chk->options.found != NULL &&
+    if (!finding->suppressed && !chk->finished && chk->options.found != NULL && chk_origins[finding->kind].from != CHK_FROM_HOST &&
         (chk->stops >> finding->kind & 1) != 0)
         chk->options.found(chk->options.context, (unsigned)chk->count - 1);
     return (int)chk->count - 1;
@@ -528,6 +530,26 @@ static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t li
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line)
 {
     (void)check_at(chk, file, line);
+}
+
+bool chk_wants(const struct chk *chk, enum chk_kind kind)
+{
+    return wanted(chk, (int)kind);
+}
+
+enum lw_status chk_add_host(struct chk *chk, const struct chk_host_finding *finding, struct lw_error *err)
+{
+    struct chk_finding f = chk_finding_of(finding->kind, finding->count);
+
+    if (!chk_wants(chk, finding->kind))
+        return LW_OK;
+    f.message = finding->message;
+    f.location.function = lw_arena_strdup(&chk->strings, finding->function);
+    f.location.file = lw_arena_strdup(&chk->strings, finding->file);
+    f.location.line = finding->line;
+    if (f.location.function == NULL || f.location.file == NULL || chk_add(chk, &f) == CHK_LOST)
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a finding");
+    return LW_OK;
 }
 
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed)

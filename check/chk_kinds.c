@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races",
-                                                      "uninitialised", "performance", "arithmetic"};
+                                                      "uninitialised", "performance", "arithmetic", "api"};
 /* Classes that are enabled by default: the classes whose checks take no time. */
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
@@ -17,6 +17,7 @@ const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
 
 #define EMU_END_NONE 0
 #define EMU_WATCH_NONE 0
+#define EMU_HOST_NONE 0
 const struct chk_origin chk_origins[CHK_KIND_COUNT] = {
 #define KIND(id, name, group, on, from, value, optimised, summary, wrong, right)           \
     {CHK_FROM_##from, EMU_##from##_##value, CHK_OPTIMISED_##optimised},
@@ -42,6 +43,15 @@ int chk_kind_named(const char *name)
         if (strcmp(chk_kinds[k].name, name) == 0 || (chk_former_names[k] != NULL && strcmp(chk_former_names[k], name) == 0))
             return k;
     return -1;
+}
+
+bool chk_kind_find(const char *name, enum chk_kind *kind)
+{
+    const int found = chk_kind_named(name);
+
+    if (found >= 0)
+        *kind = (enum chk_kind)found;
+    return found >= 0;
 }
 
 void chk_put_former(const char *former, const char *now, struct lw_sink *out)
@@ -189,7 +199,9 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
               chk_class_names[info->group], info->on ? "" : ", by name only",
               chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
               info->summary, info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
-    if (strstr(info->wrong, "void k(") == NULL)
+    if (chk_origins[kind].from == CHK_FROM_HOST)
+        lw_put(out, "\nThe examples are lines of a program that uses OpenCL. To try one, run the program by lanewise app --check=api.\n");
+    else if (strstr(info->wrong, "void k(") == NULL)
         lw_put(out, "\nThe examples are parts of kernels in assembly.\n");
     else
         lw_printf(out, "\nTo try a kernel, launch %s of 64 threads with n = 64 and a buffer a of 64 %s%s.\n",

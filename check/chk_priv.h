@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 
-enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END, CHK_FROM_WATCH };
+enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END, CHK_FROM_WATCH, CHK_FROM_HOST };
 enum chk_optimised { CHK_OPTIMISED_SAME, CHK_OPTIMISED_ELIMINATED, CHK_OPTIMISED_SPECULATED };
 /** Columns of kinds.def that only check/ reads. */
 struct chk_origin {

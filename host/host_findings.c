@@ -160,6 +160,52 @@ int lanewise_finding_relate(lanewise_machine *m, unsigned index, const char *mes
     return LANEWISE_OK;
 }
 
+int lanewise_finding_add(lanewise_machine *m, const lanewise_host_finding *given, size_t finding_bytes)
+{
+    struct lanewise_host_finding f = {0};
+    struct chk_host_finding finding;
+    enum chk_kind kind;
+    struct lw_error err;
+    unsigned before;
+
+    if (m == NULL || given == NULL)
+        return host_missing(m, "lanewise_finding_add", "the finding");
+    memcpy(&f, given, finding_bytes < sizeof f ? finding_bytes : sizeof f);
+    if (f.kind == NULL || f.message == NULL)
+        return host_missing(m, "lanewise_finding_add", f.kind == NULL ? "the kind" : "the message");
+    if (!chk_kind_find(f.kind, &kind) || chk_kinds[kind].group != CHK_CLASS_API)
+        return host_refuse(m, "\"%.63s\" is no kind of finding of the class api, which `lanewise explain api` lists", f.kind);
+    if (m->finished)
+        return host_refuse(m, "the machine has finished");
+    if (host_begin(m, &err) != LW_OK)
+        return host_fail(m, &err);
+    if (m->chk == NULL)
+        return LANEWISE_OK;
+    finding = (struct chk_host_finding){.kind = kind,
+                                        .message = f.message,
+                                        .function = f.function != NULL ? f.function : "",
+                                        .file = f.file != NULL ? f.file : "",
+                                        .line = f.line,
+                                        .count = f.count != 0 ? f.count : 1};
+    before = chk_count(m->chk);
+    if (chk_add_host(m->chk, &finding, &err) != LW_OK)
+        return host_fail(m, &err);
+    if (chk_count(m->chk) == before)
+        return LANEWISE_OK;
+    if (m->reported_count == before) /* this call has reported it */
+        m->reported_count++;
+    return LANEWISE_FINDING;
+}
+
+int lanewise_finding_wanted(lanewise_machine *m, const char *name)
+{
+    enum chk_kind kind;
+    struct lw_error err;
+
+    return m != NULL && name != NULL && chk_kind_find(name, &kind) && host_begin(m, &err) == LW_OK && m->chk != NULL &&
+           chk_wants(m->chk, kind);
+}
+
 int lanewise_finish(lanewise_machine *m)
 {
     struct lw_error err;

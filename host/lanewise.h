@@ -302,6 +302,19 @@ LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index
  *  @file and @line. @line 0 and @file "": not known. At most 4 for each finding. */
 LANEWISE_API int lanewise_finding_relate(lanewise_machine *machine, unsigned index, const char *message, const char *file,
                                          uint32_t line);
+/** A finding of a program in its own calls. Texts are "" and @line is 0 where nothing is known. */
+typedef struct lanewise_host_finding {
+    const char *kind; /* of the class "api", such as "api-leak" */
+    const char *message;
+    const char *function, *file; /* of the call */
+    uint32_t line;
+    uint64_t count; /* how often; 0 is once */
+} lanewise_host_finding;
+/** Adds a finding, if its kind is enabled; texts are copied. @finding_bytes is sizeof *finding. LANEWISE_FINDING: it is new; it is
+ *  the last one of lanewise_finding_get(). LANEWISE_OK: it is not reported, or again at the same location. */
+LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
+/** Returns 1 if findings of @kind are enabled, else 0. The options of the machine are fixed by this call. */
+LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);
 /** Finishes the machine, on which nothing more is launched, for a debugger, too: makes the checks of the end of a run
  *  ("heap-leak", "performance", and what ended it), and sorts findings by file and line. LANEWISE_FINDING:
  *  there are findings, reported before or not. */

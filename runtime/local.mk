@@ -69,6 +69,7 @@ libopencl_a_SOURCES = \
 	%D%/opencl/cl_priv.h \
 	%D%/opencl/cl_program.c \
 	%D%/opencl/cl_svm.c \
+	%D%/opencl/cl_trace.c \
 	%D%/opencl/cl_unsupported.c
 LW_OPENCL = liblanewise-opencl.so
 lwexec_DATA += $(LW_OPENCL)

@@ -26,7 +26,7 @@ static const struct {
 /* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
 static struct {
     lanewise_machine *machine;
-    bool tried, stopped;
+    bool tried, stopped, finished;
     volatile bool ending;   /* the program has called exit() */
     volatile bool running;  /* a thread waits for the machine */
     bool strict;            /* faults end the run */
@@ -38,6 +38,7 @@ static struct {
     char *reports[REPORT_COUNT];
     char **more_findings;   /* --check-file again: the files before the last one */
     unsigned more_finding_count;
+    void (*at_end)(void);   /* of a front end, or NULL */
     unsigned launches;      /* so far; the machine numbers them in the same way */
     struct rt_site launch_site; /* of the latest one */
     const char *launch_kernel;
@@ -119,20 +120,83 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
-/** Prints the findings that were not printed yet, with what is known about them. */
+/** Prints finding @index, with what is known about it. */
+static void print_finding(unsigned index, const lanewise_finding *f)
+{
+    if (f->location.line != 0)
+        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f->location), f->location.line, f->kind, f->message);
+    else
+        fprintf(stderr, "lanewise: %s: %s: %s\n", f->location.kernel, f->kind, f->message);
+    print_sites(f->location.launch, f->allocation, (int)index);
+}
+
+/** Prints the findings that were not printed yet. */
 static void print_findings(void)
 {
     lanewise_finding f;
 
-    for (; device.printed < lanewise_finding_count(device.machine); device.printed++) {
-        if (lanewise_finding_get(device.machine, device.printed, &f, sizeof f) != LANEWISE_OK)
-            continue;
-        if (f.location.line != 0)
-            fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f.location), f.location.line, f.kind, f.message);
-        else
-            fprintf(stderr, "lanewise: %s: %s: %s\n", f.location.kernel, f.kind, f.message);
-        print_sites(f.location.launch, f.allocation, (int)device.printed);
+    for (; device.printed < lanewise_finding_count(device.machine); device.printed++)
+        if (lanewise_finding_get(device.machine, device.printed, &f, sizeof f) == LANEWISE_OK)
+            print_finding(device.printed, &f);
+}
+
+/** Finishes the machine, and prints the findings of its end. They are not the last ones, since lanewise_finish() sorts. */
+static void print_last_findings(void)
+{
+    lanewise_finding f;
+    const char **before;
+    unsigned count;
+
+    print_findings();
+    count = device.printed;
+    before = calloc(count + 1u, sizeof *before);
+    for (unsigned i = 0; before != NULL && i < count; i++)
+        if (lanewise_finding_get(device.machine, i, &f, sizeof f) == LANEWISE_OK)
+            before[i] = f.message; /* each finding has a text of its own */
+    lanewise_finish(device.machine);
+    device.printed = lanewise_finding_count(device.machine);
+    for (unsigned i = 0; before != NULL && i < device.printed; i++) {
+        bool printed = lanewise_finding_get(device.machine, i, &f, sizeof f) != LANEWISE_OK;
+
+        for (unsigned k = 0; k < count && !printed; k++)
+            printed = before[k] == f.message;
+        if (!printed)
+            print_finding(i, &f);
     }
+    free(before);
+}
+
+bool rt_wants_finding(const char *kind)
+{
+    return device.machine != NULL && lanewise_finding_wanted(device.machine, kind) != 0;
+}
+
+void rt_at_end(void (*report)(void))
+{
+    if (device.at_end == NULL)
+        device.at_end = report;
+}
+
+void rt_report(const struct rt_finding *finding)
+{
+    struct rt_call call = {.function = ""};
+    lanewise_host_finding f = {.kind = finding->kind, .message = finding->message, .function = call.function, .file = call.file,
+                               .count = finding->count};
+
+    (void)rt_site_find(finding->at, NULL, &call);
+    f.line = call.line;
+    print_findings(); /* those before it */
+    if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
+        return;
+    if (call.line != 0)
+        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", call.file, call.line, f.kind, f.message);
+    else if (call.function[0] != '\0')
+        fprintf(stderr, "lanewise: %s: %s: %s\n", call.function, f.kind, f.message);
+    else
+        fprintf(stderr, "lanewise: %s: %s\n", f.kind, f.message);
+    for (unsigned i = 0; i < sizeof finding->related / sizeof *finding->related && finding->related[i].what != NULL; i++)
+        print_site(finding->related[i].site, finding->related[i].what, NULL, (int)device.printed);
+    device.printed = lanewise_finding_count(device.machine);
 }
 
 /** Opens the file that is to become @path. If @path is a device, pipe or link, which must not be replaced, this is
@@ -240,8 +304,9 @@ static void make_report(unsigned report, const char *path)
 /** Writes the requested reports at the end of the process that created the machine. */
 static void finish(void)
 {
-    if (device.machine == NULL || getpid() != device.owner)
+    if (device.machine == NULL || getpid() != device.owner || device.finished)
         return;
+    device.finished = true;
     device.ending = true;
     while (!rt_try_lock()) { /* another thread may be in a kernel that has no end */
         if (device.running)
@@ -251,8 +316,9 @@ static void finish(void)
     if (!device.stopped)
         lanewise_wait(device.machine);
     fflush(stdout);
-    lanewise_finish(device.machine);
-    print_findings();
+    if (device.at_end != NULL)
+        device.at_end();
+    print_last_findings();
     for (unsigned i = 0; i < device.more_finding_count; i++)
         make_report(REPORT_FINDINGS, device.more_findings[i]);
     for (unsigned i = 0; i < REPORT_COUNT; i++)
@@ -262,6 +328,18 @@ static void finish(void)
     if (device.hash)
         fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
     rt_unlock();
+}
+
+static void at_exit(void)
+{
+    if (device.at_end == NULL)
+        finish();
+}
+
+/* Destructors of the program's global variables run before those of libraries, and may release objects that a front end would report. */
+__attribute__((destructor)) static void at_unload(void)
+{
+    finish();
 }
 
 /** Sets the file of a report; a second file of findings is one more. Returns false if memory is short. */
@@ -421,7 +499,7 @@ lanewise_machine *rt_machine(void)
         device.mhz = (unsigned)strtoul(text, NULL, 10);
     if (device.warp_width == 0 && lanewise_timing_value(device.machine, "core.warp_width", text, sizeof text) == LANEWISE_OK)
         device.warp_width = (unsigned)strtoul(text, NULL, 10);
-    atexit(finish);
+    atexit(at_exit);
     return device.machine;
 }
 

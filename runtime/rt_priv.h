@@ -57,7 +57,7 @@ unsigned rt_clock_mhz(void);
 
 /* ---- calls of the program (rt_site.c) ------------------------------------------------------------------------ */
 
-enum { RT_SITE_FRAMES = 6 };
+enum { RT_SITE_FRAMES = 8 };
 /** A call of the program: return addresses, the innermost first. */
 struct rt_site {
     void *frame[RT_SITE_FRAMES];
@@ -79,6 +79,23 @@ struct rt_call {
 /** Finds the call of the program's own code. @stub: name of a function that belongs to the call, such as nvcc's of a kernel; or NULL.
  *  Returns false if there is none. */
 bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out);
+
+/** A finding in the program's calls. */
+struct rt_finding {
+    const char *kind, *message; /* as of lanewise_finding_add() */
+    const struct rt_site *at;
+    uint64_t count;
+    struct {
+        const char *what; /* "released": printed as "released by main (vadd.c:57)"; NULL: none */
+        const struct rt_site *site;
+    } related[2];
+};
+/** Returns true if findings of @kind are enabled; locked. */
+bool rt_wants_finding(const char *kind);
+/** Adds a finding, and prints it if it is new; locked. */
+void rt_report(const struct rt_finding *finding);
+/** Has @report called at the end of the program, before reports are written, with the lock. A second call changes nothing. */
+void rt_at_end(void (*report)(void));
 
 /** Allocates memory of the device, and records where; locked. */
 int rt_alloc(uint64_t bytes, uint64_t *address);

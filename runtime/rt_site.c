@@ -14,7 +14,7 @@
 #include <elfutils/libdwfl.h>
 #endif
 
-enum { OWN_FRAMES = 4 /* of this library, at most */, KEPT_BUFFERS = 1 << 16 };
+enum { OWN_FRAMES = 2 /* of this file and the C library, at most */, KEPT_BUFFERS = 1 << 16 };
 
 /* A process has one device. */
 static struct {

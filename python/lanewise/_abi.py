@@ -89,6 +89,9 @@ STRUCTURES = {
         ("kind", "const char *"), ("message", "const char *"), ("location", "lanewise_location"),
         ("other", "lanewise_location"), ("address", "uint64_t"), ("allocation", "const char *"), ("count", "uint64_t"),
         ("call_count", "unsigned"), ("other_call_count", "unsigned")],
+    "lanewise_host_finding": [
+        ("kind", "const char *"), ("message", "const char *"), ("function", "const char *"), ("file", "const char *"),
+        ("line", "uint32_t"), ("count", "uint64_t")],
     "lanewise_call": [("function", "const char *"), ("file", "const char *"), ("line", "uint32_t")],
 }
 
@@ -101,7 +104,7 @@ def _structure(name, members):
     return made
 
 
-Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, Call = (
+Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, HostFinding, Call = (
     _structure(name, members) for name, members in STRUCTURES.items())
 
 _M, _CM, _MODULE, _CK = "lanewise_machine *", "const lanewise_machine *", "lanewise_module *", "const lanewise_kernel *"
@@ -154,6 +157,8 @@ FUNCTIONS = {
     "lanewise_finding_get": ("int", [_M, "unsigned", "lanewise_finding *", "size_t"]),
     "lanewise_finding_call": ("int", [_M, "unsigned", "int", "unsigned", "lanewise_call *", "size_t"]),
     "lanewise_finding_relate": ("int", [_M, "unsigned", _T, _T, "uint32_t"]),
+    "lanewise_finding_add": ("int", [_M, "const lanewise_host_finding *", "size_t"]),
+    "lanewise_finding_wanted": ("int", [_M, _T]),
     "lanewise_finish": ("int", [_M]),
     "lanewise_statistic": ("int", [_M, _T, "uint64_t *"]),
     "lanewise_statistic_name": (_T, ["unsigned"]),

@@ -77,6 +77,7 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     object->context = context;
     if (context != NULL)
         cl_object_hold(context);
+    cl_trace_begin(object);
     return object;
 }
 
@@ -90,8 +91,18 @@ bool cl_object_is(const void *handle, enum cl_kind kind)
 {
     const struct cl_object *object = handle;
 
-    return handle != NULL && handles.capacity != 0 && *find(handle) != NULL && object->kind == kind &&
-           (object->references != 0 || is_given(kind));
+    if (handle != NULL && handles.capacity != 0 && *find(handle) != NULL && object->kind == kind &&
+        (object->references != 0 || is_given(kind)))
+        return true;
+    cl_trace_use(handle, kind);
+    return false;
+}
+
+void cl_object_each(void (*visit)(struct cl_object *object, void *context), void *context)
+{
+    for (size_t i = 0; i < handles.capacity; i++)
+        if (handles.slots[i] != NULL)
+            visit(handles.slots[i], context);
 }
 
 void cl_object_hold(void *object)
@@ -107,6 +118,7 @@ static void end_unused(struct cl_object *object)
     if (object->references != 0 || object->holds != 0)
         return;
     take_out(object);
+    cl_trace_ending(object);
     switch (object->kind) {
     case CL_KIND_CONTEXT: cl_context_end((struct _cl_context *)object); break;
     case CL_KIND_QUEUE: cl_queue_end((struct _cl_command_queue *)object); break;
@@ -115,7 +127,7 @@ static void end_unused(struct cl_object *object)
     case CL_KIND_KERNEL: cl_kernel_end((struct _cl_kernel *)object); break;
     case CL_KIND_EVENT: cl_event_end((struct _cl_event *)object); break;
     }
-    free(object);
+    cl_trace_end(object);
     if (context != NULL)
         cl_object_drop(context);
 }
@@ -147,10 +159,15 @@ cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid)
     cl_int error = invalid;
 
     rt_lock();
-    if (cl_object_is(handle, kind) && object->references != 0) {
-        object->references--;
-        end_unused(object);
-        error = CL_SUCCESS;
+    if (cl_object_is(handle, kind)) {
+        if (object->references != 0) {
+            if (--object->references == 0)
+                cl_trace_released(object);
+            end_unused(object);
+            error = CL_SUCCESS;
+        } else { /* other objects still use it */
+            cl_trace_use(handle, kind);
+        }
     }
     rt_unlock();
     return error;

@@ -33,12 +33,29 @@ enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM,
  *  object, since queries of objects created from it return the handle. */
 struct cl_object {
     const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
+    struct cl_trace *trace; /* calls that created and released it, if they are checked; else NULL */
     enum cl_kind kind;
     unsigned references; /* of the user */
     unsigned holds;      /* number of references of other objects and of commands */
     struct _cl_context *context; /* context of the object, which holds a reference to it; NULL: the object is the
                                   * context */
 };
+/* Checks of the program's calls (cl_trace.c), by the kinds of findings "api-...". */
+/** Begins to trace a new object, if calls are checked. */
+void cl_trace_begin(struct cl_object *object);
+/** Makes the checks of the end of an object, which still has what it owns. */
+void cl_trace_ending(const struct cl_object *object);
+/** Records that the program has released its last reference. */
+void cl_trace_released(struct cl_object *object);
+/** Ends the life of an object that has no references left: frees it, or keeps it for a while, so that its handle is not used again. */
+void cl_trace_end(struct cl_object *object);
+/** Reports the use of @handle, which is not valid, if it was an object of @kind that the program has released. */
+void cl_trace_use(const void *handle, enum cl_kind kind);
+/** Records that a build failed and that its log was not read, or (@failed false) the contrary. */
+void cl_trace_build(struct _cl_program *program, bool failed);
+/** Calls @visit for every object. */
+void cl_object_each(void (*visit)(struct cl_object *object, void *context), void *context);
+
 /** Allocates an object with one reference of the user and a reference to @context. Returns NULL if memory is short.
  *  Locked, as are all functions of this header. */
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);

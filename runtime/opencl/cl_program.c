@@ -505,6 +505,7 @@ static cl_int build(cl_program program, const struct build *b)
         error = link_units(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
     }
     program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    cl_trace_build(program, error != CL_SUCCESS && program->log != NULL && program->log[0] != '\0');
     program->type = error != CL_SUCCESS ? CL_PROGRAM_BINARY_TYPE_NONE
                     : b->compiles_only  ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
                                         : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
@@ -618,6 +619,7 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
     }
     if (!library && !link_units(program)) {
         program->status = CL_BUILD_ERROR;
+        cl_trace_build(program, true);
         *error = CL_LINK_PROGRAM_FAILURE;
         return program;
     }
@@ -749,7 +751,11 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
         case CL_PROGRAM_BUILD_OPTIONS:
             error = cl_answer_text(program->options != NULL ? program->options : "", room, out, size);
             break;
-        case CL_PROGRAM_BUILD_LOG: error = cl_answer_text(program->log != NULL ? program->log : "", room, out, size); break;
+        case CL_PROGRAM_BUILD_LOG:
+            error = cl_answer_text(program->log != NULL ? program->log : "", room, out, size);
+            if (error == CL_SUCCESS && out != NULL)
+                cl_trace_build(program, false);
+            break;
         case CL_PROGRAM_BINARY_TYPE: error = CL_ANSWER(cl_program_binary_type, program->type); break;
         case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: error = CL_ANSWER(size_t, 0); break;
         default: error = CL_INVALID_VALUE;

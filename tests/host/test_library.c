@@ -773,9 +773,55 @@ static void limits(void **state)
     lanewise_destroy(f.gpu);
 }
 
+static void a_program_adds_findings_of_its_own_calls(void **state)
+{
+    lanewise_machine *gpu = lanewise_create();
+    lanewise_host_finding own = {.kind = "api-leak", .message = "a file is not closed", .function = "main", .file = "own.c", .line = 3};
+    lanewise_finding f;
+
+    (void)state;
+    assert_int_equal(lanewise_set(gpu, "check", "api,-api-unread-log"), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_wanted(gpu, "api-leak"), 1);
+    assert_int_equal(lanewise_finding_wanted(gpu, "api-unread-log"), 0);
+    assert_int_equal(lanewise_finding_wanted(gpu, "no-such-kind"), 0);
+    assert_int_equal(lanewise_finding_wanted(NULL, "api-leak"), 0);
+    assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_FINDING);
+    assert_int_equal(lanewise_wait(gpu), LANEWISE_OK); /* it was reported */
+    own.count = 4;
+    assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_OK);
+    own.line = 4;
+    assert_int_equal(lanewise_finding_add(gpu, &own, offsetof(lanewise_host_finding, count)), LANEWISE_FINDING);
+    own.kind = "api-unread-log";
+    assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_count(gpu), 2);
+    assert_int_equal(lanewise_finding_get(gpu, 0, &f, sizeof f), LANEWISE_OK);
+    assert_string_equal(f.kind, "api-leak");
+    assert_string_equal(f.message, "a file is not closed");
+    assert_string_equal(f.location.file, "own.c");
+    assert_string_equal(f.location.function, "main");
+    assert_string_equal(f.location.kernel, "");
+    assert_int_equal(f.location.line, 3);
+    assert_int_equal(f.count, 5);
+    own.kind = "race";
+    said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "no kind of finding of the class api");
+    own.kind = NULL;
+    said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "the kind must not be NULL");
+    said(gpu, lanewise_finding_add(gpu, NULL, sizeof own), "the finding must not be NULL");
+    assert_int_equal(lanewise_finish(gpu), LANEWISE_FINDING);
+    own.kind = "api-leak";
+    said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "finished");
+    lanewise_destroy(gpu);
+    gpu = lanewise_create(); /* without checks */
+    assert_int_equal(lanewise_finding_wanted(gpu, "api-leak"), 0);
+    assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_count(gpu), 0);
+    lanewise_destroy(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_adds_findings_of_its_own_calls),
         cmocka_unit_test(finds_races),
         cmocka_unit_test(runs),
         cmocka_unit_test(times_tagged_registers),

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of the program's calls: objects that are never released, objects that are used after their release, and logs of failed
+ * builds that nobody reads. An object has a trace only if one of these kinds of findings is enabled. */
+#include "runtime/opencl/cl_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cl_trace {
+    struct rt_site created, released, built, reported;
+    uint64_t number;  /* of the object, in the order of creation */
+    bool log_unread;  /* the last build failed, and its log was not read */
+};
+
+/* An object that has ended keeps its memory while this many others end: a handle is not used again in this time, and the loader, which
+ * reads memory of every handle, finds it there. */
+enum { KEPT_OBJECTS = 1 << 16 };
+
+/* A process has one driver. */
+static struct {
+    bool asked, on;
+    uint64_t count;
+    struct cl_object **ended; /* a ring of KEPT_OBJECTS; NULL: none has ended */
+    size_t ended_count;       /* so far */
+} traces;
+
+static const char *name_of(const struct cl_object *object)
+{
+    switch (object->kind) {
+    case CL_KIND_CONTEXT: return "context";
+    case CL_KIND_QUEUE: return "command queue";
+    case CL_KIND_MEM: return "buffer";
+    case CL_KIND_PROGRAM: return "program";
+    case CL_KIND_KERNEL: return "kernel";
+    case CL_KIND_EVENT: break;
+    }
+    return "event";
+}
+
+static const char *release_of(const struct cl_object *object)
+{
+    switch (object->kind) {
+    case CL_KIND_CONTEXT: return "clReleaseContext";
+    case CL_KIND_QUEUE: return "clReleaseCommandQueue";
+    case CL_KIND_MEM: return "clReleaseMemObject";
+    case CL_KIND_PROGRAM: return "clReleaseProgram";
+    case CL_KIND_KERNEL: return "clReleaseKernel";
+    case CL_KIND_EVENT: break;
+    }
+    return "clReleaseEvent";
+}
+
+/** Returns true for one call of the program. @own: number of frames that may be of the driver, and are not compared. */
+static bool are_equal(const struct rt_site *a, const struct rt_site *b, unsigned own)
+{
+    return a->count == b->count && (a->count <= own || memcmp(a->frame + own, b->frame + own, (a->count - own) * sizeof *a->frame) == 0);
+}
+
+/** Reports that the log of the last build of a program was not read, if that is so. */
+static void report_log(const struct _cl_program *program)
+{
+    char message[300];
+    const char *log = program->log != NULL ? program->log : "";
+
+    if (program->object.trace == NULL || !program->object.trace->log_unread)
+        return;
+    snprintf(message, sizeof message, "the build failed, and its log was not read (CL_PROGRAM_BUILD_LOG): %.*s",
+             (int)(strcspn(log, "\n") < 200 ? strcspn(log, "\n") : 200), log);
+    rt_report(&(struct rt_finding){.kind = "api-unread-log", .message = message, .at = &program->object.trace->built, .count = 1});
+}
+
+struct list {
+    struct cl_object **at;
+    size_t count, capacity;
+};
+
+static void add_unreleased(struct cl_object *object, void *context)
+{
+    struct list *list = context;
+
+    if (object->trace == NULL)
+        return;
+    if (object->kind == CL_KIND_PROGRAM)
+        report_log((struct _cl_program *)object);
+    if (object->references == 0)
+        return;
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity != 0 ? 2 * list->capacity : 256;
+        struct cl_object **more = realloc(list->at, capacity * sizeof *more);
+
+        if (more == NULL)
+            return;
+        list->at = more;
+        list->capacity = capacity;
+    }
+    list->at[list->count++] = object;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct cl_object *const *x = a, *const *y = b;
+
+    return ((*x)->trace->number > (*y)->trace->number) - ((*x)->trace->number < (*y)->trace->number);
+}
+
+/** Reports all objects that one call has created and that are not released, the first of which is number @first of the list; they
+ *  are taken out of the list. */
+static void report_leak(struct list *list, size_t first)
+{
+    const struct cl_object *object = list->at[first];
+    char message[200];
+    uint64_t count = 0;
+    int size = 0;
+
+    for (size_t i = first; i < list->count; i++)
+        if (list->at[i] != NULL && list->at[i]->kind == object->kind && are_equal(&list->at[i]->trace->created, &object->trace->created, 0)) {
+            list->at[i] = NULL;
+            count++;
+        }
+    size += snprintf(message, sizeof message, "%s %s", object->kind == CL_KIND_EVENT ? "an" : "a", name_of(object));
+    if (object->kind == CL_KIND_MEM)
+        size += snprintf(message + size, sizeof message - (size_t)size, " of %zu bytes", ((const struct _cl_mem *)object)->bytes);
+    size += snprintf(message + size, sizeof message - (size_t)size, " is not released when the program ends: call %s", release_of(object));
+    if (object->references > 1)
+        snprintf(message + size, sizeof message - (size_t)size, " for each of its %u references", object->references);
+    rt_report(&(struct rt_finding){.kind = "api-leak", .message = message, .at = &object->trace->created, .count = count});
+}
+
+/** Reports at the end of the program. */
+static void report_end(void)
+{
+    struct list list = {0};
+
+    cl_object_each(add_unreleased, &list);
+    if (list.count != 0)
+        qsort(list.at, list.count, sizeof *list.at, by_number);
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] != NULL)
+            report_leak(&list, i);
+    free(list.at);
+}
+
+void cl_trace_begin(struct cl_object *object)
+{
+    if (!traces.asked) {
+        traces.asked = true;
+        traces.on = rt_wants_finding("api-leak") || rt_wants_finding("api-use-after-release") || rt_wants_finding("api-unread-log");
+        if (traces.on)
+            rt_at_end(report_end);
+    }
+    if (!traces.on)
+        return;
+    object->trace = calloc(1, sizeof *object->trace);
+    if (object->trace == NULL) /* the object is not checked */
+        return;
+    object->trace->number = traces.count++;
+    rt_site_take(&object->trace->created);
+}
+
+void cl_trace_ending(const struct cl_object *object)
+{
+    if (object->kind == CL_KIND_PROGRAM)
+        report_log((const struct _cl_program *)object);
+}
+
+void cl_trace_released(struct cl_object *object)
+{
+    if (object->trace != NULL)
+        rt_site_take(&object->trace->released);
+}
+
+void cl_trace_end(struct cl_object *object)
+{
+    struct cl_object **slot;
+
+    if (object->trace != NULL && traces.ended == NULL)
+        traces.ended = calloc(KEPT_OBJECTS, sizeof(struct cl_object *));
+    if (object->trace != NULL && traces.ended != NULL) {
+        slot = &traces.ended[traces.ended_count++ % KEPT_OBJECTS];
+        struct cl_object *old = *slot;
+        *slot = object;
+        object = old;
+    }
+    if (object != NULL)
+        free(object->trace);
+    free(object);
+}
+
+/** Returns the object that had a handle which is not valid now; NULL: not known. */
+static struct cl_object *find_released(const void *handle)
+{
+    for (size_t i = 0; traces.ended != NULL && i < KEPT_OBJECTS && traces.ended[i] != NULL; i++)
+        if (traces.ended[i] == handle)
+            return traces.ended[i];
+    return NULL;
+}
+
+static void find_held(struct cl_object *object, void *context)
+{
+    const void **handle = context;
+
+    if (object == *handle && object->references == 0 && object->trace != NULL) {
+        handle[0] = NULL;
+        handle[1] = object;
+    }
+}
+
+void cl_trace_use(const void *handle, enum cl_kind kind)
+{
+    const void *search[2] = {handle, NULL};
+    struct cl_object *object;
+    struct rt_site here;
+    char message[120];
+
+    if (!traces.on || handle == NULL)
+        return;
+    object = find_released(handle);
+    if (object == NULL) { /* other objects or commands may still use it */
+        cl_object_each(find_held, search);
+        object = (struct cl_object *)search[1];
+    }
+    if (object == NULL || object->kind != kind)
+        return;
+    rt_site_take(&here);
+    if (are_equal(&here, &object->trace->reported, 4)) /* a call may look at a handle more than once */
+        return;
+    object->trace->reported = here;
+    snprintf(message, sizeof message, "the call gets %s %s that the program has released",
+             object->kind == CL_KIND_EVENT ? "an" : "a", name_of(object));
+    rt_report(&(struct rt_finding){.kind = "api-use-after-release", .message = message, .at = &here, .count = 1,
+                                   .related = {{"created", &object->trace->created}, {"released", &object->trace->released}}});
+}
+
+void cl_trace_build(struct _cl_program *program, bool failed)
+{
+    struct cl_trace *trace = program->object.trace;
+
+    if (trace == NULL)
+        return;
+    trace->log_unread = failed;
+    if (failed)
+        rt_site_take(&trace->built);
+}

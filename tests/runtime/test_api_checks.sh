@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks of a program's calls (`lanewise app --check=api`): the lines of `lanewise explain` for each kind, and programs with more
+# than one finding. Each finding has the line of the call, and reports have it, too.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '__asan_init'; then
+    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    exit 77
+fi
+work=$scratch
+. "$src/tests/lib/compile_once.sh"
+cd "$scratch" || exit 99
+# Without libdw findings have no lines, but the names of functions.
+lines=yes
+ldd "$(dirname "$lanewise")/liblanewise-runtime.so.0" | grep -q libdw || lines=
+
+# usage: build NAME. Builds a program from NAME.c
+build() {
+    ${CC:-cc} -g -O0 -rdynamic -DCL_TARGET_OPENCL_VERSION=120 "$1.c" -lOpenCL -o "$1" 2>cc.err || { fail "$1.c does not compile: $(head -n 5 cc.err)"; return 1; }
+}
+
+# usage: app NAME OPTION... . Runs a program; its standard error is in the file err
+app() {
+    name=$1
+    shift
+    timeout 120 "$lanewise" app "$@" "./$name" >out 2>err || fail "$name $*: status $?: $(cat err)"
+}
+
+# usage: finds LINE KIND TEXT. The finding of the line of the last program that has the mark
+finds() {
+    line=$(grep -n "/\* $1 \*/" "$name.c" | cut -d: -f1)
+    if [ -n "$lines" ]; then
+        grep -q "^lanewise: [^ ]*$name.c:$line: $2: .*$3" err || fail "$name: no '$2: $3' at line $line: $(cat err)"
+    else
+        grep -q "^lanewise: .*: $2: .*$3" err || fail "$name: no '$2: $3': $(cat err)"
+    fi
+}
+
+cat >frame.h <<'END'
+#include <CL/cl.h>
+#include <stdio.h>
+static const char *good_source = "__kernel void k(__global int *a) { a[get_global_id(0)] = 1; }";
+static const char *bad_source = "__kernel void k(__global int *a) { a[0] = nothing; }";
+static cl_platform_id platform;
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program, wrong;
+static cl_kernel kernel;
+static void begin(void)
+{
+    clGetPlatformIDs(1, &platform, NULL);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    queue = clCreateCommandQueue(context, device, 0, NULL);
+    program = clCreateProgramWithSource(context, 1, &good_source, NULL, NULL);
+    clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+    wrong = clCreateProgramWithSource(context, 1, &bad_source, NULL, NULL);
+    kernel = clCreateKernel(program, "k", NULL);
+}
+static void end(void)
+{
+    clReleaseKernel(kernel);
+    clReleaseProgram(wrong);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+}
+END
+
+# The lines of `lanewise explain`: the wrong one has the finding and no other, the right one has none.
+kinds=$("$lanewise" explain api | awk '{print $2}')
+[ "$(echo "$kinds" | wc -w)" -ge 3 ] || fail "explain api lists no kinds"
+for kind in $kinds; do
+    for form in wrong right; do
+        name=${kind//-/_}_$form
+        text=$("$lanewise" explain "$kind" | sed -n "/^$form:/{n;p}")
+        printf '#include "frame.h"\nint main(void)\n{\n    begin();\n    { %s /* here */ }\n    end();\n    return 0;\n}\n' "$text" >"$name.c"
+        build "$name" || continue
+        if [ $form = wrong ]; then
+            # nothing is reported that was not selected; the loader would read the memory of a released object
+            [ "$kind" = api-use-after-release ] || { app "$name" --check=memory; [ ! -s err ] || fail "$name: not selected: $(cat err)"; }
+            app "$name" --check=all --check-file findings.json --stats stats.json
+            grep -q "\"kind\": \"$kind\"" findings.json && grep -q '"thread_instructions"' stats.json || fail "$name: no reports"
+            finds here "$kind" ""
+            [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "$name: not one finding: $(cat err)"
+        else
+            app "$name" --check=all
+            [ ! -s err ] || fail "$name: a finding: $(cat err)"
+        fi
+    done
+done
+
+# Every kind of object, objects that one line creates, references, released objects as arguments and in lists, handles that are
+# released twice, and a global variable that is released after main.
+cat >many.c <<'END'
+#include "frame.h"
+static cl_mem late;
+__attribute__((destructor)) static void release(void)
+{
+    clReleaseMemObject(late);
+    end();
+}
+static cl_mem make(size_t bytes)
+{
+    return clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL); /* made */
+}
+int main(void)
+{
+    size_t size = 4;
+    cl_mem some[10], gone, twice, argument;
+    cl_event event, marker, left;
+    int zero = 0;
+
+    begin();
+    late = make(16);
+    for (int i = 0; i < 10; i++)
+        some[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL); /* loop */
+    clRetainMemObject(some[0]);
+    clEnqueueWriteBuffer(queue, some[1], CL_TRUE, 0, 4, &zero, 0, NULL, NULL);
+    gone = make(64);
+    clReleaseMemObject(gone); /* released */
+    if (clEnqueueWriteBuffer(queue, gone, CL_TRUE, 0, 4, &zero, 0, NULL, NULL) != CL_INVALID_MEM_OBJECT) /* use */
+        return 1;
+    for (int i = 0; i < 100; i++)
+        make(64) == gone ? puts("the handle is used again") : 0; /* as many */
+    twice = make(64);
+    clReleaseMemObject(twice);
+    if (clReleaseMemObject(twice) != CL_INVALID_MEM_OBJECT) /* twice */
+        return 2;
+    argument = make(64);
+    clSetKernelArg(kernel, 0, sizeof argument, &argument);
+    clReleaseMemObject(argument);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL); /* launch */
+    event = clCreateUserEvent(context, NULL);
+    clSetUserEventStatus(event, CL_COMPLETE);
+    clReleaseEvent(event);
+    if (clEnqueueMarkerWithWaitList(queue, 1, &event, &marker) != CL_INVALID_EVENT_WAIT_LIST) /* list */
+        return 3;
+    clEnqueueMarkerWithWaitList(queue, 0, NULL, &left); /* event */
+    clCreateContext(NULL, 1, &device, NULL, NULL, NULL); /* context */
+    clCreateCommandQueue(context, device, 0, NULL); /* queue */
+    clCreateProgramWithSource(context, 1, &good_source, NULL, NULL); /* program */
+    clCreateKernel(program, "k", NULL); /* kernel */
+    clBuildProgram(wrong, 0, NULL, NULL, NULL, NULL); /* build */
+    return 0;
+}
+END
+if build many; then
+    app many --check=api --max-findings 1000 --check-file findings.json --check-file findings.sarif
+    [ ! -s out ] || fail "many: $(cat out)"
+    finds loop api-leak 'a buffer of 64 bytes is not released when the program ends: call clReleaseMemObject for each of its 2 references'
+    finds use api-use-after-release 'a buffer that the program has released'
+    [ -z "$lines" ] || grep -q "^lanewise:     released by main ([^ ]*many.c:$(grep -n '/\* released \*/' many.c | cut -d: -f1))" err || fail "many: the release has no line"
+    [ -z "$lines" ] || grep -q "^lanewise:     created by make ([^ ]*many.c:$(grep -n '/\* made \*/' many.c | cut -d: -f1))" err || fail "many: the creation has no line"
+    finds twice api-use-after-release 'a buffer that'
+    finds launch api-use-after-release 'a buffer that'
+    finds list api-use-after-release 'an event that'
+    finds event api-leak 'an event is not released'
+    finds context api-leak 'a context is not released'
+    finds queue api-leak 'a command queue is not released'
+    finds program api-leak 'a program is not released'
+    finds kernel api-leak 'a kernel is not released'
+    finds build api-unread-log 'the build failed.*nothing'
+    grep -q '16 bytes is not released' err && fail "many: a buffer that a destructor releases"
+    [ "$(grep -c 'api-use-after-release' err)" = 4 ] || fail "many: not four uses: $(cat err)"
+    grep -q '"kind": "api-leak", "class": "api"' findings.json && grep -q '"count": 10,' findings.json || fail "many: no leaks in JSON"
+    grep -q '"ruleId": "api-use-after-release"' findings.sarif || fail "many: no rule in SARIF"
+    echo '- {kind: api-leak}' >known.yaml
+    app many --check=api --check-suppress known.yaml
+    grep -q 'api-leak' err && fail "many: suppressed leaks: $(cat err)"
+    grep -q 'api-use-after-release' err || fail "many: all findings are suppressed"
+    # kinds can be selected one by one
+    app many --check=api-unread-log
+    [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "many: not one finding: $(cat err)"
+fi
+
+# Findings of the end are sorted among those that were printed before: each is printed once.
+cat >order.c <<'END'
+#include "frame.h"
+int main(void)
+{
+    const char *source = "__kernel void k(__global int *a, __global int *b) {\n"
+                         "    b[0] = a[get_global_id(0) * 32];\n    a[1000000] = 1;\n}\n";
+    size_t size = 64;
+    cl_mem a, b;
+
+    begin();
+    cl_program p = clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+    clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
+    cl_kernel k = clCreateKernel(p, "k", NULL);
+    a = clCreateBuffer(context, CL_MEM_READ_WRITE, 8192 * 4, NULL, NULL);
+    b = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    clSetKernelArg(k, 0, sizeof a, &a);
+    clSetKernelArg(k, 1, sizeof b, &b);
+    clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 0, NULL, NULL);
+    clFinish(queue);
+    return 0;
+}
+END
+if build order; then
+    app order --check=memory,performance
+    [ "$(grep -c ': out-of-bounds: ' err)" = 1 ] || fail "order: not one access out of bounds: $(cat err)"
+    [ "$(grep -c ': uncoalesced: ' err)" = 1 ] || fail "order: not one uncoalesced load: $(cat err)"
+fi
+exit $failed
