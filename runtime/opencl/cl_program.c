@@ -86,7 +86,7 @@ enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
 static const char **all_options(const char *options, char ***words)
 {
     const char **all = NULL;
-    size_t count = 0;
+    size_t count = 0, kept = VERSION_OPTIONS;
 
     *words = rt_words(options);
     while (*words != NULL && (*words)[count] != NULL)
@@ -97,7 +97,8 @@ static const char **all_options(const char *options, char ***words)
         return NULL;
     memcpy(all, version_options, sizeof version_options);
     for (size_t i = 0; i <= count; i++)
-        all[VERSION_OPTIONS + i] = (*words)[i];
+        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* clang does not know this promise of OpenCL 2.1 */
+            all[kept++] = (*words)[i];
     return all;
 }
 

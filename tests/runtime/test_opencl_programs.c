@@ -201,7 +201,7 @@ static void declarations_of_kernels_are_known(void **state)
     char text[200];
 
     (void)state;
-    OK(clBuildProgram(own, 0, NULL, "-cl-kernel-arg-info", NULL, NULL));
+    OK(clBuildProgram(own, 0, NULL, "-cl-no-subgroup-ifp -cl-kernel-arg-info", NULL, NULL));
     kernel = clCreateKernel(own, "k", &error);
     OK(error);
     for (cl_uint i = 0; i < sizeof want / sizeof *want; i++) {
