@@ -85,6 +85,7 @@ dist_evidence_DATA = \
 	%D%/evidence/history.md \
 	%D%/evidence/history.tsv \
 	%D%/evidence/performance.md \
+	%D%/evidence/silicon.md \
 	%D%/evidence/programs.md \
 	%D%/evidence/profile.tsv \
 	%D%/evidence/ptx-speed.tsv \
