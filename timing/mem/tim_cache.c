@@ -242,7 +242,7 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /** Returns the exclusive or of the groups of set-index bits in the line number. Lines at a stride that is a power of
  *  two therefore use all sets: the lines 0, D, 2D, ... (as many as there are sets) map to different sets. */
-static unsigned hashed_set(const struct tim_cache *c, uint64_t number)
+static __attribute__((noinline)) unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;
 
@@ -251,7 +251,7 @@ static unsigned hashed_set(const struct tim_cache *c, uint64_t number)
     return set;
 }
 
-static unsigned set_of(const struct tim_cache *c, uint64_t line)
+static inline unsigned set_of(const struct tim_cache *c, uint64_t line)
 {
     uint64_t number = line >> c->line_shift;
 

@@ -395,7 +395,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     *next = UINT64_MAX;
     for (unsigned k = 0; k <= net->want_words; k++) { /* The loop visits the word of inputs at which the rotation begins
                                                        * twice: its second part first, its first part last. */
-        unsigned word = (next_input / 64 + k) % net->want_words;
+        unsigned word = net->want_words == 1 ? 0 : (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 
         if (k == 0)
@@ -462,17 +462,25 @@ static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned par
         wake_at_edge(mem, phase, part, &mem->icnt, next);
 }
 
+/** Is a part of the phase due? */
+static inline bool any_due(const struct tim_mem *mem, enum phase phase)
+{
+    const struct tim_wheel *wheel = mem->wheel;
+    uint64_t any = 0;
+
+    for (unsigned w = wheel->from[phase]; w < wheel->from[phase + 1]; w++)
+        any |= wheel->due[w];
+    return any != 0;
+}
+
 /** Runs the parts of a phase that are due in cycle @now, at each edge of their clock in that cycle. If it has no
  *  edge, the parts remain due. */
-static inline void parts_due(struct tim_mem *mem, enum phase phase, const struct tim_clock *clock, uint64_t now)
+static __attribute__((noinline)) void parts_due(struct tim_mem *mem, enum phase phase, const struct tim_clock *clock,
+                                                uint64_t now)
 {
-    uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]], any = 0;
+    uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]];
     const unsigned words = mem->wheel->from[phase + 1] - mem->wheel->from[phase];
 
-    for (unsigned w = 0; w < words; w++)
-        any |= due[w];
-    if (any == 0)
-        return;
     const uint64_t edge = tim_clock_edge(clock, now), end = tim_clock_edge(clock, now + 1);
     for (uint64_t e = edge; e < end && phase != CHANNELS; e++)
         for (unsigned w = 0; w < words; w++)
@@ -496,9 +504,12 @@ static void tick_replies(struct tim_memory *memory, uint64_t now)
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     advance(mem, now);
-    parts_due(mem, CHANNELS, &mem->dram, now);
-    parts_due(mem, SLICES, &mem->l2, now);
-    parts_due(mem, REPLIES, &mem->icnt, now);
+    if (any_due(mem, CHANNELS))
+        parts_due(mem, CHANNELS, &mem->dram, now);
+    if (any_due(mem, SLICES))
+        parts_due(mem, SLICES, &mem->l2, now);
+    if (any_due(mem, REPLIES))
+        parts_due(mem, REPLIES, &mem->icnt, now);
 }
 
 static void tick_requests(struct tim_memory *memory, uint64_t now)
@@ -506,7 +517,8 @@ static void tick_requests(struct tim_memory *memory, uint64_t now)
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     advance(mem, now);
-    parts_due(mem, REQUESTS, &mem->icnt, now);
+    if (any_due(mem, REQUESTS))
+        parts_due(mem, REQUESTS, &mem->icnt, now);
 }
 
 static unsigned send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)

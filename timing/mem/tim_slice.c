@@ -193,7 +193,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
-            slice->looked = result;
+            if (!room)
+                slice->looked = result;
         }
         slice->no_capacity = !room && result.fetch != 0; /* without capacity only a request that needs no DRAM access proceeds */
         if (slice->no_capacity || is_blocked(mem, slice, &result))
@@ -245,7 +246,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct tim_list *input = &mem->requests.out[slice->index];
     uint32_t index = input->first;
     struct seen seen;
-    struct tim_packet packet;
+    struct tim_packet packet; /* for a trace */
     uint64_t came;
     uint32_t there;
 
@@ -260,7 +261,8 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
                             .count = input->count - 1};
     there = arrived(mem, slice, now);
     see(mem, &mem->node[index], &seen);
-    packet = mem->node[index].packet;
+    if (mem->base.trace != NULL)
+        packet = mem->node[index].packet;
     if (mem->node[index].packet.kind == TIM_PACKET_WRITE
             ? !look_up_write(mem, slice, index, &seen, edge)
             : !look_up_read(mem, slice, index, &seen, edge, now))
@@ -269,7 +271,8 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_queue], there - 1);
     tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_waiting], edge - came);
     *input = rest;
-    tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
+    if (mem->base.trace != NULL)
+        tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
     slice->stats.count[TIM_SLICE_queue_cycles] += edge + 1 - came;
     slice->stats.count[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
                                                                          : slice->head_since);
