@@ -17,17 +17,18 @@ struct making {
     unsigned last; /* the access that a lane joined last */
     unsigned line_bytes;
     bool write; /* masks contain exactly the lanes' bytes, also with the older rules */
-    /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. */
+    /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. Valid only if there are more
+     *  than FEW of them: a short list is searched without it. */
     uint8_t slot[64];
 };
 /* Values of a slot that are no index of an access. Indices are below 254. */
 enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe };
+enum { FEW = 6 };
 
 /** Begins a group of lanes, which do not join earlier accesses. */
 static void begin_group(struct making *m)
 {
     m->from = m->last = m->count;
-    memset(m->slot, NOT_SEEN, sizeof m->slot);
 }
 
 /** Sets bits [@at, @at + @bytes) of the mask of a line. */
@@ -42,26 +43,61 @@ static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
     }
 }
 
+static inline struct tim_line *new_line(struct making *m, uint64_t line)
+{
+    assert(m->count < TIM_LINES_MOST);
+    m->out[m->count] = (struct tim_line){.line = line};
+    return &m->out[m->count++];
+}
+
+static inline uint8_t *slot_of(struct making *m, uint64_t line)
+{
+    return &m->slot[(line >> lw_lowest(m->line_bytes)) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+}
+
+/** Adds access @i to the slots. The first of several lines with the same hash has the slot. */
+static inline void enter_slot(struct making *m, unsigned i)
+{
+    uint8_t *slot = slot_of(m, m->out[i].line);
+
+    if (*slot == NOT_SEEN)
+        *slot = (uint8_t)(i < NOT_CACHED ? i : NOT_CACHED);
+}
+
+/** Returns the index of the access to @line; the number of accesses if there is none. */
+static unsigned search_line(struct making *m, uint64_t line)
+{
+    unsigned i = m->from;
+
+    if (m->count - m->from > FEW) {
+        const unsigned slot = *slot_of(m, line);
+
+        if (slot == NOT_SEEN)
+            return m->count;
+        if (slot < m->count && m->out[slot].line == line)
+            return slot;
+    }
+    while (i < m->count && m->out[i].line != line)
+        i++;
+    return i;
+}
+
 /** Returns the access to @line; adds it if it is new. */
 static struct tim_line *find_line(struct making *m, uint64_t line)
 {
-    uint8_t *slot = &m->slot[(line >> lw_lowest(m->line_bytes)) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
-    unsigned i = m->count;
+    const unsigned i = search_line(m, line);
 
-    if (*slot != NOT_SEEN) {
-        if (*slot < m->count && m->out[*slot].line == line)
-            i = *slot;
-        else /* Another line has the same hash. */
-            for (i = m->from; i < m->count && m->out[i].line != line; i++)
-                continue;
-    }
-    if (i == m->count) {
-        assert(m->count < TIM_LINES_MOST);
-        if (*slot == NOT_SEEN)
-            *slot = (uint8_t)(i < NOT_CACHED ? i : NOT_CACHED);
-        m->out[m->count++] = (struct tim_line){.line = line};
-    }
     m->last = i;
+    if (i != m->count)
+        return &m->out[i];
+    (void)new_line(m, line);
+    if (m->count - m->from == FEW + 1) {
+        memset(m->slot, NOT_SEEN, sizeof m->slot);
+        for (unsigned k = m->from; k < i; k++)
+            enter_slot(m, k);
+    }
+    if (m->count - m->from > FEW)
+        enter_slot(m, i);
     return &m->out[i];
 }
 
@@ -191,15 +227,16 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address)
     return address;
 }
 
-/** Adds consecutive elements of @bytes for @count lanes from @lane on; @address is a multiple of @bytes. */
-static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsigned lane,
-                      unsigned count)
+/** Adds consecutive elements of @bytes for @count lanes from @lane on; @address is a multiple of @bytes. @alone: no
+ *  other lane of the group accesses memory, so each line is new. */
+static inline void add_dense(struct making *m, uint64_t address, unsigned bytes, unsigned lane,
+                             unsigned count, bool alone)
 {
     while (count > 0) {
         unsigned at = (unsigned)(address & (m->line_bytes - 1));
         unsigned room = m->line_bytes - at;
         unsigned n = count * bytes <= room ? count : room / bytes;
-        struct tim_line *to = find_line(m, address - at);
+        struct tim_line *to = alone ? new_line(m, address - at) : find_line(m, address - at);
 
         to->lanes |= lw_mask(n) << lane;
         add_bytes(to->mask, at, n * bytes);
@@ -215,6 +252,13 @@ static inline bool is_multiple(uint64_t address, unsigned bytes)
     return (bytes & (bytes - 1)) == 0 ? (address & (bytes - 1)) == 0 : address % bytes == 0;
 }
 
+/** Do lanes with addresses @base + @stride * (l - lowest lane of @lanes) access consecutive elements? */
+static inline bool is_dense(const struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
+{
+    return stride == bytes && is_multiple(base, bytes) && bytes <= m->line_bytes &&
+           lanes >> lw_lowest(lanes) == lw_mask(lw_popcount(lanes));
+}
+
 /** Adds lanes with addresses @base + @stride * (l - lowest lane of @lanes). */
 static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
 {
@@ -222,9 +266,8 @@ static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned by
 
     if (stride == 0)
         add_piece(m, base, bytes, lanes);
-    else if (stride == bytes && is_multiple(base, bytes) && bytes <= m->line_bytes &&
-             lanes >> first == lw_mask(lw_popcount(lanes)))
-        add_dense(m, base, bytes, first, lw_popcount(lanes));
+    else if (is_dense(m, base, stride, bytes, lanes))
+        add_dense(m, base, bytes, first, lw_popcount(lanes), false);
     else
         for (LW_EACH_BIT(l, lanes))
             add_piece(m, base + (uint64_t)stride * (l - first), bytes, UINT64_C(1) << l);
@@ -250,6 +293,30 @@ static void add_some(struct making *m, const struct tim_config *config,
     for (LW_EACH_BIT(l, lanes))
         add_local(m, config, local_base, base + (uint64_t)piece->stride * (l - first),
                   access->bytes, (unsigned)l);
+}
+
+/** Adds the lanes of a single segment that is uniform or dense, without a search for lines. Returns false if it is
+ *  neither, or in several groups of lanes. */
+static inline bool add_plain(struct making *m, const struct tim_config *config, const struct emu_access *access)
+{
+    const struct emu_event_segment *piece = &access->piece[0];
+    const unsigned group = config->lsu_coalesce_lanes, bytes = access->bytes;
+
+    if (access->piece_count != 1 || access->space == ISA_SPACE_LOCAL || piece->lanes != access->lanes ||
+        (piece->lanes & ~lw_mask(group)) != 0)
+        return false;
+    if (piece->stride == 0) {
+        const unsigned at = (unsigned)(piece->base & (m->line_bytes - 1)), room = m->line_bytes - at;
+        struct tim_line *to = new_line(m, piece->base - at);
+
+        to->lanes = piece->lanes;
+        add_bytes(to->mask, at, bytes < room ? bytes : room);
+        return true;
+    }
+    if (!is_dense(m, piece->base, piece->stride, bytes, piece->lanes))
+        return false;
+    add_dense(m, piece->base, bytes, lw_lowest(piece->lanes), lw_popcount(piece->lanes), true);
+    return true;
 }
 
 /** Adds all segments (addresses in closed form). Expands them to single lanes only where necessary. */
@@ -312,7 +379,8 @@ unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *
         if (access->space == ISA_SPACE_SHARED)
             return 0;
         if (!halves) {
-            add_pieces(&m, config, access, local_base);
+            if (!add_plain(&m, config, access))
+                add_pieces(&m, config, access, local_base);
             return m.count;
         }
         rows = *access;
