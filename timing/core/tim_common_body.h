@@ -23,6 +23,7 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
 {
     const unsigned *lasting = core->lasting;
 
+    core->recount = false;
     if (lasting[TIM_LASTS_ACTIVE] != (core->blocks != 0) || lasting[TIM_LASTS_WARPS] != warps ||
         lasting[TIM_LASTS_BARRIER] != at_barrier)
         tim_core_last_on(core, warps, at_barrier, now);

@@ -553,6 +553,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     if (core->mechs.resides)
         report_residence(core, b, true);
     tim_core_poke(core);
+    core->recount = true;
     core->blocks++;
     core->warps += need.slots;
     core->threads += need.threads;
@@ -618,6 +619,7 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
         tim_mechs_block(&core->mechs, block->grid->sequence, false);
     if (core->mechs.resides)
         report_residence(core, b, false);
+    core->recount = true;
     core->blocks--;
     core->warps -= slots_of(core->config, block->warps);
     core->threads -= block->threads;

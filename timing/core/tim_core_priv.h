@@ -235,8 +235,9 @@ enum { TIM_RING = 64 };
 struct tim_aged {
     uint64_t age;
     uint32_t op;
-    uint8_t pipes, sched; /* pipes and scheduler of the instruction */
-    uint16_t only;        /* the instruction's entry of core->only_pipe */
+    /* in `wait`: pipes and scheduler of the instruction, and its entry of core->only_pipe */
+    uint8_t pipes, sched;
+    uint16_t only;
 };
 struct tim_flight {
     _Alignas(64) uint64_t ring_map; /* set of lists that are not empty */
@@ -277,6 +278,7 @@ struct tim_core {
     bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* the current tick changed more than counters */
     bool ticking;            /* the core is in a tick: `each` is not in `sums` */
+    bool recount;            /* the values of `lasting` may have changed */
     bool no_capacity;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while the core rested */
     bool reference;          /* the naive model: the core never rests */
@@ -287,9 +289,11 @@ struct tim_core {
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
+    uint8_t l1_answer;       /* l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
     bool l1_stuck;           /* the head of the load/store queue cannot proceed before L1 receives a line */
     bool l1_misses;          /* the line of that head is neither in L1 nor requested; only crossbar space is missing */
     unsigned wakes;
+    uint64_t l1_line;
     unsigned queued, replays;
     uint64_t head_at;        /* queued != 0: the cycle from which on the head is in the queue */
     unsigned lsu_used;       /* memory instructions issued and not yet through the load/store unit */
@@ -649,7 +653,7 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 {
-    return warp % core->config->issue_schedulers;
+    return tim_kind.fixed ? core->warp[warp].place / 64u : warp % core->config->issue_schedulers;
 }
 static inline const struct tim_static *tim_head(const struct tim_warp *w)
 {
@@ -753,6 +757,7 @@ static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 /** Returns the separate queue for an instruction of this kind; NULL: none. */
 static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
 {
+    core->recount = true;
     if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
         return NULL;
     return &core->side[what->type == TIM_TYPE_SCALAR];
@@ -897,6 +902,7 @@ static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsig
 /** Returns the pipe that becomes free first; of several, the one with the lowest index. */
 static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
+    core->recount = true;
     unsigned first, step;
     struct tim_pipe *best = NULL;
 

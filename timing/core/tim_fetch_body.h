@@ -201,16 +201,15 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
 /** Returns how many instructions one fetch can add to the buffer of a warp. */
 static unsigned fetch_count(const struct tim_config *c, const struct tim_warp *w, uint64_t address, uint64_t line)
 {
-    unsigned count = (unsigned)(line + c->fetch_cache_line - address) / c->fetch_word_bytes;
-    uint64_t end = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
+    unsigned count = (unsigned)(line + c->fetch_cache_line - address) /
+                     (c->fetch_word_bytes == ISA_WORD_BYTES ? ISA_WORD_BYTES : ISA_WORD_BYTES / 2);
+    uint64_t left = (w->code->end - w->fetch_pc) / ISA_WORD_BYTES;
 
     if (count > c->fetch_group)
         count = c->fetch_group;
     if (count > c->fetch_buffer - w->buffered)
         count = c->fetch_buffer - w->buffered;
-    if (count > (end - w->fetch_pc) / ISA_WORD_BYTES)
-        count = (unsigned)((end - w->fetch_pc) / ISA_WORD_BYTES);
-    return count;
+    return count < left ? count : (unsigned)left;
 }
 
 /** Adds @count instructions to a warp's buffer. */
@@ -504,8 +503,7 @@ static inline uint64_t tim_levels_next(const struct tim_core *core, uint64_t now
 static inline bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 {
     return w->used && !w->ended && w->split >= 0 && !w->fetching &&
-           w->buffered != core->config->fetch_buffer &&
-           w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
+           w->buffered != core->config->fetch_buffer && w->fetch_pc < w->code->end;
 }
 
 /** Returns whether the warp has a constant to request. A requested constant is not requested again. */
@@ -532,7 +530,7 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
             core->moved = true;
             left--;
             core->fetch_next = warp + 1 == core->config->core_warps ? 0 : warp + 1;
-            if (!wants_fetch(core, w)) /* usually because its buffer is full */
+            if (w->fetching || w->buffered == core->config->fetch_buffer || w->fetch_pc >= w->code->end)
                 tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
         }
     }

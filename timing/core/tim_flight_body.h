@@ -26,17 +26,29 @@ static void tim_op_free(struct tim_core *core, uint32_t index)
 }
 
 /** Inserts the instruction after all older ones. */
-static inline void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
-                       uint32_t index)
+static inline struct tim_aged *put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
+                                          uint32_t index)
 {
-    const struct tim_op *op = &core->op[index];
-    uint64_t age = op->age;
+    uint64_t age = core->op[index].age;
     unsigned n = (*count)++;
 
     for (; n > 0 && list[n - 1].age > age; n--)
         list[n] = list[n - 1];
-    list[n] = (struct tim_aged){age, index, op->what->pipes, op->sched,
-                                core->only_pipe[op->what->pipes][op->sched]};
+    list[n].age = age;
+    list[n].op = index;
+    return &list[n];
+}
+
+/** Adds an instruction that has read all operands. */
+static inline void await_pipe(struct tim_core *core, uint32_t index)
+{
+    const struct tim_op *op = &core->op[index];
+    struct tim_aged *aged = put_by_age(core, core->flight.wait, &core->flight.ready, index);
+
+    aged->pipes = op->what->pipes;
+    aged->sched = op->sched;
+    aged->only = core->only_pipe[aged->pipes][aged->sched];
+    core->flight.pipes_at = 0;
 }
 
 /** Schedules the next phase of the instruction for cycle @at, or for the next cycle if @at is not in the future. */

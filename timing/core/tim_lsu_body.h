@@ -379,13 +379,25 @@ static void is_written(struct tim_core *core, unsigned warp)
         tim_warp_touch(core, warp, TIM_TOUCH_MEMORY);
 }
 
+/** Does the access that l1_blocks() has recorded remain blocked after the arrival of line @line? */
+static bool blocks_on(const struct tim_core *core, uint64_t line)
+{
+    switch (core->l1_answer) {
+    case TIM_CACHE_NO_MERGE:
+        return line != core->l1_line;
+    case TIM_CACHE_NO_WAY:
+        return tim_cache_set(core->l1, line) != tim_cache_set(core->l1, core->l1_line);
+    default:
+        return false;
+    }
+}
+
 static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
 
     tim_core_drop_wakes(core, now);
-    while (core->has_packet ||
-           core->memory->ops->receive(core->memory, core->index, now + core->lag, &packet)) {
+    if (core->has_packet || core->memory->ops->receive(core->memory, core->index, now + core->lag, &packet)) {
         core->has_packet = false;
         core->moved = true;
         uint32_t index = packet.id & lw_mask(28), waiters;
@@ -395,7 +407,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             tim_trace_packet(core->trace, now + core->lag, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {
         case TIM_CLIENT_L1:
-            core->l1_stuck = core->l1_misses = false;
+            core->l1_stuck = core->l1_stuck && blocks_on(core, packet.line);
             waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
                                      core->waiters);
             if (core->held != NULL && packet.line < TIM_LOCAL_BASE)
@@ -466,10 +478,12 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
 }
 
 /** Records that L1 has no MSHR, merge entry or way for the head of the queue. Only an arriving line changes that. */
-static void l1_blocks(struct tim_core *core)
+static void l1_blocks(struct tim_core *core, uint64_t line, enum tim_cache_answer answer)
 {
     core->each[TIM_IDLE_L1]++;
     core->l1_stuck = !tim_kind.reference;
+    core->l1_line = line;
+    core->l1_answer = (uint8_t)answer;
 }
 
 /** Counts a load of a line of L1 by its class of locality. */
@@ -591,7 +605,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     tim_cache_lookup(cache, line->line, line->mask, &r);
     if (tim_cache_is_blocked(r.answer)) {
         if (client == TIM_CLIENT_L1)
-            l1_blocks(core);
+            l1_blocks(core, line->line, r.answer);
         return false;
     }
     if (client == TIM_CLIENT_CONSTANT && r.answer == TIM_CACHE_MERGE &&
@@ -648,7 +662,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     if (step->to == TIM_TO_LOCAL && c->l1_bytes != 0) {
         tim_cache_lookup_write(core->l1, line->line, true, &r);
         if (tim_cache_is_blocked(r.answer)) {
-            l1_blocks(core);
+            l1_blocks(core, line->line, r.answer);
             return false;
         }
         if (write_back_first(core, &r, now, &blocked))

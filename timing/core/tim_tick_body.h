@@ -83,8 +83,7 @@ static void tim_pipe_collect(struct tim_core *core, uint64_t now)
 
     for (unsigned n = 0; n < f->collecting; n++)
         if (read_rows(core, &core->op[f->collect[n].op], now)) {
-            put_by_age(core, f->wait, &f->ready, f->collect[n].op);
-            f->pipes_at = 0;
+            await_pipe(core, f->collect[n].op);
         } else {
             f->collect[left++] = f->collect[n];
         }
@@ -165,7 +164,7 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         tim_mechs_trace(&core->mechs, core->trace, core->index, now + core->lag);
     if (tim_traces(core))
         count_warps(core, now);
-    else
+    else if (core->recount)
         tim_core_last(core, hot->alive_count, hot->at_barrier_count, now);
     if (hot->over != 0)
         end_blocks(core);

@@ -220,6 +220,7 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
     out->program = program;
     out->base = base;
     out->count = count;
+    out->end = base + (uint64_t)count * ISA_WORD_BYTES;
     out->insn = calloc((size_t)count + 1, sizeof *out->insn);
     if (out->insn == NULL)
         return false;

@@ -113,7 +113,7 @@ enum { TIM_LOOPS_MOST = 65535 };
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
     const struct emu_program *program;
-    uint64_t base;
+    uint64_t base, end; /* addresses of the first instruction, and past the last */
     uint32_t count;
     struct tim_static *insn;
     struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs them */
