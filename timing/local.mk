@@ -14,6 +14,7 @@ liblanewise_a_SOURCES += \
 	%D%/kinds/tim_cycle_modern.c \
 	%D%/kinds/tim_cycle_of.c \
 	%D%/kinds/tim_cycle_scoreboard.c \
+	%D%/kinds/tim_cycle_scoreboard_acts.c \
 	%D%/core/tim_common_body.h \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \

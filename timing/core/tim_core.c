@@ -303,7 +303,6 @@ static void set_quick(struct tim_core *core)
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
     core->passable = core->quick && core->hot.words == 1 && !core->config->issue_rotate && !core->config->lsu_separate && !core->mechs.cycle;
-    core->brisk = core->passable && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL && core->config->issue_lanes == 0;
 }
 
 void tim_core_set_tracing(struct tim_core *core, bool tracing)
@@ -553,8 +552,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     if (core->mechs.resides)
         report_residence(core, b, true);
     tim_core_poke(core);
-    core->recount = true;
     core->blocks++;
+    core->recount = true;
     core->warps += need.slots;
     core->threads += need.threads;
     core->registers += need.registers;
@@ -619,8 +618,8 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
         tim_mechs_block(&core->mechs, block->grid->sequence, false);
     if (core->mechs.resides)
         report_residence(core, b, false);
-    core->recount = true;
     core->blocks--;
+    core->recount = true;
     core->warps -= slots_of(core->config, block->warps);
     core->threads -= block->threads;
     core->registers -= block->registers;

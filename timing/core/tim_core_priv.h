@@ -285,16 +285,15 @@ struct tim_core {
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached facts on warps are used; else all warps are checked, as in the reference */
     bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, queues or hook `cycle` */
-    bool brisk;              /* passable; no mechanism acts in each cycle, has hook `reaches` or makes packets; no issue.lanes */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
-    uint8_t l1_answer;       /* l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
     bool l1_stuck;           /* the head of the load/store queue cannot proceed before L1 receives a line */
+    uint8_t l1_answer;       /* l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
     bool l1_misses;          /* the line of that head is neither in L1 nor requested; only crossbar space is missing */
     unsigned wakes;
-    uint64_t l1_line;
     unsigned queued, replays;
+    uint64_t l1_line;
     uint64_t head_at;        /* queued != 0: the cycle from which on the head is in the queue */
     unsigned lsu_used;       /* memory instructions issued and not yet through the load/store unit */
     unsigned moving;         /* blocks whose state is being transferred */
@@ -456,7 +455,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 /* ---- properties of a core ---------------------------------------------------------------------------- */
 
 /**
- * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: three kinds of the shipped
+ * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: four kinds of the shipped
  * GPU models, one for all other models, and the reference. Each file that includes the functions defines `tim_kind`
  * as a constant, so the compiler removes code that the kind never uses. With one kind for all models, gemm, bfs,
  * reduce and hist execute 6 to 11 % more instructions (callgrind). In other files `tim_kind` is zero, and the
@@ -468,8 +467,23 @@ struct tim_kind {
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
     bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false with `fixed`: none */
+    bool acts;   /* a mechanism acts in each cycle, chooses warps, makes packets or is notified (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
+
+/** Returns whether a mechanism may do more than hold warps back and observe issues, accesses and blocks. */
+static inline bool tim_acts(void)
+{
+    return !tim_kind.fixed || tim_kind.acts;
+}
+/** Returns whether a mechanism of the core does more than hold warps back and observe. */
+static inline bool tim_acts_of(const struct tim_core *core)
+{
+    const struct tim_mechs *m = &core->mechs;
+
+    return m->every_cycle || m->touches || m->reaches || m->cycle || m->chooses != NULL || m->fetches != NULL ||
+           core->packets != NULL;
+}
 
 /** Returns whether cached results of ready checks are used. Otherwise every cycle checks all warps, as in the
  *  reference. */
@@ -517,7 +531,7 @@ static inline bool tim_has_mechanisms(const struct tim_core *core)
 /** Returns whether a mechanism makes packets of memory instructions. */
 static inline bool tim_has_packets(const struct tim_core *core)
 {
-    return !tim_kind.fixed && core->packets != NULL;
+    return tim_acts() && core->packets != NULL;
 }
 static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {
@@ -622,7 +636,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
  *  warps (tim_core_idles). */
 static inline bool tim_brisk(const struct tim_core *core)
 {
-    return tim_kind.fixed || (core->passable && core->replays == 0);
+    return !tim_acts() || (core->passable && (tim_kind.fixed || core->replays == 0));
 }
 /** Functions of a cycle, for one kind of core. */
 struct tim_cycle {
@@ -637,7 +651,8 @@ struct tim_cycle {
     /** Runs the phases after issue. Determines whether the core becomes idle. */
     void (*end)(struct tim_core *core, uint64_t now);
 };
-extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control, tim_cycle_modern;
+extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_scoreboard_acts, tim_cycle_control,
+    tim_cycle_modern;
 /** Returns the reason why the warp cannot issue in cycle @now, policies aside; PICKED: it can issue. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
@@ -742,6 +757,7 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     if (tim_in(tim_sets_of(core, warp)->at_barrier, warp) == waits)
         return;
     core->hot.at_barrier_count += waits ? 1 : -1u;
+    core->recount = true;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
 /** Records that the number of registers in use has changed. */
@@ -757,7 +773,6 @@ static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 /** Returns the separate queue for an instruction of this kind; NULL: none. */
 static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
 {
-    core->recount = true;
     if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
         return NULL;
     return &core->side[what->type == TIM_TYPE_SCALAR];
@@ -887,6 +902,7 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
         return;
     tim_set(&tim_sets_of(core, warp)->alive, warp, alive);
     core->hot.alive_count += alive ? 1 : -1u;
+    core->recount = true;
     if (core->mechs.count != 0)
         tim_mechs_warp(&core->mechs, warp, core->warp[warp].age, alive);
 }
@@ -902,7 +918,6 @@ static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsig
 /** Returns the pipe that becomes free first; of several, the one with the lowest index. */
 static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
-    core->recount = true;
     unsigned first, step;
     struct tim_pipe *best = NULL;
 
@@ -954,11 +969,25 @@ static inline bool tim_is_one(uint16_t set)
 {
     return set != 0 && (set & (set - 1)) == 0;
 }
-/** Returns true if scheduler @s of a passable core without replays issues nothing in cycle @now, without a
- *  visit of any warp: the slots are then counted, and mechanisms that want to are notified. */
-static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
+/** Returns whether a warp of scheduler @s that only the load/store queue can stop joins a packet that has a place in
+ *  the queue. */
+static inline bool tim_some_join(const struct tim_core *core, unsigned s)
 {
-    struct tim_known *k = &core->hot.known[s];
+    struct tim_mech *mech = core->mechs.packets;
+    const unsigned first = tim_first(core, s);
+
+    if (mech->row->packets_are_wide)
+        return mech->row->follows(mech, 0);
+    for (LW_EACH_BIT(b, core->hot.known[first / 64].can[TIM_PATH_MEMORY]))
+        if (mech->row->follows(mech, tim_warp_at(core, s, first + (unsigned)b)))
+            return true;
+    return false;
+}
+/** Returns true if it is known that no warp of scheduler @s can issue in cycle @now, and which reason its slots then
+ *  count. The core has one word of places for each scheduler, no replays and no separate queues. */
+static inline bool tim_issues_nothing(const struct tim_core *core, unsigned s, uint64_t now, enum tim_stall *nearest)
+{
+    const struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
     enum tim_stall stops = tim_issue_stops(core, s, now);
@@ -985,20 +1014,27 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
-        if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0)
-            return false; /* the instruction may belong to a packet that has a place in the queue */
-        if (takes != 0 && (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
+        if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0 && tim_some_join(core, s))
+            return false;
+        if (takes != 0 &&
+            (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
             return false;
         reasons |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_STALL_LSU |
                   (uint32_t)(takes != 0) << TIM_STALL_COLLECTOR;
     }
-    uint8_t nearest = (uint8_t)tim_suggest(reasons);
-    if (k->nearest != nearest) {
-        tim_flush_idle(core, s);
-        k->nearest = nearest;
-    }
-    core->hot.idle[s]++;
-    if (!tim_kind.fixed && core->mechs.every_cycle && core->mechs.picks)
+    *nearest = tim_suggest(reasons);
+    return true;
+}
+/** Returns true if scheduler @s of a passable core without replays issues nothing in cycle @now, without a
+ *  visit of any warp: the slots are then counted, and mechanisms that want to are notified. */
+static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
+{
+    enum tim_stall nearest;
+
+    if (!tim_issues_nothing(core, s, now, &nearest))
+        return false;
+    tim_count_idle(core, s, nearest);
+    if (tim_acts() && core->mechs.every_cycle && core->mechs.picks)
         core->moved |= tim_mechs_pick(&core->mechs, s, tim_no_warps);
     return true;
 }

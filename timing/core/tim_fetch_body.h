@@ -685,7 +685,7 @@ static __attribute__((noinline)) void fetch_by_mechanism(struct tim_core *core, 
 /** Returns whether a rule other than fetch.policy lrr chooses the warps that fetch. */
 static inline bool fetches_otherwise(const struct tim_core *core)
 {
-    return tim_fetches_greedily(core) || (!tim_kind.fixed && core->mechs.fetches != NULL);
+    return tim_fetches_greedily(core) || (tim_acts() && core->mechs.fetches != NULL);
 }
 
 /* Does what tim_fetch_tick() does, but visits only warps that may have something to do. */
@@ -698,7 +698,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
 
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         fetch_greedily(core, s, now);
-    if (!tim_kind.fixed && core->mechs.fetches != NULL)
+    if (tim_acts() && core->mechs.fetches != NULL)
         fetch_by_mechanism(core, now);
     /* The loop visits the word of warps at which the rotation begins twice: its second part first, its first part
      * last. */

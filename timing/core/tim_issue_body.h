@@ -187,7 +187,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
                 return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the accesses of an instruction");
-            if (!tim_kind.fixed && core->mechs.touches)
+            if (tim_acts() && core->mechs.touches)
                 touch_lines(core, op);
             if (core->held != NULL && what->path == TIM_PATH_MEMORY)
                 tim_held_step(core, warp, ev, op->cached && !what->to_constant);
@@ -293,7 +293,7 @@ static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, 
 /** The ready warp that the scheduler picks, by issue.policy or a mechanism that chooses in its place; -1: none. */
 static inline int choose(struct tim_core *core, unsigned s, const struct tim_sched_view *view)
 {
-    struct tim_mech *mech = tim_kind.fixed ? NULL : core->mechs.chooses;
+    struct tim_mech *mech = tim_acts() ? core->mechs.chooses : NULL;
     int pick;
 
     if (mech == NULL)

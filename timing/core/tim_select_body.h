@@ -34,7 +34,7 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
     uint64_t bit = UINT64_C(1) << at % 64, recheck_at;
     enum tim_stall reason = tim_issue_but_capacity(core, w, now, &recheck_at);
 
-    if (!tim_kind.fixed && core->mechs.reaches)
+    if (tim_acts() && core->mechs.reaches)
         report_reached(core, w, reason);
     if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
@@ -203,7 +203,7 @@ static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
-    if (!tim_kind.fixed && core->mechs.cycle && tim_quick(core) && query_lasts(core, s, now)) {
+    if (tim_acts() && core->mechs.cycle && tim_quick(core) && query_lasts(core, s, now)) {
         enum tim_stall nearest = (enum tim_stall)core->mechs.query.nearest[s];
 
         memcpy(ready, core->mechs.query.ready[s], tim_words(core) * sizeof *ready);

@@ -135,7 +135,7 @@ static unsigned tim_core_begin(struct tim_core *core, uint64_t now)
     unsigned schedulers = core->config->issue_schedulers, s = 0;
 
     before_issue(core, now);
-    if (!tim_kind.fixed && core->mechs.cycle)
+    if (tim_acts() && core->mechs.cycle)
         update_mechanisms(core, now);
     if (tim_brisk(core))
         while (s < schedulers && tim_core_idles(core, s, now))

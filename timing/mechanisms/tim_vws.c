@@ -57,11 +57,13 @@ static void account(struct tim_mech *mech)
 static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
 {
     struct tim_vws_set *set = &vws->set[g];
-    unsigned gangs = 0;
+    unsigned gangs;
 
     count_cycles(vws, from);
+    set->ways = 0;
     for (unsigned way = 0; way < TIM_GANG_WAYS; way++)
-        gangs += set->table.way[way].mask != 0;
+        set->ways |= (uint8_t)((set->table.way[way].mask != 0) << way);
+    gangs = lw_popcount(set->ways);
     for (LW_EACH_BIT(m, (uint64_t)(set->table.alone ^ alone_before))) {
         const bool is = set->table.alone >> m & 1;
 
@@ -300,11 +302,12 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
     const bool gangs_only = vws->config->vws_mode == TIM_VWS_GANG;
     const unsigned only = gangs_only ? lowest_unit(set, now) : 0;
 
-    for (unsigned unit = 0; unit < (gangs_only ? TIM_VWS_UNITS : TIM_GANG_WAYS); unit++) {
+    for (LW_EACH_BIT(bit, gangs_only ? only == TIM_VWS_UNITS ? 0 : UINT64_C(1) << only : (uint64_t)set->ways)) {
+        const unsigned unit = (unsigned)bit;
         const struct tim_gang *gang = unit < TIM_GANG_WAYS ? &set->table.way[unit] : NULL;
         uint8_t members = tim_vws_members(set, unit);
 
-        if (members == 0 || (members & ~ready) != 0 || (gangs_only && unit != only) || (gang != NULL && gang->issued != 0) ||
+        if (members == 0 || (members & ~ready) != 0 || (gang != NULL && gang->issued != 0) ||
             tim_vws_waits_at_sync(vws, g, members, now) || was_refused(set, members, now))
             continue;
         uint64_t last = gang != NULL ? gang->last : set->last[unit - TIM_GANG_WAYS];
@@ -329,9 +332,9 @@ static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t 
     struct tim_vws_set *set = &vws->set[g];
     uint8_t all = 0;
 
-    for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
+    for (LW_EACH_BIT(way, (uint64_t)set->ways)) {
         const struct tim_gang *gang = &set->table.way[way];
-        uint8_t members = gang->mask != 0 ? tim_vws_pending(set, gang) & ready & (uint8_t)~taken : 0;
+        uint8_t members = tim_vws_pending(set, gang) & ready & (uint8_t)~taken;
 
         assign_slices(vws, g, members, lw_popcount(gang->mask));
         all |= members;

@@ -16,6 +16,7 @@ struct tim_vws_set {
     struct tim_gang_set table;
     uint8_t fresh;   /* members that began since the last cycle; they will form the set's gang */
     uint8_t stepped; /* members that have issued since the last check of the set */
+    uint8_t ways;           /* ways that have gangs, as of recount() */
     unsigned gangs, single; /* number of gangs and of single warps, as counted in `struct tim_vws` */
     uint64_t age;    /* age of the set's oldest warp */
     uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which the member issued alone */
