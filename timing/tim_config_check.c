@@ -246,9 +246,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s, which handles memory instructions one by one",
                        c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
-    if ((c->belady_on || c->loads_on) && c->l1_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, c->belady_on ? "belady.on needs an L1 cache: set l1.bytes"
-                                                    : "loads.on needs an L1 cache: set l1.bytes");
+    const char *of_l1 = c->belady_on ? "belady" : c->loads_on ? "loads" : c->pcal_on ? "pcal" : c->reuse_on ? "reuse" : NULL;
+    if (of_l1 != NULL && c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", of_l1);
     if (c->dvfs_on && (c->fetch_shared > 1 || c->constant_shared > 1))
         return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s: cores that share a cache have one clock; set that to 1",
                        c->fetch_shared > 1 ? "fetch.shared" : "constant.shared");
@@ -358,6 +358,9 @@ static const struct {
     {"ccws.*", "ccws.on=true"},
     {"daws.*", "daws.on=true"},
     {"belady.*", "belady.on=true"},
+    {"pcal.*", "pcal.on=true"},
+    {"reuse.*", "reuse.on=true"},
+    {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},
     {"registers.window", "registers.collector=window"},

@@ -224,17 +224,14 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
 {
     const unsigned schedulers = e->config.issue_schedulers, width = e->config.issue_width;
     const bool passable = core->passable && core->replays == 0;
-    unsigned s = e->at.sched, slot = e->at.slot, asked = e->at.asked ? s : schedulers;
+    unsigned s = e->at.sched, slot = e->at.slot, checked = e->at.checked ? s : schedulers;
     enum lw_status status = LW_OK;
     enum tim_step_result result;
     bool stopped;
 
     while (s < schedulers) {
-        if (passable && slot == 0 && s != asked && tim_core_idles(core, s, now)) {
-            s++;
-            continue;
-        }
-        if (core->mechs.cycle && slot == 0 && has_none_ready(core, s, now)) {
+        if (slot == 0 && ((passable && s != checked && tim_core_idles(core, s, now)) ||
+                          (core->mechs.cycle && has_none_ready(core, s, now)))) {
             s++;
             continue;
         }
@@ -260,7 +257,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
     }
     e->at.sched = s;
     e->at.slot = slot;
-    e->at.asked = false;
+    e->at.checked = false;
     return status;
 }
 
@@ -324,7 +321,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
             e->ticked = true;
             e->at.sched = e->cycle->begin(core, now);
             e->at.phase = TIM_AT_ISSUE;
-            e->at.asked = true;
+            e->at.checked = true;
         }
         if (e->at.sched < e->config.issue_schedulers)
             status = issue(e, core, now, stop, err);

@@ -12,7 +12,7 @@ enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
 struct tim_at {
     enum tim_phase phase;
     unsigned core, sched, slot;
-    bool asked; /* the phases before issue have found that the scheduler may issue */
+    bool checked; /* the phases before issue have found that the scheduler may issue */
 };
 /** A resident block in the list of warps. */
 struct tim_listed {

@@ -75,6 +75,7 @@ struct tim_op {
     uint8_t sched;
     uint8_t kind;   /* enum emu_access_kind */
     bool cached;    /* global loads: goes through L1 */
+    bool bypasses;  /* cached loads: a line that L1 does not have is loaded without a line of L1 */
     bool dual;      /* issued in the second slot of its cycle */
     uint8_t write_bar, read_bar; /* dependence barriers of its control field; 7: none */
     uint8_t vector; /* issue.dependence vector: set of entries that its results take */
@@ -959,84 +960,6 @@ static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_st
         k->nearest = (uint8_t)reason;
     }
     core->hot.idle[s]++;
-}
-/** Selects, from a set of stall reasons of warps, the reason that the slot counts. */
-static inline enum tim_stall tim_suggest(uint32_t reasons)
-{
-    return reasons != 0 ? (enum tim_stall)lw_lowest(reasons) : TIM_STALL_EMPTY;
-}
-static inline bool tim_is_one(uint16_t set)
-{
-    return set != 0 && (set & (set - 1)) == 0;
-}
-/** Returns whether a warp of scheduler @s that only the load/store queue can stop joins a packet that has a place in
- *  the queue. */
-static inline bool tim_some_join(const struct tim_core *core, unsigned s)
-{
-    struct tim_mech *mech = core->mechs.packets;
-    const unsigned first = tim_first(core, s);
-
-    if (mech->row->packets_are_wide)
-        return mech->row->follows(mech, 0);
-    for (LW_EACH_BIT(b, core->hot.known[first / 64].can[TIM_PATH_MEMORY]))
-        if (mech->row->follows(mech, tim_warp_at(core, s, first + (unsigned)b)))
-            return true;
-    return false;
-}
-/** Returns true if it is known that no warp of scheduler @s can issue in cycle @now, and which reason its slots then
- *  count. The core has one word of places for each scheduler, no replays and no separate queues. */
-static inline bool tim_issues_nothing(const struct tim_core *core, unsigned s, uint64_t now, enum tim_stall *nearest)
-{
-    const struct tim_known *k = &core->hot.known[s];
-    uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
-    uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
-    enum tim_stall stops = tim_issue_stops(core, s, now);
-    bool taken = stops != TIM_STALL_ISSUED;
-
-    if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
-        return false;
-    if (taken) {
-        roomy |= k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT];
-        reasons |= (uint32_t)(roomy != 0) << stops;
-        roomy = 0;
-    } else if (k->can[TIM_PATH_DIRECT] != 0) {
-        if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
-            return false;
-        reasons |= UINT32_C(1) << TIM_STALL_UNIT;
-    }
-    if (tim_has_local(core) && !taken && k->can[TIM_PATH_MEMORY] != 0) {
-        if (core->local[s].count < core->config->lsu_local)
-            return false;
-        reasons |= UINT32_C(1) << TIM_STALL_ADDRESS;
-        roomy &= ~k->can[TIM_PATH_MEMORY];
-    }
-    if (roomy != 0) { /* the rules of tim_select() hold for these warps, too */
-        bool lsu = core->lsu_used != core->config->lsu_queue;
-        uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
-
-        if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0 && tim_some_join(core, s))
-            return false;
-        if (takes != 0 &&
-            (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
-            return false;
-        reasons |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_STALL_LSU |
-                  (uint32_t)(takes != 0) << TIM_STALL_COLLECTOR;
-    }
-    *nearest = tim_suggest(reasons);
-    return true;
-}
-/** Returns true if scheduler @s of a passable core without replays issues nothing in cycle @now, without a
- *  visit of any warp: the slots are then counted, and mechanisms that want to are notified. */
-static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
-{
-    enum tim_stall nearest;
-
-    if (!tim_issues_nothing(core, s, now, &nearest))
-        return false;
-    tim_count_idle(core, s, nearest);
-    if (tim_acts() && core->mechs.every_cycle && core->mechs.picks)
-        core->moved |= tim_mechs_pick(&core->mechs, s, tim_no_warps);
-    return true;
 }
 #include "timing/core/tim_send_priv.h"
 #endif

@@ -347,6 +347,8 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
     }
     if (op->what->load && below != 0)
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_accesses_a_load], below);
+    op->bypasses = tim_has_mechanisms(core) && core->mechs.bypasses && op->cached && tim_is_data_load(op->what) &&
+                   tim_mechs_bypass(&core->mechs, op->warp, op->pc);
     return true;
 }
 
@@ -592,6 +594,28 @@ static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
     return tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op));
 }
 
+/** Loads a line from L2, past all caches of the core. Returns true if the access is made. */
+static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim_step *step, uint64_t now)
+{
+    if (!can_send(core))
+        return false;
+    op->lines_pending++;
+    core->warp[op->warp].missing++;
+    if (is_ridden(core, op))
+        riders_miss(core, op);
+    tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
+             tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
+    return true;
+}
+
+/** Returns whether the next access of @op, for which L1 has @answer, is a load from L2 without a line of L1. */
+static bool bypasses_l1(const struct tim_core *core, const struct tim_op *op, enum tim_cache_answer answer)
+{
+    if (op->line[op->line_next].to != TIM_TO_GLOBAL || answer == TIM_CACHE_HIT || answer == TIM_CACHE_MERGE)
+        return false;
+    return op->bypasses || (core->config->l1_bypass == TIM_BYPASS_STALL && answer == TIM_CACHE_NO_WAY);
+}
+
 /** Loads a line through a cache. Returns true if the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
                       enum tim_client client, unsigned latency, const struct cache_rows *rows,
@@ -603,6 +627,12 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     bool blocked;
 
     tim_cache_lookup(cache, line->line, line->mask, &r);
+    if (client == TIM_CLIENT_L1 && bypasses_l1(core, op, r.answer)) {
+        bool sent = send_load(core, op, &op->line[op->line_next], now);
+
+        count[TIM_CORE_l1_bypasses] += sent;
+        return sent;
+    }
     if (tim_cache_is_blocked(r.answer)) {
         if (client == TIM_CLIENT_L1)
             l1_blocks(core, line->line, r.answer);
@@ -716,20 +746,6 @@ static bool constant_line(struct tim_core *core, struct tim_op *op, uint64_t now
     if (is_ridden(core, op))
         riders_hit(core, op, now + c->constant_latency);
     tim_op_line_done(core, (uint32_t)(op - core->op), now + c->constant_latency + (uint64_t)(int64_t)op->result_after);
-    return true;
-}
-
-/** Loads a line from L2, past all caches of the core. Returns true if the access is made. */
-static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim_step *step, uint64_t now)
-{
-    if (!can_send(core))
-        return false;
-    op->lines_pending++;
-    core->warp[op->warp].missing++;
-    if (is_ridden(core, op))
-        riders_miss(core, op);
-    tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
-             tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
     return true;
 }
 

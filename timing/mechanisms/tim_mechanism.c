@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
-                                                     &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family};
+                                                     &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
+                                                     &tim_pcal, &tim_reuse};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -58,6 +59,7 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mechs->mech[mechs->count++] = mech;
         mechs->touches |= mech->row->touches != NULL;
         mechs->resides |= mech->row->resides != NULL;
+        mechs->bypasses |= mech->row->bypasses != NULL;
         mechs->reaches |= mech->row->reaches != NULL;
         mechs->picks |= mech->row->picks != NULL;
         if (mech->row->packet != NULL)
@@ -139,6 +141,16 @@ void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const 
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access)
 {
     CALL(mechs, access, access)
+}
+
+bool tim_mechs_bypass(struct tim_mechs *mechs, unsigned warp, uint64_t pc)
+{
+    bool bypasses = false;
+
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->bypasses != NULL)
+            bypasses |= mechs->mech[i]->row->bypasses(mechs->mech[i], warp, pc);
+    return bypasses;
 }
 
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner)

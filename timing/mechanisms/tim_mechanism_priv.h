@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanisms hold warps of a core back; the scheduler selects among the others. A mechanism is an entry of
+ * Mechanisms hold warps of a core back; the scheduler selects among the others. Some decide which loads get a line
+ * of L1 instead. A mechanism is an entry of
  * tim_mechanisms[], defined in its own file. It has a section of keys, state on each core, and hooks. A core calls
  * the hooks at their events, in the order of the phases of a cycle. The core contains no code of a mechanism.
  *
- *              block, warp_begins, waits, warp_ends            access, evict, issues
+ *              block, warp_begins, waits, warp_ends            access, evict, issues, bypasses
  *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
  *     ready warps of a scheduler -- picks, holds --> warps that may issue; the slots of the others are `throttled`
  *     no event -- next --> the cycle before which no answer changes
@@ -20,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 11, TIM_GAUGES = 2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 13, TIM_GAUGES = 2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -143,6 +144,9 @@ struct tim_mechanism {
     /** An instruction that issues accesses a line of global memory, through L1 or not. */
     void (*touches)(struct tim_mech *mech, unsigned warp, uint64_t line);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
+    /** Called when a load that may go through L1 issues. Returns whether the lines that L1 does not have then, for
+     *  accesses of this load, are loaded from L2 without a line of L1. */
+    bool (*bypasses)(struct tim_mech *mech, unsigned warp, uint64_t pc);
     /** Called when L1 evicts a line to make space for another. @owner: slot of the warp that brought the line. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
     /** Called when a store or an atomic removes a line from L1. UINT64_MAX: all lines of global memory are removed. */
@@ -213,7 +217,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse;
 
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
@@ -223,6 +227,7 @@ struct tim_mechs {
     bool picks;       /* a mechanism has hook `picks` */
     struct tim_mech *packets; /* the mechanism that makes packets; NULL: none */
     bool touches, resides; /* a mechanism has hook `touches`; a mechanism has hook `resides` */
+    bool bypasses;    /* a mechanism has hook `bypasses` */
     bool cycle;       /* a mechanism has hook `cycle` */
     struct tim_mech *fetches; /* the mechanism that has hook `fetches`; NULL: none */
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
@@ -256,6 +261,8 @@ void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
+/** Returns whether any mechanism makes the load bypass L1. Calls the hook of all mechanisms that have it. */
+bool tim_mechs_bypass(struct tim_mechs *mechs, unsigned warp, uint64_t pc);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);
 void tim_mechs_refuse(struct tim_mechs *mechs, unsigned warp);
