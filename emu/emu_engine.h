@@ -184,13 +184,14 @@ struct emu_native_frame {
     uint8_t *shared;
     uint64_t shared_bytes;
     struct emu_native_window *window; /* [windows of the kernel] */
+    uint64_t *uniform;       /* [2 * 256]: base and step of uniform and affine registers, for native code itself */
     uint64_t limit;          /* instructions after which the code leaves at the next loop head; masked code never executes more */
     uint64_t mask;           /* masked code: lanes of the split */
     uint64_t alone;          /* masked code: not 0: the warp has no other split */
     /* Results. */
     uint64_t retired;        /* warp instructions executed */
     uint64_t loads, stores;  /* of these, loads and stores that emu_native_execute() has not counted */
-    uint32_t next;           /* index of the instruction to execute next */
+    uint32_t site;           /* of the kernel, where the code left */
     void *warp;              /* for the functions below */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3 };
@@ -222,8 +223,13 @@ struct emu_native_request {
     bool masked;                 /* masked code */
 };
 
+/** A place where native code leaves: the next instruction, and what is to be added to the frame's counts. */
+struct emu_native_site {
+    uint32_t next, retired, loads, stores;
+};
 /** Native code of a kernel for one block shape. */
 struct emu_native_kernel {
+    const struct emu_native_site *site; /* where the code leaves; 0: nothing was executed */
     /** Executes the warp or split from entry @entry on until it leaves. */
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
     const uint16_t *entry;  /* [count]: 1 + number of the entry at instruction first + i, 0: none */

@@ -36,6 +36,7 @@ struct emu_core_native {
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
+    uint64_t uniform[2 * 256];              /* of the frame */
 };
 
 struct emu_nondet_log;

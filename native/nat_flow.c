@@ -98,13 +98,13 @@ static void live_after(const struct nat_unit *unit, const struct nat_block *b, s
         memset(live, 0xff, sizeof *live);
 }
 
-void nat_live_before(const struct nat_unit *unit, uint32_t i, struct nat_set *live)
+void nat_live_in(const struct nat_unit *unit, const struct nat_block *b, struct nat_set *out)
 {
-    const struct nat_block *b = &unit->block[unit->block_of[i]];
+    struct nat_set live;
 
-    live_after(unit, b, live);
-    for (uint32_t k = b->first + b->count; k-- > i;)
-        step_back(unit, k, live);
+    live_after(unit, b, &live);
+    for (uint32_t k = b->count; k-- > 0; out[k] = live)
+        step_back(unit, b->first + k, &live);
 }
 
 static void liveness(struct nat_unit *unit)
@@ -115,7 +115,10 @@ static void liveness(struct nat_unit *unit)
         changed = false;
         for (uint32_t n = unit->blocks; n-- > 0;) {
             struct nat_set live;
-            nat_live_before(unit, unit->block[n].first, &live);
+            const struct nat_block *b = &unit->block[n];
+            live_after(unit, b, &live);
+            for (uint32_t k = b->first + b->count; k-- > b->first;)
+                step_back(unit, k, &live);
             changed = changed || memcmp(&live, &unit->block[n].live, sizeof live) != 0;
             unit->block[n].live = live;
         }

@@ -55,7 +55,7 @@ void nat_llvm_unload(struct nat_llvm *llvm)
     memset(llvm, 0, sizeof *llvm);
 }
 
-LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm)
+LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm, int level)
 {
     char *triple = llvm->GetDefaultTargetTriple(), *cpu = llvm->GetHostCPUName(), *features = llvm->GetHostCPUFeatures();
     char *message = NULL;
@@ -63,7 +63,7 @@ LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm)
     LLVMTargetMachineRef machine = NULL;
 
     if (llvm->GetTargetFromTriple(triple, &target, &message) == 0)
-        machine = llvm->CreateTargetMachine(target, triple, cpu, features, NAT_CODEGEN_DEFAULT, NAT_RELOC_PIC, NAT_MODEL_JIT);
+        machine = llvm->CreateTargetMachine(target, triple, cpu, features, level, NAT_RELOC_PIC, NAT_MODEL_JIT);
     else
         llvm->DisposeMessage(message);
     llvm->DisposeMessage(triple);

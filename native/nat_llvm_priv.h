@@ -34,7 +34,7 @@ enum { NAT_INT_EQ = 32, NAT_INT_NE, NAT_INT_UGT, NAT_INT_UGE, NAT_INT_ULT, NAT_I
        NAT_INT_SLT, NAT_INT_SLE };
 enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_ONE, NAT_REAL_ORD,
        NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
-enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1 };
+enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1, NAT_LINKAGE_INTERNAL = 8 };
 
 /* F(result, name without its prefix, (parameters)) */
 #define NAT_LLVM_FUNCTIONS(F)                                                                                   \
@@ -53,6 +53,7 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMTypeRef, FunctionType, (LLVMTypeRef, LLVMTypeRef *, unsigned, int))                                   \
     F(LLVMTypeRef, TypeOf, (LLVMValueRef))                                                                      \
     F(LLVMValueRef, AddFunction, (LLVMModuleRef, const char *, LLVMTypeRef))                                    \
+    F(void, SetLinkage, (LLVMValueRef, int))                                                                    \
     F(LLVMValueRef, GetParam, (LLVMValueRef, unsigned))                                                         \
     F(LLVMBasicBlockRef, AppendBasicBlockInContext, (LLVMContextRef, LLVMValueRef, const char *))               \
     F(LLVMBuilderRef, CreateBuilderInContext, (LLVMContextRef))                                                 \
@@ -108,8 +109,11 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMValueRef, BuildCall2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, LLVMValueRef *, unsigned, const char *)) \
     F(LLVMValueRef, BuildBr, (LLVMBuilderRef, LLVMBasicBlockRef))                                               \
     F(LLVMValueRef, BuildCondBr, (LLVMBuilderRef, LLVMValueRef, LLVMBasicBlockRef, LLVMBasicBlockRef))          \
+    F(LLVMValueRef, BuildPhi, (LLVMBuilderRef, LLVMTypeRef, const char *))                                      \
+    F(void, AddIncoming, (LLVMValueRef, LLVMValueRef *, LLVMBasicBlockRef *, unsigned))                         \
     F(LLVMValueRef, BuildSwitch, (LLVMBuilderRef, LLVMValueRef, LLVMBasicBlockRef, unsigned))                   \
     F(void, AddCase, (LLVMValueRef, LLVMValueRef, LLVMBasicBlockRef))                                           \
+    F(LLVMValueRef, BuildRet, (LLVMBuilderRef, LLVMValueRef))                                                   \
     F(LLVMValueRef, BuildRetVoid, (LLVMBuilderRef))                                                             \
     F(LLVMValueRef, BuildUnreachable, (LLVMBuilderRef))                                                         \
     F(unsigned, LookupIntrinsicID, (const char *, size_t))                                                      \
@@ -155,7 +159,7 @@ struct nat_llvm {
  *  the version we know. */
 enum lw_status nat_llvm_load(struct nat_llvm *llvm, struct lw_error *err) LW_MUST_CHECK;
 void nat_llvm_unload(struct nat_llvm *llvm);
-/** Returns a target machine for this host's processor, or NULL. */
-LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm);
+/** Returns a target machine for this host's processor, or NULL. @level: NAT_CODEGEN_... */
+LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm, int level);
 
 #endif

@@ -529,6 +529,7 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
         nat_put_lanes(u, insn->d + k, old[k]);
     }
     (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(type), ""), go, after);
+    const struct nat_values values = u->values;
     l->PositionBuilderAtEnd(u->b.b, go);
     u->lanes = nat_lanes_of(u, mask, bits);
     const bool done = u->kind[u->at] == NAT_LOAD ? emit_load(u, insn) : emit_store(u, insn);
@@ -542,6 +543,10 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     }
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
+    if (u->through)
+        u->values = values; /* others were computed under the guard */
+    for (unsigned k = 0; u->through && load && k < words; k++)
+        u->values.vec[insn->d + k] = NULL;
     return done;
 }
 

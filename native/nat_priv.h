@@ -4,7 +4,8 @@
  *
  *   nat_flow.c   control flow and liveness: basic blocks, entries, which registers are live before an instruction
  *   nat_shape.c  shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
- *   nat_emit.c   LLVM IR: registers, flow, leaving
+ *   nat_emit.c   LLVM IR: flow, entering, leaving
+ *   nat_values.c IR of registers
  *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
  *   nat_memory.c IR of loads and stores
  *   native.c     compiles the IR and keeps the code
@@ -99,6 +100,27 @@ struct nat_lanes {
     LLVMValueRef low;       /* the lowest of them, i32 */
 };
 
+/** A function that several places of the code call: `leave` puts rows of uniform and affine registers into the register
+ *  file, `enter` verifies shapes. */
+struct nat_shared {
+    struct nat_shared *next;
+    LLVMValueRef function; /* NULL: nothing to do */
+    LLVMBasicBlockRef block; /* leaving: calls it and returns; NULL: not used yet */
+    LLVMValueRef site;       /* a phi in that block: the site */
+    bool enter;
+    size_t count;
+    struct nat_item {      /* a register and its shape */
+        struct nat_shape shape;
+        uint8_t reg;
+        bool raw;
+    } item[];
+};
+
+/** Variables of the registers; NULL: not used yet. */
+struct nat_values {
+    LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256], scalar[128], pred[8], pred_same[8], spred[8];
+};
+
 struct nat_kernel;
 struct nat_unit {
     struct nat_build b; /* first: functions that build values take it */
@@ -112,13 +134,18 @@ struct nat_unit {
     struct nat_block *block;
     uint32_t blocks, entries, windows;
     bool failed;          /* no memory */
+    bool through;         /* emission: each register is stored where it is written, so that leaving stores nothing */
 
     /* Emission. */
     LLVMValueRef function, frame;
     LLVMBasicBlockRef *start; /* [block] */
-    LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256]; /* variables; NULL: not used yet */
-    LLVMValueRef scalar[128], pred[8], pred_same[8], spred[8];
+    struct nat_values values;
     LLVMValueRef counted, loads, stores;
+    LLVMBasicBlockRef out, refused; /* return, with the counts; return without having executed anything */
+    struct nat_shared *shared_functions, *leave_shared;
+    struct emu_native_site *site; /* [sites], of sites_room; owned */
+    uint32_t sites, sites_room, leave_site;
+    struct nat_set *live; /* [count of the block] registers that are live before its instructions; owned */
     struct nat_lanes split, lanes; /* lanes of the split, and those of the access being emitted, which its guard selects */
     LLVMValueRef alone;            /* masked code: the warp has no other split */
     LLVMBasicBlockRef entry_block; /* holds the variables */
@@ -126,12 +153,12 @@ struct nat_unit {
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* that instruction */
-    LLVMBasicBlockRef leave; /* leaves before instruction leave_at - 1; 0: none */
+    LLVMBasicBlockRef leave; /* leaves before instruction leave_at - 1; 0: none; with `through`: leave_shared, leave_site */
     uint32_t leave_at;
     uint32_t block_first;
     unsigned block_loads, block_stores; /* in this block, before it */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
-        special, window, limit; /* members of the frame */
+        special, window, limit, uniform; /* members of the frame */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
@@ -145,8 +172,8 @@ bool nat_flow(struct nat_unit *unit);
 uint64_t nat_leave_cost(const struct nat_unit *unit);
 /** Registers that instruction @i reads (including those that it writes in some lanes only) and writes. */
 void nat_uses(const struct nat_unit *unit, uint32_t i, struct nat_set *reads, struct nat_set *writes);
-/** Gets the registers that are live before instruction @i. */
-void nat_live_before(const struct nat_unit *unit, uint32_t i, struct nat_set *live);
+/** Gets the registers that are live before each instruction of a block; @out: [count of the block]. */
+void nat_live_in(const struct nat_unit *unit, const struct nat_block *b, struct nat_set *out);
 /** Returns the kind of an instruction. */
 enum nat_kind nat_kind_of(const struct isa_insn *insn);
 
@@ -229,6 +256,7 @@ void nat_put_scalar(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
 /** Returns a predicate: NAT_BOOL, a vector or the same in all lanes. */
 struct nat_value nat_get_predicate(struct nat_unit *unit, unsigned reg, bool negate, bool scalar);
 void nat_put_predicate(struct nat_unit *unit, unsigned reg, struct nat_value value);
+void nat_put_scalar_predicate(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
 /** Returns base + x * sx + y * sy as a vector, i32 or i64. */
 LLVMValueRef nat_affine_lanes(struct nat_unit *unit, bool wide, LLVMValueRef base, int64_t sx, LLVMValueRef step);
 /** Returns a uniform source as i32 or i64. */
@@ -242,6 +270,8 @@ LLVMValueRef nat_call(struct nat_unit *unit, uintptr_t function, LLVMTypeRef res
 /** Executes the instruction by its handler. */
 void nat_emit_generic(struct nat_unit *unit);
 LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
+/** Lets the code of @function use vectors of 512 bits. */
+void nat_wide_vectors(const struct nat_unit *unit, LLVMValueRef function);
 
 void nat_emit_row(struct nat_unit *unit);
 /** Emit a load, store or scalar load; returns false: to be executed by its handler. */

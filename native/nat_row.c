@@ -429,7 +429,7 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
         if (insn->guard != ISA_PT)
             p = nat_select(b, nat_get_predicate(u, insn->guard, insn->guard_neg, true), p, nat_get_predicate(u, reg, false, true));
         if (reg != ISA_PT)
-            b->llvm->BuildStore(b->b, p.v, u->spred[reg]);
+            nat_put_scalar_predicate(u, reg, p.v);
         return true;
     }
     put_predicates(u, insn, p, q);

@@ -8,8 +8,9 @@
 
 #include "native/nat_priv.h"
 
-/* Larger kernels take seconds to compile. */
-enum { MOST_INSTRUCTIONS = 6000, MOST_INSTRUCTIONS_MASKED = 1500, MOST_LEAVE_COST_MASKED = 8000 };
+/* Limits, measured (docs/evidence/performance.md): larger kernels are left to the interpreter; from MOST_OPTIMISED instructions on
+ * LLVM generates simple code; from MOST_LEAVE_COST on (nat_leave_cost) registers are stored where they are written. */
+enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600, MOST_LEAVE_COST = 1000 };
 
 /** Code of a kernel, and what it is for. */
 struct nat_kernel {
@@ -21,6 +22,7 @@ struct nat_kernel {
     unsigned vregs;
     bool masked;
     uint16_t *entry; /* owned */
+    struct emu_native_site *site; /* owned */
     struct nat_kernel *next;
 };
 
@@ -28,11 +30,12 @@ struct translator {
     struct emu_native native; /* first */
     struct nat_llvm llvm;
     LLVMTargetMachineRef machine;
-    LLVMOrcLLJITRef jit;
+    LLVMOrcLLJITRef jit[2]; /* optimised code; simple code, made when it is needed */
     struct nat_kernel *kernels;
     struct nat_stats stats;
     pthread_mutex_t lock;
     unsigned names;
+    uint64_t most_leave_cost;
 };
 
 static bool failed(const struct nat_llvm *llvm, LLVMErrorRef error)
@@ -54,12 +57,8 @@ static void unit_free(struct nat_unit *u)
     free(u->block_of);
     free(u->kind);
     free(u->start);
-}
-
-static void attribute(const struct nat_build *b, LLVMValueRef function, const char *name, const char *value)
-{
-    b->llvm->AddAttributeAtIndex(function, ~0u, b->llvm->CreateStringAttribute(b->context, name, (unsigned)strlen(name), value,
-                                                                              (unsigned)strlen(value)));
+    free(u->live);
+    free(u->site);
 }
 
 /** Builds the function @name in a new module. */
@@ -75,12 +74,12 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
                             .i32 = l->IntTypeInContext(context, 32), .i64 = l->IntTypeInContext(context, 64),
                             .f32 = l->FloatTypeInContext(context), .f64 = l->DoubleTypeInContext(context),
                             .none = l->VoidTypeInContext(context), .pointer = l->PointerTypeInContext(context, 0)};
-    l->SetTarget(b->module, l->OrcLLJITGetTripleString(t->jit));
-    l->SetDataLayout(b->module, l->OrcLLJITGetDataLayoutStr(t->jit));
+    l->SetTarget(b->module, l->OrcLLJITGetTripleString(t->jit[0]));
+    l->SetDataLayout(b->module, l->OrcLLJITGetDataLayoutStr(t->jit[0]));
     LLVMTypeRef parameters[2] = {b->pointer, b->i32};
     u->function = l->AddFunction(b->module, name, l->FunctionType(b->none, parameters, 2, 0));
-    attribute(b, u->function, "prefer-vector-width", "512");
-    attribute(b, u->function, "min-legal-vector-width", "512");
+    nat_wide_vectors(u, u->function);
+    u->through = nat_leave_cost(u) > t->most_leave_cost;
     u->entry_builder = l->CreateBuilderInContext(context);
     bool good = nat_emit(u);
     l->DisposeBuilder(u->entry_builder);
@@ -107,6 +106,19 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
     return good;
 }
 
+/** Returns a compiler whose code is simple or optimised, or NULL. */
+static LLVMOrcLLJITRef jit_create(const struct nat_llvm *l, bool simple)
+{
+    LLVMTargetMachineRef given = nat_llvm_host(l, simple ? NAT_CODEGEN_NONE : NAT_CODEGEN_DEFAULT);
+    LLVMOrcLLJITRef jit = NULL;
+
+    if (given == NULL)
+        return NULL;
+    LLVMOrcLLJITBuilderRef builder = l->OrcCreateLLJITBuilder();
+    l->OrcLLJITBuilderSetJITTargetMachineBuilder(builder, l->OrcJITTargetMachineBuilderCreateFromTargetMachine(given));
+    return failed(l, l->OrcCreateLLJIT(&jit, builder)) ? NULL : jit; /* takes over both */
+}
+
 /** Compiles the kernel of @u. Returns false if LLVM fails. */
 static bool compile(struct translator *t, struct nat_unit *u, struct nat_kernel *k)
 {
@@ -114,13 +126,20 @@ static bool compile(struct translator *t, struct nat_unit *u, struct nat_kernel 
     LLVMOrcThreadSafeContextRef safe = l->OrcCreateNewThreadSafeContext();
     uint64_t address = 0;
     char name[32];
+    LLVMOrcLLJITRef *jit = &t->jit[u->count > MOST_OPTIMISED];
 
+    if (*jit == NULL)
+        *jit = jit_create(l, u->count > MOST_OPTIMISED);
+    if (*jit == NULL) {
+        l->OrcDisposeThreadSafeContext(safe);
+        return false;
+    }
     snprintf(name, sizeof name, "kernel%u", t->names++);
     bool good = build(t, u, l->OrcThreadSafeContextGetContext(safe), name);
     if (good)
-        good = !failed(l, l->OrcLLJITAddLLVMIRModule(t->jit, l->OrcLLJITGetMainJITDylib(t->jit),
+        good = !failed(l, l->OrcLLJITAddLLVMIRModule(*jit, l->OrcLLJITGetMainJITDylib(*jit),
                                                      l->OrcCreateNewThreadSafeModule(u->b.module, safe))) &&
-               !failed(l, l->OrcLLJITLookup(t->jit, &address, name));
+               !failed(l, l->OrcLLJITLookup(*jit, &address, name));
     l->OrcDisposeThreadSafeContext(safe);
     if (good) {
         const uintptr_t at = address;
@@ -137,14 +156,14 @@ static void translate(struct translator *t, const struct emu_native_request *req
                          .count = request->kernel->count, .width = request->width, .columns = columns,
                          .rows = request->width / columns, .masked = request->masked};
 
-    const uint32_t most = u.masked ? MOST_INSTRUCTIONS_MASKED : MOST_INSTRUCTIONS;
-    if (u.count <= most && nat_flow(&u) && (!u.masked || nat_leave_cost(&u) <= MOST_LEAVE_COST_MASKED) && nat_shapes(&u) &&
-        compile(t, &u, k)) {
+    if (u.count <= MOST_INSTRUCTIONS && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
         k->entry = calloc(u.count, sizeof *k->entry);
         for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
             if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
                 k->entry[u.block[n].first] = u.block[n].entry;
         k->code.entry = k->entry;
+        k->code.site = k->site = u.site; /* the kernel owns it now */
+        u.site = NULL;
         k->code.first = u.first;
         k->code.count = k->entry != NULL ? u.count : 0;
         k->code.windows = u.windows;
@@ -208,18 +227,13 @@ enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
         return status;
     }
     const struct nat_llvm *l = &t->llvm;
-    t->machine = nat_llvm_host(l);
-    LLVMTargetMachineRef given = nat_llvm_host(l); /* the builder takes it over */
-    if (t->machine != NULL && given != NULL) {
-        LLVMOrcLLJITBuilderRef builder = l->OrcCreateLLJITBuilder();
-        l->OrcLLJITBuilderSetJITTargetMachineBuilder(builder, l->OrcJITTargetMachineBuilderCreateFromTargetMachine(given));
-        if (failed(l, l->OrcCreateLLJIT(&t->jit, builder)))
-            t->jit = NULL;
-    }
+    t->machine = nat_llvm_host(l, NAT_CODEGEN_DEFAULT);
+    t->jit[0] = t->machine != NULL ? jit_create(l, false) : NULL;
     t->native.kernel = kernel_of;
     t->native.masked_after = 64;
+    t->most_leave_cost = MOST_LEAVE_COST;
     pthread_mutex_init(&t->lock, NULL);
-    if (t->jit == NULL) {
+    if (t->jit[0] == NULL) {
         nat_destroy(&t->native);
         return LW_FAIL(err, LW_EUNSUPP, "LLVM cannot generate code for this processor");
     }
@@ -233,19 +247,26 @@ void nat_destroy(struct emu_native *native)
 
     if (t == NULL)
         return;
-    if (t->jit != NULL)
-        (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit));
+    for (unsigned i = 0; i < 2; i++)
+        if (t->jit[i] != NULL)
+            (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit[i]));
     if (t->machine != NULL)
         t->llvm.DisposeTargetMachine(t->machine);
     for (struct nat_kernel *k = t->kernels, *next; k != NULL; k = next) {
         next = k->next;
         free(k->entry);
+        free(k->site);
         free(k->text);
         free(k);
     }
     pthread_mutex_destroy(&t->lock);
     nat_llvm_unload(&t->llvm);
     free(t);
+}
+
+void nat_set_most_leave_cost(struct emu_native *native, uint64_t most)
+{
+    ((struct translator *)native)->most_leave_cost = most;
 }
 
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out)

@@ -17,6 +17,9 @@ struct nat_stats {
 enum lw_status nat_create(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
+/** Sets the size of a kernel from which its code stores each register where it is written (nat_leave_cost()); 0: all
+ *  kernels. Tests use it: the default is what compiles fastest. */
+void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out);
 
 #endif

@@ -126,12 +126,17 @@ static uint64_t visit(struct emu_warp *w, struct emu_native_form *form, unsigned
         .bank0 = w->ubase[EMU_U_BANK0], .global = memory->host, .global_bytes = memory->bytes,
         .load_valid = memory->load_valid, .store_valid = memory->store_valid, .dirty = memory->dirty,
         .shared = block->shared, .shared_bytes = block->shared_bytes, .window = core->native.window,
+        .uniform = core->native.uniform,
         .limit = left < LONGEST_VISIT ? left : LONGEST_VISIT, .mask = w->m, .alone = w->split_count == 1, .warp = w};
     const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
 
     if (!frame.alone && !no_choice(w) && w->budget < (int64_t)frame.limit)
         frame.limit = (uint64_t)w->budget;
     form->kernel->run(&frame, entry);
+    const struct emu_native_site *site = &form->kernel->site[frame.site];
+    frame.retired += site->retired;
+    frame.loads += site->loads;
+    frame.stores += site->stores;
     core->native.retired += frame.retired;
     struct emu_native_gain *gain = &form->gain[entry];
     gain->instructions += (uint32_t)frame.retired;
@@ -142,7 +147,7 @@ static uint64_t visit(struct emu_warp *w, struct emu_native_form *form, unsigned
     core->stats.loads += frame.loads;
     core->stats.stores += frame.stores;
     block->progress += frame.stores != 0;
-    *next = frame.next;
+    *next = site->next;
     return frame.retired;
 }
 

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registers in IR: as variables, and in the register file.
+ *
+ * A register is up to three variables, one for each shape that it has somewhere; at the end of a block a value takes
+ * the shape that the next block expects. LLVM's mem2reg pass turns the variables into SSA values.
+ *
+ * Large kernels have u->through: each register is stored where it is written, and each block loads what it reads.
+ */
+#include <string.h>
+
+#include "native/nat_values_priv.h"
+
+static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVMTypeRef type);
+static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value);
+static void store_scalar_predicate(struct nat_unit *u, unsigned p, LLVMValueRef value);
+
+/* ---- variables -------------------------------------------------------------------------------- */
+
+static LLVMValueRef variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type)
+{
+    if (*slot == NULL)
+        *slot = u->b.llvm->BuildAlloca(u->entry_builder, type, "");
+    return *slot;
+}
+/* With u->through a variable is its last value in this block; NULL: it is in memory. */
+LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type)
+{
+    if (!u->through)
+        return u->b.llvm->BuildLoad2(u->b.b, type, variable(u, slot, type), "");
+    if (*slot == NULL)
+        *slot = load_home(u, slot, type);
+    return *slot;
+}
+void nat_write_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type, LLVMValueRef value)
+{
+    if (u->through)
+        *slot = value;
+    else
+        (void)u->b.llvm->BuildStore(u->b.b, value, variable(u, slot, type));
+}
+void nat_forget_values(struct nat_unit *u)
+{
+    memset(&u->values, 0, sizeof u->values);
+}
+
+
+struct nat_lanes nat_lanes_of(struct nat_unit *u, LLVMValueRef mask, LLVMValueRef bits)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef wide = u->width < 64 ? l->BuildZExt(u->b.b, bits, u->b.i64, "") : bits;
+    LLVMValueRef args[2] = {wide, l->ConstInt(u->b.i1, 1, 0)};
+
+    return (struct nat_lanes){true, mask, bits,
+                              l->BuildTrunc(u->b.b, nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2), u->b.i32, "")};
+}
+
+LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
+
+    if (u->lanes.some)
+        bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->lanes.bits, ""), "");
+    return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
+}
+/** Returns true (i1) if @lanes holds in a lane that is executed. */
+LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
+
+    if (u->lanes.some)
+        bits = l->BuildAnd(u->b.b, bits, u->lanes.bits, "");
+    return l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
+}
+LLVMValueRef nat_first(struct nat_unit *u, LLVMValueRef vector)
+{
+    return u->b.llvm->BuildExtractElement(u->b.b, vector, u->lanes.some ? u->lanes.low : word(u, 0), "");
+}
+
+LLVMValueRef nat_address(struct nat_unit *u, LLVMValueRef base, LLVMValueRef offset)
+{
+    return u->b.llvm->BuildGEP2(u->b.b, u->b.i8, base, &offset, 1, "");
+}
+
+LLVMValueRef nat_affine_lanes(struct nat_unit *u, bool wide, LLVMValueRef base, int64_t sx, LLVMValueRef step)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = wide ? u->b.i64 : u->b.i32;
+    LLVMValueRef x[64], y[64], sum = nat_splat(&u->b, base, u->width);
+
+    for (unsigned i = 0; i < u->width; i++) {
+        x[i] = l->ConstInt(type, (uint64_t)sx * (i % u->columns), 0);
+        y[i] = l->ConstInt(type, i / u->columns, 0);
+    }
+    if (sx != 0)
+        sum = l->BuildAdd(u->b.b, sum, l->ConstVector(x, u->width), "");
+    if (u->rows > 1)
+        sum = l->BuildAdd(u->b.b, sum, l->BuildMul(u->b.b, nat_splat(&u->b, step, u->width), l->ConstVector(y, u->width), ""), "");
+    return sum;
+}
+
+LLVMValueRef nat_canonical(struct nat_unit *u, LLVMValueRef bits, bool vector)
+{
+    struct nat_value x = {bits, NAT_U32, vector}, f = nat_bits(&u->b, x, NAT_F32), nan = nat_constant(&u->b, NAT_U32, 0x7fffffff);
+    LLVMValueRef is = u->b.llvm->BuildFCmp(u->b.b, NAT_REAL_UNO, f.v, f.v, "");
+
+    return u->b.llvm->BuildSelect(u->b.b, is, vector ? nat_vector(&u->b, nan).v : nan.v, bits, "");
+}
+
+LLVMValueRef nat_get_base(struct nat_unit *u, unsigned reg, bool raw)
+{
+    const struct nat_shape *shape = &u->state.v[reg];
+
+    if (reg == ISA_VZ)
+        return word(u, 0);
+    if (shape->kind == NAT_SAME && shape->known)
+        return word(u, shape->value);
+    if (shape->kind == NAT_UNKNOWN)
+        return word(u, 0);
+    LLVMValueRef value = nat_read_variable(u, &u->values.same[reg], u->b.i32);
+    return !raw && is_raw(u, reg) ? nat_canonical(u, value, false) : value;
+}
+
+LLVMValueRef nat_get_base_pair(struct nat_unit *u, unsigned reg, bool raw)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (u->state.v[reg].kind == NAT_AFFINE)
+        return nat_read_variable(u, &u->values.wide[reg], u->b.i64);
+    LLVMValueRef low = l->BuildZExt(u->b.b, nat_get_base(u, reg, raw), u->b.i64, "");
+    LLVMValueRef high = l->BuildZExt(u->b.b, nat_get_base(u, reg + 1, raw), u->b.i64, "");
+    return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, quad(u, 32), ""), "");
+}
+
+LLVMValueRef nat_get_step(struct nat_unit *u, unsigned reg)
+{
+    const struct nat_shape *shape = &u->state.v[reg];
+
+    if (shape->known_sy)
+        return shape->pair ? quad(u, (uint64_t)shape->sy) : word(u, (uint32_t)shape->sy);
+    return shape->pair ? nat_read_variable(u, &u->values.wide_step[reg], u->b.i64) : nat_read_variable(u, &u->values.step[reg], u->b.i32);
+}
+
+LLVMValueRef nat_get_lanes(struct nat_unit *u, unsigned reg, bool raw)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct nat_shape *shape = &u->state.v[reg];
+    LLVMValueRef value;
+
+    if (reg == ISA_VZ)
+        return l->ConstNull(lanes_type(u, u->b.i32));
+    switch (shape->kind) {
+    case NAT_UNKNOWN:
+    case NAT_SAME: return nat_splat(&u->b, nat_get_base(u, reg, raw), u->width);
+    case NAT_AFFINE:
+        if (!shape->pair)
+            return nat_affine_lanes(u, false, nat_get_base(u, reg, true), shape->sx, nat_get_step(u, reg));
+        return l->BuildTrunc(u->b.b, nat_get_pair(u, reg, raw), lanes_type(u, u->b.i32), "");
+    case NAT_HIGH:
+        value = l->BuildLShr(u->b.b, nat_get_pair(u, reg - 1, raw), nat_splat(&u->b, quad(u, 32), u->width), "");
+        return l->BuildTrunc(u->b.b, value, lanes_type(u, u->b.i32), "");
+    default:
+        value = nat_read_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32));
+        return !raw && is_raw(u, reg) ? nat_canonical(u, value, true) : value;
+    }
+}
+
+LLVMValueRef nat_get_pair(struct nat_unit *u, unsigned reg, bool raw)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct nat_shape *shape = &u->state.v[reg];
+    LLVMTypeRef wide = lanes_type(u, u->b.i64);
+
+    if (shape->kind == NAT_AFFINE && shape->pair)
+        return nat_affine_lanes(u, true, nat_get_base_pair(u, reg, raw), shape->sx, nat_get_step(u, reg));
+    LLVMValueRef low = l->BuildZExt(u->b.b, nat_get_lanes(u, reg, raw), wide, "");
+    LLVMValueRef high = l->BuildZExt(u->b.b, nat_get_lanes(u, reg + 1, raw), wide, "");
+    return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, nat_splat(&u->b, quad(u, 32), u->width), ""), "");
+}
+
+LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
+{
+    return nat_read_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32));
+}
+
+/* With u->through a register's value is also stored where the register is written: rows in the register file, bases and
+ * steps in frame->uniform. */
+
+LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which)
+{
+    return nat_address(u, u->uniform, quad(u, 16 * reg + 8 * which));
+}
+void nat_put_lanes(struct nat_unit *u, unsigned reg, LLVMValueRef value)
+{
+    nat_write_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32), value);
+    if (u->through)
+        nat_store_row(u, reg, value);
+}
+void nat_put_same(struct nat_unit *u, unsigned reg, LLVMValueRef value)
+{
+    nat_write_variable(u, &u->values.same[reg], u->b.i32, value);
+    if (u->through)
+        (void)u->b.llvm->BuildStore(u->b.b, value, nat_uniform_address(u, reg, 0));
+}
+void nat_put_affine(struct nat_unit *u, unsigned reg, bool pair, LLVMValueRef base, LLVMValueRef step)
+{
+    if (pair) {
+        nat_write_variable(u, &u->values.wide[reg], u->b.i64, base);
+        nat_write_variable(u, &u->values.wide_step[reg], u->b.i64, step);
+    } else {
+        nat_write_variable(u, &u->values.same[reg], u->b.i32, base);
+        nat_write_variable(u, &u->values.step[reg], u->b.i32, step);
+    }
+    if (u->through) {
+        (void)u->b.llvm->BuildStore(u->b.b, base, nat_uniform_address(u, reg, 0));
+        if (u->rows > 1)
+            (void)u->b.llvm->BuildStore(u->b.b, step, nat_uniform_address(u, reg, 1));
+    }
+}
+
+LLVMValueRef nat_get_scalar(struct nat_unit *u, unsigned reg)
+{
+    if (reg > 127)
+        return word(u, 0);
+    if (u->state.s[reg].kind == NAT_SAME && u->state.s[reg].known)
+        return word(u, u->state.s[reg].value);
+    return nat_read_variable(u, &u->values.scalar[reg], u->b.i32);
+}
+LLVMValueRef nat_get_scalar_pair(struct nat_unit *u, unsigned reg)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (reg >= 127)
+        return quad(u, 0);
+    LLVMValueRef low = l->BuildZExt(u->b.b, nat_get_scalar(u, reg), u->b.i64, "");
+    LLVMValueRef high = l->BuildZExt(u->b.b, nat_get_scalar(u, reg + 1), u->b.i64, "");
+    return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, quad(u, 32), ""), "");
+}
+void nat_put_scalar(struct nat_unit *u, unsigned reg, LLVMValueRef value)
+{
+    if (reg >= 128)
+        return;
+    nat_write_variable(u, &u->values.scalar[reg], u->b.i32, value);
+    if (u->through)
+        (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, u->s, quad(u, 4 * reg)));
+}
+
+struct nat_value nat_get_predicate(struct nat_unit *u, unsigned reg, bool negate, bool scalar)
+{
+    struct nat_value p = {NULL, NAT_BOOL, false};
+
+    if (reg == ISA_PT)
+        p = nat_constant(&u->b, NAT_BOOL, 1);
+    else if (scalar)
+        p.v = nat_read_variable(u, &u->values.spred[reg], u->b.i1);
+    else if (u->state.p[reg] == NAT_SAME || u->state.p[reg] == NAT_UNKNOWN)
+        p.v = nat_read_variable(u, &u->values.pred_same[reg], u->b.i1);
+    else
+        p = (struct nat_value){nat_read_variable(u, &u->values.pred[reg], lanes_type(u, u->b.i1)), NAT_BOOL, true};
+    if (negate)
+        p.v = u->b.llvm->BuildNot(u->b.b, p.v, "");
+    return p;
+}
+void nat_put_predicate(struct nat_unit *u, unsigned reg, struct nat_value value)
+{
+    struct nat_state after = u->state;
+
+    nat_shape_step(u, &after, u->at);
+    if (after.p[reg] == NAT_SAME)
+        nat_write_variable(u, &u->values.pred_same[reg], u->b.i1, value.v);
+    else
+        nat_write_variable(u, &u->values.pred[reg], lanes_type(u, u->b.i1), nat_vector(&u->b, value).v);
+    if (u->through)
+        store_predicate(u, reg, value);
+}
+void nat_put_scalar_predicate(struct nat_unit *u, unsigned reg, LLVMValueRef value)
+{
+    nat_write_variable(u, &u->values.spred[reg], u->b.i1, value);
+    if (u->through)
+        store_scalar_predicate(u, reg, value);
+}
+
+LLVMValueRef nat_get_uniform(struct nat_unit *u, const struct nat_source *source)
+{
+    const bool wide = source->words == 2;
+    LLVMValueRef value;
+
+    if (source->vector) /* vz */
+        return wide ? quad(u, 0) : word(u, 0);
+    switch (source->kind) {
+    case ISA_X_IMM:
+        if (source->high)
+            return quad(u, (uint64_t)source->x << 32);
+        return wide ? quad(u, (uint64_t)(int64_t)(int32_t)source->x) : word(u, source->x);
+    case ISA_X_CONST:
+        value = u->b.llvm->BuildLoad2(u->b.b, wide ? u->b.i64 : u->b.i32,
+                                      nat_address(u, u->bank0, quad(u, isa_x_offset(source->x))), "");
+        u->b.llvm->SetAlignment(value, 1);
+        return value;
+    default: return wide ? nat_get_scalar_pair(u, source->reg) : nat_get_scalar(u, source->reg);
+    }
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+LLVMValueRef nat_member(struct nat_unit *u, LLVMTypeRef type, size_t offset)
+{
+    return u->b.llvm->BuildLoad2(u->b.b, type, nat_address(u, u->frame, quad(u, offset)), "");
+}
+void nat_put_member(struct nat_unit *u, LLVMValueRef value, size_t offset)
+{
+    (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, u->frame, quad(u, offset)));
+}
+
+LLVMValueRef nat_call(struct nat_unit *u, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types, LLVMValueRef *args,
+                      unsigned count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef all_types[8] = {u->b.pointer};
+    LLVMValueRef all[8] = {u->frame};
+
+    for (unsigned i = 0; i < count; i++) {
+        all_types[1 + i] = types[i];
+        all[1 + i] = args[i];
+    }
+    LLVMTypeRef type = l->FunctionType(result, all_types, 1 + count, 0);
+    LLVMValueRef pointer = l->BuildIntToPtr(u->b.b, quad(u, function), u->b.pointer, "");
+    return l->BuildCall2(u->b.b, type, pointer, all, 1 + count, "");
+}
+
+/* ---- the register file ------------------------------------------------------------------------ */
+
+static LLVMValueRef row_address(struct nat_unit *u, unsigned reg)
+{
+    return nat_address(u, u->regs, quad(u, (uint64_t)(u->request->first_row + reg) * u->request->stride));
+}
+LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->p, quad(u, 8 * p)), "");
+
+    if (u->width < 64)
+        bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
+    return bits;
+}
+/** Stores the value in the lanes of the split. */
+void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
+{
+    if (u->split.some)
+        nat_store_masked(u, value, row_address(u, reg), 16, u->split.mask);
+    else
+        u->b.llvm->SetAlignment(u->b.llvm->BuildStore(u->b.b, value, row_address(u, reg)), 16);
+}
+static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef bits = l->BuildBitCast(u->b.b, nat_vector(&u->b, value).v, mask_type(u), "");
+
+    if (u->split.some)
+        bits = l->BuildOr(u->b.b, l->BuildAnd(u->b.b, bits, u->split.bits, ""),
+                          l->BuildAnd(u->b.b, nat_load_mask(u, p), l->BuildNot(u->b.b, u->split.bits, ""), ""), "");
+    if (u->width < 64)
+        bits = l->BuildZExt(u->b.b, bits, u->b.i64, "");
+    (void)l->BuildStore(u->b.b, bits, nat_address(u, u->p, quad(u, 8 * p)));
+}
+static void store_scalar_predicate(struct nat_unit *u, unsigned p, LLVMValueRef value)
+{
+    (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildZExt(u->b.b, value, u->b.i8, ""), nat_address(u, u->sp, quad(u, p)));
+}
+/** Returns true, and the index, if @slot is one of @count variables. */
+static bool is_of(const LLVMValueRef *slot, const LLVMValueRef *first, unsigned count, unsigned *index)
+{
+    const uintptr_t at = (uintptr_t)slot - (uintptr_t)first;
+
+    *index = (unsigned)(at / sizeof *first);
+    return at < count * sizeof *first;
+}
+/** Loads a variable from where its register was stored (u->through). */
+static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVMTypeRef type)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct nat_values *v = &u->values;
+    unsigned i;
+
+    if (is_of(slot, v->vec, 256, &i))
+        return nat_load_lanes(u, i);
+    if (is_of(slot, v->same, 256, &i) || is_of(slot, v->wide, 256, &i))
+        return l->BuildLoad2(u->b.b, type, nat_uniform_address(u, i, 0), "");
+    if (is_of(slot, v->step, 256, &i) || is_of(slot, v->wide_step, 256, &i))
+        return u->rows > 1 ? l->BuildLoad2(u->b.b, type, nat_uniform_address(u, i, 1), "") : l->ConstNull(type);
+    if (is_of(slot, v->scalar, 128, &i))
+        return l->BuildLoad2(u->b.b, type, nat_address(u, u->s, quad(u, 4 * i)), "");
+    if (is_of(slot, v->spred, 8, &i))
+        return nat_load_scalar_predicate(u, i);
+    if (is_of(slot, v->pred, 8, &i))
+        return l->BuildBitCast(u->b.b, nat_load_mask(u, i), lanes_type(u, u->b.i1), "");
+    (void)is_of(slot, v->pred_same, 8, &i);
+    LLVMValueRef bits = nat_load_mask(u, i);
+    if (u->split.some)
+        bits = l->BuildAnd(u->b.b, bits, u->split.bits, "");
+    return l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
+}
+/** Stores the registers of the set that are not stored yet. */
+void nat_spill(struct nat_unit *u, const struct nat_set *set)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned r = 0; r < u->request->vregs && r < 255; r++)
+        if (nat_has(set, NAT_V + r) && u->state.v[r].kind != NAT_UNKNOWN &&
+            !(u->through && u->state.v[r].kind == NAT_LANES && !is_raw(u, r)))
+            nat_store_row(u, r, nat_get_lanes(u, r, false));
+    if (u->through)
+        return;
+    for (unsigned r = 0; r < ISA_S_EXEC; r++)
+        if (nat_has(set, NAT_S + r))
+            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
+    for (unsigned p = 0; p < 7; p++) {
+        if (nat_has(set, NAT_P + p))
+            store_predicate(u, p, nat_get_predicate(u, p, false, false));
+        if (nat_has(set, NAT_SP + p))
+            store_scalar_predicate(u, p, nat_get_predicate(u, p, false, true).v);
+    }
+}
+LLVMValueRef nat_load_lanes(struct nat_unit *u, unsigned reg)
+{
+    LLVMValueRef value = u->b.llvm->BuildLoad2(u->b.b, lanes_type(u, u->b.i32), row_address(u, reg), "");
+
+    u->b.llvm->SetAlignment(value, 16);
+    return value;
+}
+LLVMValueRef nat_load_scalar_predicate(struct nat_unit *u, unsigned p)
+{
+    LLVMValueRef byte = u->b.llvm->BuildLoad2(u->b.b, u->b.i8, nat_address(u, u->sp, quad(u, p)), "");
+
+    return u->b.llvm->BuildICmp(u->b.b, NAT_INT_NE, byte, u->b.llvm->ConstNull(u->b.i8), "");
+}
+LLVMValueRef nat_lane(struct nat_unit *u, LLVMValueRef vector, unsigned i)
+{
+    return u->b.llvm->BuildExtractElement(u->b.b, vector, word(u, i), "");
+}
+/** Returns the value in lane 0 of an affine row with a known sy, from the value in the lowest lane that is executed. */
+LLVMValueRef nat_base_of(struct nat_unit *u, bool wide, LLVMValueRef row, int64_t sx, int64_t sy)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef base = nat_first(u, row), x, y;
+
+    if (!u->lanes.some)
+        return base;
+    x = l->BuildURem(u->b.b, u->lanes.low, word(u, u->columns), "");
+    y = l->BuildUDiv(u->b.b, u->lanes.low, word(u, u->columns), "");
+    if (wide) {
+        x = l->BuildZExt(u->b.b, x, u->b.i64, "");
+        y = l->BuildZExt(u->b.b, y, u->b.i64, "");
+    }
+    LLVMTypeRef type = wide ? u->b.i64 : u->b.i32;
+    base = l->BuildSub(u->b.b, base, l->BuildMul(u->b.b, x, l->ConstInt(type, (uint64_t)sx, 0), ""), "");
+    return l->BuildSub(u->b.b, base, l->BuildMul(u->b.b, y, l->ConstInt(type, (uint64_t)sy, 0), ""), "");
+}
