@@ -10,7 +10,7 @@ static struct tim_engine *engine_of(void *context)
     return (struct tim_engine *)(void *)((struct tim_view *)context)->engine;
 }
 
-/* Fails if nothing is timed, or there are more than @most operands. */
+/* Fails if no timing model runs, or there are more than @most operands. */
 static enum lw_status no_more(const struct lw_call *call, int most, struct lw_error *err)
 {
     const char *name = call->argv[0];
@@ -109,7 +109,7 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
             count[tim_stall_reason(core, &core->warp[w], tim_sched_of(core, w), tim_core_own(core, e->now))]++;
             warps++;
         }
-    lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);
+    lw_printf(out, "cycle %" PRIu64 ": resident warps: %u\n", e->now, warps);
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         if (count[i] != 0)
             lw_printf(out, "  %6u  %-12s %s\n", count[i],
@@ -171,8 +171,8 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
     if (status != LW_OK)
         return status;
     w = &core->warp[slot];
-    lw_printf(call->out, "core %u, warp slot %u: %u instructions in flight, %u with unread operands, %u unanswered "
-                         "writes\n", core->index, slot, w->in_flight, w->unread,
+    lw_printf(call->out, "core %u, warp slot %u: instructions in flight: %u, with unread operands: %u; unanswered "
+                         "writes: %u\n", core->index, slot, w->in_flight, w->unread,
               w->writes_out);
     switch (e->config.issue_dependence) {
     case TIM_DEP_CONTROL:
@@ -250,8 +250,8 @@ static enum lw_status do_collectors(const struct lw_call *call, struct lw_error 
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
         collecting += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
-    lw_printf(call->out, "core %u: %u instructions in flight, %u of %u collectors in use, %u of %u entries of the "
-                         "load/store queue in use\n", core->index, core->live_count, collecting,
+    lw_printf(call->out, "core %u: instructions in flight: %u; collectors in use: %u of %u; entries of the "
+                         "load/store queue in use: %u of %u\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
     if (e->config.lsu_separate)
@@ -344,7 +344,7 @@ static unsigned bytes_set(const uint64_t mask[4])
            lw_popcount(mask[3]);
 }
 
-/* Prints the lines of a set: all, or only those under way (@pending_only). Returns their number. */
+/* Prints the lines of a set: all, or only the requested ones (@pending_only). Returns their number. */
 static unsigned put_set(const struct named_cache *cache, unsigned set, bool pending_only,
                         struct lw_sink *out)
 {
@@ -516,7 +516,14 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Show the lines of a cache of the core in focus (l0, operand: of the warp's scheduler) or of a slice of L2; l2 without a slice: number of lines in each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Show the lines of a "
+                                                                                           "cache of the core in "
+                                                                                           "focus (l0, operand: of "
+                                                                                           "the warp's scheduler) or "
+                                                                                           "of a slice of L2. "
+                                                                                           "Without a slice, l2 "
+                                                                                           "shows the number of "
+                                                                                           "lines in each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Show the instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
@@ -525,7 +532,8 @@ const struct lw_command tim_commands[] = {
     {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Show the registers of the warp in focus that will still be written",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
     {"timing",     NULL, "[keys]",     "Show a report of the counters so far, or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
-    {"why",        NULL, "[all]",      "Show the stall reason of the warp in focus and its cause; all: the number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
+    {"why",        NULL, "[all]",      "Show the stall reason of the warp in focus and its cause. all: show the "
+                                       "number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

@@ -82,8 +82,8 @@ static void put_numbers(struct lw_sink *out, const char *name, const char *a, co
     lw_put(out, "\n");
 }
 
-/** Prints a real number of both reports, times @scale, and the ratio of B to A. Returns false if neither has
- *  it. */
+/** Prints a real number of both reports, multiplied by @scale, and the ratio of B to A. Returns false if neither report
+ *  has the number. */
 static bool put_reals(struct lw_sink *out, const char *name, const char *a, const char *b, double scale)
 {
     const char *texts[2] = {a, b};
@@ -210,7 +210,7 @@ static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struc
 
     if (first == NULL || first->kind != LW_YAML_MAPPING || !any_differs(first, second))
         return;
-    lw_put(out, "\nenergy by component, uJ\n");
+    lw_put(out, "\nenergy by component, in uJ\n");
     for (const struct lw_yaml *n = first->first; n != NULL; n = n->next)
         (void)put_reals(out, n->key, text_of(first, n->key), text_of(second, n->key), 1e6);
 }
@@ -232,7 +232,7 @@ static void put_shares(struct lw_sink *out, const struct lw_yaml *a, const struc
 
     if (slots[0] <= 0 || slots[1] <= 0 || !any_differs(a, b))
         return;
-    lw_put(out, "\nstall reasons, of all issue slots\n");
+    lw_put(out, "\nstall reasons, as a share of all issue slots\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++) {
         const char *name = tim_stall_name((enum tim_stall)i), *first = text_of(a, name), *second = text_of(b, name);
         double of[2] = {first != NULL ? strtod(first, NULL) : 0, second != NULL ? strtod(second, NULL) : 0};

@@ -188,8 +188,8 @@ static const struct tim_key *find_key(const char *section, const char *name)
     return NULL;
 }
 
-/* Fails for a key @name that is not in @section. Suggests the most similar key there, the section that has the key,
- * or lists all keys. */
+/* Fails for a key @name that is not in @section. Suggests the most similar key of @section or the section that has the
+ * key, or lists all keys. */
 static enum lw_status unknown_key(const char *section, const char *name, struct lw_error *err)
 {
     const char *names[LW_COUNT_OF(tim_keys)], *near, *elsewhere = NULL;
@@ -341,7 +341,7 @@ static bool is_being_read(const struct source *source, const char *path)
     return is;
 }
 
-/* Reads `base: FILE`: a file with that name, in the same folder. LW_ENOENT: there is none. */
+/* Reads `base: FILE`: a file with that name, in the same folder. LW_ENOENT: there is no such file. */
 static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                      const struct source *source, const char *name,
                                      struct tim_config *config, struct lw_error *err)
@@ -368,8 +368,8 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* a file that the base itself names is missing: that error has
-                                                      * already been reported */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* the file that the base names as its own base is missing: that
+                                                      * error has already been reported */
 }
 
 /* Reads `base: NAME`: a shipped model, or another file. */

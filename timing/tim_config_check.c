@@ -13,7 +13,7 @@ struct cache_keys {
     unsigned bytes, line, sector, ways;
 };
 
-/* Largest latency of units with fixed latency, whose results reserve their write ports at issue. */
+/* Maximum latency of units with fixed latency: the results of these units reserve write ports at issue. */
 enum { MOST_FIXED = 64 };
 
 static bool power_of_two(unsigned x)
@@ -119,14 +119,15 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
  *  there is none. */
 static const char *la_w_against(const struct tim_config *c)
 {
-    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl: a warp that swl stops would stay in the active group"
-         : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools, which have active warps of their own"
-         : c->daws_on ? "daws: a warp that daws delays would stay in the active group"
-         : c->dwr_on ? "dwr: a pending warp would block its partners"
+    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl, because a warp that swl stops would stay in the "
+                                                           "active group"
+         : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools, because both select active warps"
+         : c->daws_on ? "daws, because a warp that daws delays would stay in the active group"
+         : c->dwr_on ? "dwr, because a pending warp would block its partners"
          : c->vws_on ? "vws, which may stop one warp of a gang forever"
-         : c->issue_types ? "issue.types, as the active group changes only once in a cycle"
-         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer, as a replay takes the slots of its scheduler"
-         : c->issue_rotate ? "issue.rotate, as the active group depends on all schedulers"
+         : c->issue_types ? "issue.types, because the active group changes only once in a cycle"
+         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer, because a replay takes the slots of its scheduler"
+         : c->issue_rotate ? "issue.rotate, because the active group depends on all schedulers"
                           : NULL;
 }
 
@@ -195,7 +196,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        c->fetch_group, c->fetch_buffer);
     if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0 && c->fetch_cache_mshrs < 2)
         return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u without fetch.l0_bytes needs fetch.cache_mshrs of at least "
-                                       "2: one is for fetches", c->fetch_prefetch);
+                                       "2, because one MSHR is reserved for fetches", c->fetch_prefetch);
     if (c->constant_l0_bytes != 0 && c->fetch_l0_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u uses the link of fetch.l0_bytes: also set fetch.l0_bytes",
                        c->constant_l0_bytes);
@@ -250,7 +251,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (of_l1 != NULL && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", of_l1);
     if (c->dvfs_on && (c->fetch_shared > 1 || c->constant_shared > 1))
-        return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s: cores that share a cache have one clock; set that to 1",
+        return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s, because cores that share a cache have "
+                                       "one clock: set that key to 1",
                        c->fetch_shared > 1 ? "fetch.shared" : "constant.shared");
     if (c->dvfs_low_mhz > c->dvfs_high_mhz || c->dvfs_low_mv > c->dvfs_high_mv)
         return LW_FAIL(err, LW_EINPUT, "dvfs.low_%s is more than dvfs.high_%s", c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv",
@@ -325,10 +327,10 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/* ---- keys that only some models read: varying a key that the model does not read gives a flat curve -------------- */
+/* ---- keys that only some models read: a change of a key that the model does not read has no effect -------------- */
 
-/** A key, or with a final "*" all keys that begin with the preceding text; and the settings under which a model
- *  reads it, KEY=VALUE or KEY!=VALUE, separated by spaces. One of them suffices. */
+/** A key (or, with a final "*", all keys that begin with the preceding text), and the settings under which a model
+ *  reads it: KEY=VALUE or KEY!=VALUE, separated by spaces. One of the settings suffices. */
 static const struct {
     const char *key, *readers;
 } needs[] = {
@@ -423,7 +425,7 @@ bool tim_config_reads(const struct tim_config *config, const char *assignment, s
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             if (holds(config, at, strcspn(at, " ")))
                 return true;
-        lw_printf(out, "%s has no effect: only a model uses it that has ", key);
+        lw_printf(out, "%s has no effect, because it needs a model with ", key);
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             lw_printf(out, "%s%.*s", at != readers ? " or " : "", (int)strcspn(at, " "), at);
         lw_put(out, "");

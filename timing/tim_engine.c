@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The timing engine. It runs the cycles, in the phases of tim_priv.h, and notifies observers of each
- * instruction. It can stop between any two instructions and continue as if it had not: instructions issue in
- * the order (cycle, core, scheduler, slot), with and without a debugger.
+ * instruction. It can stop between any two instructions, and a stop changes no result: instructions issue in the order
+ * (cycle, core, scheduler, slot), with and without a debugger.
  */
 #include "timing/tim_engine_priv.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- launches -------------------------------------------------------------------------------------- */
 
-/** Checks warps that wait for launches again, and queues suspended blocks that can continue. */
+/** Checks the warps that wait for launches again, and queues suspended blocks that can continue. */
 static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
     for (unsigned c = 0; c < e->config.core_count; c++) {
@@ -81,13 +81,13 @@ static void on_block_left(void *context, struct emu_grid *grid)
 
     tim_grid_block_left(&e->grid, grid);
     e->listed = false;
-    e->wake = true; /* the launch for which it waits may be complete by now */
+    e->wake = true; /* the launch for which the block waited may have completed */
 }
 
 /* ---- one cycle ------------------------------------------------------------------------------------------ */
 
-/** Gets the location of a warp of a block in emu's @slot, with the split that contains @lane; UINT_MAX: the
- *  running one, else the first. */
+/** Gets the location of a warp of a block in emu's @slot, with the split that contains @lane. UINT_MAX: the running
+ *  split, else the first. */
 static void location_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
                      uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
@@ -103,7 +103,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** Gets the location of a lane of the warp in slot @warp of the core, as location_in() does. */
+/** Gets the location of a lane of the warp in slot @warp of the core, as location_in() does for a block. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {
@@ -124,8 +124,8 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
 }
 
 /** Returns whether a warp may issue: TIM_STOPS if its next instruction has a breakpoint. Breakpoints are not checked
- *  for the warp that is stepped, nor while a step of any warp is requested. While one warp is stepped, other warps
- *  do not issue past their breakpoints. If the step runs that warp alone, they do not issue at all. */
+ *  for a warp that a debugger steps, nor while a step of any warp is requested. While one warp is stepped, other warps
+ *  do not issue past their breakpoints. If the step runs only that warp, the others do not issue at all. */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
@@ -205,7 +205,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 }
 
 /** Returns true if scheduler @s had no ready warp when mechanisms were called in this cycle, and nothing of the
- *  scheduler has changed since. The slot is then counted. */
+ *  scheduler has changed since. The slot is then counted without another call. */
 static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;
@@ -276,7 +276,7 @@ static void set_event_detail(struct tim_engine *e, bool all, bool asks)
     }
 }
 
-/** Returns the core's own cycle that falls into the current one. */
+/** Returns the cycle of the core's own clock that contains the current cycle of clocks.core. */
 static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
 {
     const uint64_t own = tim_domain_own(core->domain, e->now);
@@ -285,7 +285,7 @@ static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
     return own;
 }
 
-/** Runs the rest of the current cycle. stop->kind is set if it is not complete. */
+/** Runs the rest of the current cycle. stop->kind is set if the cycle is not complete. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -373,8 +373,8 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested; sets *over if
- *  so. */
+/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested; if so, sets
+ *  *over. */
 static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
@@ -595,7 +595,7 @@ static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
     return false;
 }
 
-/** Gets the state of the split with @place's lanes. Returns false if there is none. */
+/** Gets the state of the split with the lanes of @place. Returns false if there is none. */
 static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_thread_ref *place,
                      struct emu_split_view *out)
 {
@@ -755,7 +755,7 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
-/** Returns the first slot number of a block that has left core @c to wait for launches; @slot is emu's. These
+/** Returns the first slot number of a block that has left core @c to wait for launches; @slot is the slot in emu. These
  *  numbers follow those of the slots of cores. For warps, each such block gets as many numbers as a block can have
  *  warps. */
 static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,

@@ -7,7 +7,7 @@ enum {
     PROBE_LOOK = 1 << 10     /* instructions between two checks during an observation */
 };
 
-/** Checks for progress since the last check. Returns how many instructions ago the last progress was. */
+/** Checks for progress since the last check. Returns the number of instructions executed since the last progress. */
 static uint64_t see_progress(struct tim_engine *e)
 {
     bool moved = false;
@@ -35,8 +35,8 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Returns true if a mechanism holds at least one warp of the block back until others act, and each other warp has
- *  ended, repeats a cycle or cannot run. */
+/** Returns true if a mechanism holds back at least one warp of the block until other warps act, and each further warp
+ *  has ended, repeats a cycle or cannot run. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {
     bool stuck = false;
@@ -52,7 +52,7 @@ static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, 
     return stuck;
 }
 
-/** Returns true if each running block is proved to make no progress, and was observed for long enough. */
+/** Returns true if every running block is proved to make no progress and was observed for long enough. */
 static bool all_probed(struct tim_engine *e)
 {
     bool all = true;
@@ -90,7 +90,7 @@ bool tim_engine_spins(struct tim_engine *e)
             emu_observer_add(&e->base, emu_spin_observer_events(e->probe));
         return false;
     }
-    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after a window twice as long */
+    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after twice the time */
         tim_engine_forget_spin(e);
         e->tries += e->tries < 40;
         return false;
@@ -98,8 +98,8 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
-/** Reports warps that a mechanism holds back until other warps act, which they never do. Returns false if there are
- *  none. */
+/** Reports warps that a mechanism holds back until other warps act, although no other warp ever will. Returns false if
+ *  there are no such warps. */
 static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
 {
     struct lw_buffer text;

@@ -51,7 +51,7 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
     if (launches)
         from = (struct tim_launcher){core->index, core->issued_warp * e->config.core_warp_width};
 
-    if (delay != 0 && e->clocked) /* of the core's own clock */
+    if (delay != 0 && e->clocked) /* the delay is in cycles of the core's own clock */
         delay = tim_domain_when(core->domain, core->now + delay) - e->now;
     e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {

@@ -32,7 +32,7 @@ struct tim_engine {
     uint64_t *tick_at;           /* [core] the cycle in which the core must be ticked or checked */
     uint64_t due; /* set of the cores to tick in this cycle, of the aligned group of 64 cores that contains at.core */
     bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at is in cycles of these */
-    bool poked;                  /* due is outdated: a core was woken since */
+    bool poked;                  /* `due` is outdated, because a core was woken after it was computed */
     struct tim_grid grid;
     struct tim_code **code;
     size_t code_count, code_capacity;
@@ -42,7 +42,7 @@ struct tim_engine {
     struct tim_at at;
     bool ticked;              /* some core was not idle in this cycle */
     struct emu_event *event;  /* event of the current call of `run` */
-    bool stepping, step_any;  /* stepping: until `target` has issued; step_any: until any warp has */
+    bool stepping, step_any;  /* stepping: run until `target` has issued; step_any: run until any warp has issued */
     bool full_events;           /* cores fill in all members of their events, for observers */
     bool asks;                /* cores call on_refuse() before an issue */
     struct emu_thread_ref target;
@@ -119,7 +119,8 @@ enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_cor
 /** Adds the kernel of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Called by the dispatcher (@context: the engine; @kernel: its index) when the kernel is in the distributor,
+/** Called by the dispatcher (@context: the engine; @kernel: its index) when the kernel enters the distributor, when its
+ *  first block is placed, and when its last block has ended. @kernel: its index) when the kernel is in the distributor,
  *  when its first block is placed, and when its last block has ended. */
 void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
 void tim_kernels_rotate(void *context, size_t kernel);
@@ -136,8 +137,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                       struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- progress checks (tim_engine_hang.c) ---- */
-/** Observes blocks for a while if no block has made progress for the hang window. Returns true if it is proved that
- *  none ever will (MACHINE 4). */
+/** Observes blocks for a while if no block has made progress for the hang window. Returns true if it is proved that no
+ *  block ever will make progress (MACHINE 4). */
 bool tim_engine_spins(struct tim_engine *e);
 /** Ends the observation. */
 void tim_engine_forget_spin(struct tim_engine *e);

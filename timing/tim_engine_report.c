@@ -98,8 +98,8 @@ static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
         lw_printf(out, ",\n  \"reserved\": {\"pending_launches\": %u, \"launches\": %" PRIu64 ", \"launch_depth\": %u, \"levels\": %" PRIu64 "}",
                   machine->pending_launches, r.launches, machine->launch_depth, r.levels);
     else
-        lw_printf(out, "\ndevice memory reserved for launches by the device: %.0f MB for %u that may be pending, %.0f MB for %u levels "
-                  "of nesting\n", (double)r.launches / (1 << 20), machine->pending_launches, (double)r.levels / (1 << 20),
+        lw_printf(out, "\ndevice memory reserved for launches by the device: %.0f MB for %u pending launches, %.0f "
+                       "MB for %u levels of nesting\n", (double)r.launches / (1 << 20), machine->pending_launches, (double)r.levels / (1 << 20),
                   machine->launch_depth);
 }
 

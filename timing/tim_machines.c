@@ -2,7 +2,7 @@
 /* Shipped GPU models: timing/machines/NAME.yaml, built in, so that the program needs no files. */
 #include "timing/timing.h"
 
-/* MACHINE(name, summary, text), sorted by name; from the files by timing/machines.awk */
+/* MACHINE(name, summary, text), sorted by name; timing/machines.awk makes the rows from the files */
 const struct tim_machine tim_machines[] = {
 #define MACHINE(name, summary, text) {name, summary},
 #include "timing/machines.inc"

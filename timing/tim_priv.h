@@ -76,12 +76,12 @@ struct tim_key {
 };
 extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at the end */
 extern const size_t tim_key_count;
-/** Returns the help of @section. NULL: there is none. */
+/** Returns the help of @section; NULL: there is none. */
 const char *tim_section_help(const char *section);
 /** Creates the model with all defaults; fails only without memory. */
 enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
-/** Reads a model's file from memory; @name is used in messages and becomes the model's name. The keys are not
- *  checked against each other. Errors: as tim_config_load. */
+/** Reads a model's file from memory; @name is used in messages and becomes the model's name. The function does not
+ *  check keys against each other. Errors: those of tim_config_load. */
 enum lw_status tim_config_read(const char *name, const char *text, size_t size,
                                struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
 /** Prints all keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
@@ -139,7 +139,7 @@ extern const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT];
 extern const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT];
 extern const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT];
 
-/** Histogram buckets by powers of two: bucket b counts values in [2^(b-1), 2^b), bucket 0 the zeros. */
+/** Histogram buckets by powers of two: bucket b counts values in [2^(b-1), 2^b), and bucket 0 counts zeros. */
 enum { TIM_BUCKETS = 24 };
 struct tim_histogram {
     uint64_t sum, most;
@@ -161,7 +161,7 @@ struct tim_core_stats {
     uint64_t count[TIM_CORE_COUNT];
     struct {
         uint64_t count[TIM_SCHED_COUNT];
-        /** [slot of the cycle][reason]: each slot's sum is the number of cycles. */
+        /** [slot of the cycle][reason]: the sum of a slot's counts is the number of cycles. */
         uint64_t reason[TIM_MAX_WIDTH][TIM_STALL_COUNT];
     } sched[TIM_MAX_SCHEDS];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
@@ -184,14 +184,14 @@ struct tim_sums {
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
     uint32_t grid;                 /* sequence number of the launch */
-    /** Cycles of the kernel's life. queued: it was launched. dispatched: it entered the distributor for the first time.
-     *  started: its first block was on a core; 0: it still waits. begun: it issued its first instruction. ended: its
-     *  last block ended; 0: it still runs. */
+    /** Cycles of events of the kernel. queued: it was launched. dispatched: it entered the distributor for the first
+     *  time. started: its first block was on a core; 0: it still waits. begun: it issued its first instruction. ended:
+     *  its last block ended; 0: it still runs. */
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* counts of this kernel alone */
-    /** Counters of the GPU from `started` to `ended`, inclusive (while it runs: before `started`). They include the
-     *  counts of other kernels that run at the same time. */
+    /** Counts of the GPU's counters from `started` to `ended`, inclusive; while the kernel runs, their values before
+     *  `started`. They include the counts of other kernels that run at the same time. */
     struct tim_sums sums;
 };
 /** An interval sample: the counters up to the end of a cycle. */
@@ -212,7 +212,7 @@ struct tim_totals {
     const struct tim_sample *sample;
     size_t sample_count;
     uint64_t sample_cycles; /* interval between samples */
-    const char *ended;      /* clause on what ended the run early; NULL: nothing */
+    const char *ended;      /* clause that says why the run ended early; NULL: it did not end early */
     /** Writes further parts of a report: tables as text, or (@json) members, each after a comma. NULL: nothing. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
     const void *context;    /* first argument of `more` */
@@ -232,7 +232,7 @@ static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
                      const struct tim_totals *totals);
 void tim_samples_fini(struct tim_samples *samples);
-/** Returns the cycles of a kernel that has ended, as in its sums. */
+/** Returns the cycles of a kernel that has ended, as its counters have them. */
 static inline uint64_t tim_kernel_cycles(const struct tim_kernel_stats *kernel)
 {
     return kernel->ended - kernel->started + 1;
@@ -260,7 +260,7 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out);
 uint64_t tim_totals_hash(const struct tim_totals *totals);
 
-/** Address at which caches see the local memory of warps; global memory is below. */
+/** Address at which caches see the local memory of warps; addresses of global memory are lower. */
 #define TIM_LOCAL_BASE (UINT64_C(1) << 46)
 
 /* ---- packets ----------------------------------------------------------------------------- */
@@ -292,16 +292,16 @@ struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
-    /** Runs the phases DRAM, slices and crossbar to the cores of cycle @now. The reference needs a call for each
+    /** Runs the phases DRAM, slices and crossbar to the cores of cycle @now. The reference must be called for each
      *  cycle in order; the fast one only for cycles that `next` returned. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
     /** Runs the phase crossbar from the cores of cycle @now. Must also be called in each cycle in which `send` was
      *  called. */
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);
-    /** Returns true if @core's input has capacity for one more packet. */
+    /** Returns true if the input of @core has capacity for one more packet. */
     bool (*can_send)(const struct tim_memory *memory, unsigned core);
-    /** Sends a packet in the cores' phase of cycle @now; there must be capacity. Returns the number of
-     *  packets before it at the input. */
+    /** Sends a packet in the cores' phase of cycle @now; there must be capacity. Returns the number of packets in
+     *  the input before this one. */
     unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
     /** Receives an answer that reached @core in cycle @now, at most one in a cycle. Returns false if there is
      *  none. */
@@ -322,8 +322,8 @@ struct tim_memory_ops {
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;
-    /** May be set by the creator. Called when @core can do something in cycle @cycle, a later one: an answer
-     *  can be received, or a full input has capacity. */
+    /** May be set by the creator. Called when @core can do something in a later cycle, @cycle: an answer can be
+     *  received, or a full input has capacity again. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
     struct tim_trace *trace; /* set by the creator: receives the positions of packets; NULL: none */
@@ -337,27 +337,29 @@ uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
-/** Events of a window of cycles, stored to be printed as trace-event JSON. The number of events is limited by
+/** A trace stores the events of a window of cycles, which are then printed as trace-event JSON. The number of events is
+ *  limited by
  *  @events and by memory; the window ends before the first event that does not fit. Every function that records an
  *  event does nothing for a NULL trace and outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
                                    size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
-/** Returns true if cycle @now is in the window. Callers may skip the computation of what they record otherwise. */
+/** Returns true if cycle @now is in the window. Outside the window callers may skip the computation of the values. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
 /** Returns the first cycle after the window, which may end earlier while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
-/** Records the state of the warp in slot @warp of @core from cycle @now on, until the next call for it.
- *  TIM_STALL_ISSUED: the warp issues @insn for @lanes at @pc in this cycle; else @insn (may be NULL) is its next
- *  instruction. TIM_STALL_EMPTY: the slot is free. The same state may be added twice. */
+/** Records the state of the warp in slot @warp of @core from cycle @now on, until the next call for that slot.
+ *  TIM_STALL_ISSUED: the warp issues @insn for @lanes at @pc in this cycle; in other states @insn (may be NULL) is its
+ *  next instruction. TIM_STALL_EMPTY: the slot is free. The same state may be added twice. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
 /** Records that a block gets slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
-/** Records a number of a core from cycle @now on. @name must remain valid as long as the trace. */
+/** Records the value of a gauge of a core, such as a queue length, from cycle @now on. @name must remain valid as long
+ *  as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
 /** Records the progress of a packet. @place depends on the stage, in the order of the enumeration: core; slice of
  *  the crossbar's output; slice; channel x banks + bank; core of the output; core. @cycles: time for which the
@@ -368,8 +370,8 @@ enum tim_trace_stage {
 };
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
-/** Gets the extent of the trace. @cycles: cycles of the run so far. Open spans end there if that is before the end
- *  of the window. */
+/** Gets the extent of the trace. @cycles: cycles of the run so far. Spans that are still open end in that cycle if the
+ *  window ends later. */
 void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
@@ -381,25 +383,25 @@ struct tim_line {
     uint64_t mask[4]; /* bytes of the line that are accessed */
     uint64_t lanes;
 };
-/** Largest number of accesses of one instruction: 16 bytes of local memory for each lane, each word in a line
- *  of its own. */
+/** Maximum number of accesses of one instruction: 16 bytes of local memory for each lane, each word in a line of its
+ *  own. */
 enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
 /**
- * Coalesces the lanes of @access that are not on shared memory. Accesses are in the order in which they are made: by
+ * Coalesces the lanes of @access that do not access shared memory. Accesses are in the order in which they are made: by
  * their lowest lanes (with the older rules: half warp by half warp). No access crosses a line.
  * @line_bytes  line size of the cache that serves them, at least 32
  * @local_base  address of this warp's local memory in the memory system, a multiple of
  *              @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
- * @out         capacity TIM_LINES_MOST. Masks contain the bytes of the lanes; for loads with the older
- *              rules the whole transaction
- * Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give the same accesses. Returns their number.
+ * @out         capacity TIM_LINES_MOST. Masks contain the bytes of the lanes; for loads with the older rules, they
+ *              contain the whole transaction. Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give
+ *              the same accesses. Returns their number.
  */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
 /** Gets the accesses of a load to the constant cache. One access serves all lanes that read the same word; for wider
  *  loads all lanes that read the same address. Accesses are in the order of their lowest lanes. All lanes must be in
- *  memory that the cache can address. @line_bytes, @out, segments: as above; at most one line for each lane. Returns
- *  their number. */
+ *  memory that the cache can address. @line_bytes, @out, segments: as for tim_coalesce(); there is at most one line for
+ *  each lane. Returns their number. */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
 /** Expands the addresses of an access in segments to @address, indexed by lane, and returns @address. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
@@ -411,7 +413,7 @@ unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */
 
-/** Set-associative tags with LRU, sectors and byte masks for dirty data; no values. */
+/** Set-associative tags with LRU, sectors and byte masks for dirty data. The caches hold no values. */
 struct tim_cache;
 
 #endif

@@ -73,7 +73,7 @@ static const struct tim_ratio *find_ratio(const char *name)
     return &tim_ratios[0];
 }
 
-/* Prints a name; long ones are shortened in the middle, because both ends distinguish instances. */
+/* Prints a name; a long name is shortened in the middle, because both ends distinguish instances. */
 static void print_name(const char *name, unsigned room, struct lw_sink *out)
 {
     size_t size = strlen(name);
@@ -243,7 +243,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels with the largest and smallest load. Zeroed if there are none. */
+/* The slices or channels with the largest and smallest load; zeroed if there are none. */
 struct spread {
     uint64_t least, most;
     unsigned at_least, at_most, count;

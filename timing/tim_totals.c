@@ -132,7 +132,7 @@ uint64_t tim_histogram_count(const struct tim_histogram *h)
     return count;
 }
 
-/* ---- one number for all of them -------------------------------------------------------------- */
+/* ---- a hash over all counters -------------------------------------------------------------- */
 
 static void hash_counts(struct lw_hash *hash, const uint64_t *count, unsigned n)
 {
@@ -255,12 +255,14 @@ RATIO(dram_queue, over(CHANNEL_OF(queue_cycles), CHANNEL_OF(active_cycles)))
 const struct tim_ratio tim_ratios[] = {
 #define ROW(name, share, unit, help) {#name, unit, help, share, name},
 ROW(ipc, false, "warp instructions per cycle", "for the whole GPU, without replays")
-ROW(thread_ipc, false, "thread instructions per cycle", "lanes of the issued splits, before guards, without explicit LAT barriers")
+ROW(thread_ipc, false, "thread instructions per cycle", "lanes of the issued splits, before guards; explicit LAT "
+                                                        "barriers are not counted")
 ROW(simd_efficiency, true, "", "average number of lanes of an issued split, as a fraction of the warp width")
 ROW(occupancy, true, "", "live warps as a fraction of core.warps, on cores with a resident block")
 ROW(cores_active, true, "", "fraction of cores that have a resident block")
 ROW(bubbles, true, "", "mechanism dvfs: share of the cores' own cycles with fewer than dvfs.threshold live warps")
-ROW(slots_issued, true, "", "fraction of issue slots in which an instruction issued; slots with stall reason rotation do not count")
+ROW(slots_issued, true, "", "fraction of issue slots in which an instruction issued. Slots with stall reason "
+                            "rotation are not counted")
 ROW(fetch_hit_rate, true, "", "hit rate of the first instruction cache that a fetch looks up")
 ROW(prefetch_use, true, "", "fraction of prefetched lines that a fetch used")
 ROW(conflicts_an_instruction, false, "operand cycles", "cycles for which the operands of an instruction wait for register banks")
@@ -270,14 +272,14 @@ ROW(accesses_an_instruction, false, "accesses", "average number of accesses of a
 ROW(lanes_an_access, false, "lane operations", "average number of lanes that one access serves")
 ROW(coalescing_rate, false, "lane operations", "lane operations of memory instructions per packet that leaves a core")
 ROW(sectors_an_access, false, "32-byte sectors", "average number of sectors that one access touches")
-ROW(l1_hit_rate, true, "", "hit rate of loads in L1; a load of a line that was already requested is not a hit")
+ROW(l1_hit_rate, true, "", "hit rate of loads in L1. A load of a line that was already requested is not a hit")
 ROW(l1_mpki, false, "misses", "misses of L1 per thousand thread instructions")
 ROW(l1_mpki_warp, false, "misses", "misses of L1 per thousand warp instructions")
 ROW(constant_hit_rate, true, "", "hit rate of the constant caches")
 ROW(texture_hit_rate, true, "", "hit rate of the texture caches")
 ROW(load_latency, false, "cycles", "average time of a load from issue to the last result, except loads of shared memory only")
 ROW(shared_latency, false, "cycles", "average time of a load of shared memory only")
-ROW(l2_hit_rate, true, "", "hit rate of reads in L2; a read of a line that was already requested is not a hit")
+ROW(l2_hit_rate, true, "", "hit rate of reads in L2. A read of a line that was already requested is not a hit")
 ROW(l2_mpki, false, "misses", "misses of L2 per thousand thread instructions")
 ROW(l2_queue, false, "requests", "average number of requests in the input queue of a slice")
 ROW(dram_bandwidth, false, "GB/s", "bandwidth of bursts read and written")

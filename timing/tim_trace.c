@@ -33,7 +33,7 @@ struct event {
     uint8_t packet_kind;
 };
 
-/* The current state of a warp slot or a block slot. */
+/* The open span of a warp slot or a block slot. */
 struct open_span {
     struct event event;
     bool open;
@@ -44,7 +44,7 @@ struct tim_trace {
     uint64_t from, to;
     struct event *event;
     size_t count, capacity, most;
-    bool full; /* the limit of events or memory was reached; `to` is the cycle in which that happened */
+    bool full; /* the limit of events or memory was reached; `to` is the cycle in which the limit was reached */
     struct open_span *warp, *block; /* [core][slot] */
     uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span, for stages with spans */
 };
@@ -119,7 +119,7 @@ uint64_t tim_trace_end(const struct tim_trace *trace)
     return trace->to;
 }
 
-/** Adds an event. Returns false if the trace is full: then it ends with the last complete cycle before @now. */
+/** Adds an event. Returns false if the trace is full: the trace then ends with the last complete cycle before @now. */
 static bool keep(struct tim_trace *trace, const struct event *event, uint64_t now)
 {
     if (trace->count >= trace->most ||
@@ -192,8 +192,8 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 
     if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
         return;
-    if (tracks_of(trace->config, stage) != 0) { /* If the clock of the stage is faster than the core clock, a cycle has
-                                                 * several of its edges. */
+    if (tracks_of(trace->config, stage) != 0) { /* If the clock of the stage is faster than the core clock, several
+                                                 * edges of the stage's clock are in one cycle. */
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
@@ -220,7 +220,7 @@ void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const
 
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
-/* Returns a colour of Chrome's viewer; Perfetto chooses its own by name. */
+/* Returns a colour of Chrome's viewer; Perfetto chooses colours of its own by name. */
 static const char *colour(enum tim_stall reason)
 {
     switch (reason) {
@@ -436,7 +436,8 @@ static bool is_same(const struct step *x, const struct step *y)
     return x->core == y->core && x->id == y->id && x->sent == y->sent;
 }
 
-/** Marks in @last, a bit for each event, the last event of each packet that was not answered before cycle
+/** Marks in @last, a bit for each event, the last event of each packet that was not answered before cycle @end: the
+ *  packet's flow ends there.
  *  @end, where its flow ends. Returns false without memory. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
@@ -495,7 +496,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
         lw_put(out, cycles < trace->to ? "with the run" : "with its window");
     lw_put(out, "\"},\n\"traceEvents\":[\n");
     put_names(out, trace->config, &first);
-    /* Without memory the flows of unanswered packets remain open. */
+    /* If memory is missing, the flows of unanswered packets remain open. */
     bool marked = last != NULL && end_lives(trace, extent.to, last, out, &first);
     for (size_t i = 0; i < trace->count; i++) {
         struct event event = trace->event[i];

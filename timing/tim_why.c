@@ -26,7 +26,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Returns the oldest instruction that blocks the warp because issue.war protects its unread operands; NULL: none. */
+/** Returns the oldest instruction that blocks the warp because issue.war protects operands that the instruction has not
+ *  read; NULL: none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
@@ -116,7 +117,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
             print_op(w, op, now, out);
-            if (op->write_bar != b) /* the barrier is not for its result */
+            if (op->write_bar != b) /* the barrier does not count its result */
                 lw_put(out, "; not all of its operands have been read");
         }
         if (shown > MOST)
@@ -208,11 +209,11 @@ static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
     if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
         lw_printf(out, "\n%u of its memory instructions may be overtaken by other warps", w->unqueued);
     else
-        lw_printf(out, "\n%u instructions have unwritten results, %u writes are unanswered", w->writing,
+        lw_printf(out, "\ninstructions with unwritten results: %u; unanswered writes: %u", w->writing,
                   w->writes_out);
 }
 
-/** Prints the state of fetch for a warp without an instruction that can issue in its buffer. */
+/** Prints the state of fetch for a warp whose buffer has no instruction that can issue. */
 static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *out)
 {
     if (w->split < 0)

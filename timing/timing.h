@@ -14,8 +14,8 @@
 struct tim_config;
 
 /** Loads a GPU model. @name is a shipped one ("fermi", "volta" ...), or a YAML file. The file's keys override those
- *  of its `base:`, a shipped model or a file in the same folder (default: fermi). Errors: "FILE:LINE: message" with
- *  the text found, the valid range, or a suggested name; a message if keys contradict each other. */
+ *  of its `base:`, a shipped model or a file in the same folder (default: fermi). Errors: "FILE:LINE: message" with the
+ *  text found, the valid range, or a suggested name; a message also if keys contradict each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Sets one key: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error. Errors:
@@ -32,8 +32,8 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
  *  Mechanism `daws` uses the profile instead of sampling warps. Errors: LW_EINPUT, with the position in the report;
  *  @config is then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns true if the model reads the key of @assignment ("issue.limit=4"). Otherwise writes the reason to @out,
- *  without a line end. */
+/** Returns true if the model uses the key of @assignment ("issue.limit=4"). Otherwise writes the reason why it does not
+ *  to @out, without a line end. */
 bool tim_config_reads(const struct tim_config *config, const char *assignment, struct lw_sink *out);
 /** Prints the names of all mechanisms, each on a line with its description. */
 void tim_mechanisms_print(struct lw_sink *out);
@@ -54,11 +54,11 @@ const char *tim_config_name(const struct tim_config *config); /* the name is bor
 bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Returns true if control fields decide when instructions issue. */
 bool tim_config_reads_control(const struct tim_config *config);
-/** Returns true if the hardware that is modelled has wait counters in place of interlocks. */
+/** Returns true if the modelled hardware has wait counters instead of interlocks. */
 bool tim_config_counts(const struct tim_config *config);
 /** Returns true if loads return what is in memory (l1.coherent). */
 bool tim_config_coherent(const struct tim_config *config);
-/** Returns true if the model detects uniform and affine registers: it has tags of its own (tags.detect). */
+/** Returns true if the model itself detects uniform and affine registers (tags.detect). */
 bool tim_config_detects(const struct tim_config *config);
 /** Sets the options of the functional machine that the model needs: warp width, reconvergence and, if the model
  *  detects them, tags. (The engine decides how many warps are resident; the machine's resident_warps applies only to
@@ -78,7 +78,7 @@ struct tim_options {
 };
 enum { TIM_TRACE_EVENTS = 1000000, /* limits the JSON file to 100 to 200 MB */ TIM_TRACE_MOST_EVENTS = 100000000 };
 /** Creates an engine for @machine, which must have the options of tim_config_machine. @config is copied.
- *  Errors: LW_EINPUT when it does not have them, or a kernel can never run on the model; LW_ENOMEM. */
+ *  Errors: LW_EINPUT if the machine does not have these options, or if a kernel can never run on the model; LW_ENOMEM. */
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
                                  const struct tim_options *options, struct emu_engine **out,
                                  struct lw_error *err) LW_MUST_CHECK;
@@ -88,7 +88,7 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 
 /* ---- counters and reports ----------------------------------------------------------------------- */
 
-/** Records that the run was ended early: reports quote the first line of @why. */
+/** Records that the run was ended early. Reports quote the first line of @why. */
 void tim_engine_ended(struct emu_engine *engine, const char *why);
 /** Prints tables for people: the GPU, kernels, issue slots by stall reason, caches, memory. */
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);

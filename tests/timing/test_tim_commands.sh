@@ -228,7 +228,7 @@ session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 
 for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1 accesses' \
     '  line 0x200000000200 (set 20, way 0): sectors 0x3 requested by 1 accesses' \
     '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
-    'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
+    'channel [0-9]*: requests 0 of 16; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 outstanding' '  slice 3   0 lines, 0 dirty, 0 outstanding' \
     'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no valid lines'; do
     grep -q "^$line$" said || fail "no line '$line'"
@@ -267,12 +267,12 @@ session 'cycle 900;focus warp 1;why;mechanism;mechanism 1' --timing rogers --tim
     --timing-set issue.limit=1 --mechanism swl lost.yaml
 says "a limit" <<'END'
 cycle N, core 0, warp slot 1, scheduler 0: a mechanism holds the warp back
-held back by swl: 1 older warps of the core run, which is the limit (1)
+held back by swl: 1 older warps of the core run, and issue.limit is 1
 END
 says "the limit's table" <<'END'
-swl: limit 1, 4 warps run; warps that may issue, the oldest first: 0
+swl: limit 1; running warps: 4; warps that may issue, the oldest first: 0
 core 1, cycle 1422
-swl: limit 1, 0 warps run; warps that may issue, the oldest first:
+swl: limit 1; running warps: 0; warps that may issue, the oldest first:
 END
 session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism ccws lost.yaml
@@ -312,11 +312,11 @@ falls = [(a, b) for a, b in zip(scores, scores[1:]) if b[1] < a[1] and b[1] > 0]
 assert len(falls) > 100 and sum(b[1] == a[1] - 1 and b[0] == a[0] + 1 for a, b in falls) > 0.9 * len(falls), falls[:5]
 END
 session 'cycle 1000;mechanism 0;focus warp 3;why' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
-grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits: 222 bytes$' said || fail "no storage of dwr"
+grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits, in total 222 bytes$' said || fail "no storage of dwr"
 grep -q '^ILT, 0 of 32 instructions:$' said || fail "no ILT of dwr"
 session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
 says "the barrier" <<'END'
-held back by dwr: its LAT barrier operation takes 8 more cycles
+held back by dwr: the warp's LAT barrier operation takes 8 more cycles
 END
 says "the partners" <<'END'
 held back by dwr: at its load or store at 0x100000040 the warp waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
@@ -334,7 +334,7 @@ END
 sed 's/block: 128/block: 36/' lost.yaml >quads.yaml
 session 'cycle 400;focus warp 1;why;mechanism' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "gangs" <<'END'
-vws: 1 gangs, 1 single warps of 9 live warps, in 8 slices
+vws: gangs: 1; single warps: 1 of 9 live warps; slices: 8
 gang       pc  warp slots
    0 0x100000000  0 1 2 3 4 5 6 7
 single         8
@@ -345,7 +345,7 @@ END
 # Warp 1 of a gang is stepped while the others are at the breakpoint. The others then leave the gang.
 session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "no gang" <<'END'
-vws: 0 gangs, 9 single warps of 9 live warps, in 8 slices
+vws: gangs: 0; single warps: 9 of 9 live warps; slices: 8
 END
 says "its end" <<'END'
 all launches have ended

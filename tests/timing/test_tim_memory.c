@@ -749,16 +749,16 @@ static void show_is_short_when_nothing_waits(void **state)
     r.memory->ops->show(r.memory, &text.sink);
     assert_string_equal(text.text,
                         "1 packet is without an answer\n"
-                        "slice 0: 0 packets arrive, 1 of at most 32 outstanding lines, 0 requests in the pipe, 0 "
-                        "writes wait for DRAM, 0 reads return from it, 0 answers wait to be sent\n"
+                        "slice 0: arriving packets: 0; outstanding lines: 1 of at most 32; requests in the pipe: 0; "
+                        "writes that wait for DRAM: 0; reads that return from DRAM: 0; answers that wait to be sent: 0\n"
                         "  line 0x1000 (set 32, way 0): sectors 0x1 requested by 1 accesses\n"
-                        "channel 0: 1 of 16 requests; open rows: 0 in bank 2\n"
+                        "channel 0: requests 1 of 16; open rows: 0 in bank 2\n"
                         "  read line 0x1000 of slice 0: bank 2 row 0, 1 burst\n");
     rig_drain(&r);
     lw_buffer_clear(&text);
     r.memory->ops->show(r.memory, &text.sink);
     assert_string_equal(text.text, "0 packets are without an answer\n"
-                                   "channel 0: 0 of 16 requests; open rows: 0 in bank 2\n");
+                                   "channel 0: requests 0 of 16; open rows: 0 in bank 2\n");
     rig_close(&r);
     lw_buffer_fini(&text);
 }

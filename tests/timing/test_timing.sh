@@ -237,8 +237,8 @@ END
 expect 0 '' run --timing good.yaml -q --timing-report a.json
 expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
-for row in '  time, us  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  energy, uJ  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  power, W  *[0-9.]*  *[0-9.]*  *[0-9.]*' 'energy by component, uJ' \
-    'stall reasons, of all issue slots' '  issued  *[0-9.]*%  *[0-9.]*%'; do
+for row in '  time, us  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  energy, uJ  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  power, W  *[0-9.]*  *[0-9.]*  *[0-9.]*' 'energy by component, in uJ' \
+    'stall reasons, as a share of all issue slots' '  issued  *[0-9.]*%  *[0-9.]*%'; do
     grep -q "^$row$" out || fail "compare: no row '$row'"
 done
 [ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "cycles are not first"
@@ -366,9 +366,9 @@ refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; d
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
 "$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
-expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only a model uses it that has swl.on=true or issue.policy=swl$' run --timing --timing-set issue.limit=4 good.yaml
+expect 0 '^lanewise: note: --timing-set issue.limit has no effect, because it needs a model with swl.on=true or issue.policy=swl$' run --timing --timing-set issue.limit=4 good.yaml
 expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
-expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only a model uses it that has issue.dependence=control$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
+expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect, because it needs a model with issue.dependence=control$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
 [ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
 expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
@@ -473,7 +473,7 @@ for c in $commands; do set -- "$@" -c "$c"; done
 unset IFS
 expect 0 '^cycle 592$' debug --timing good.yaml --batch "$@"
 for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
-    '^cycle 592: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
+    '^cycle 592: resident warps: 32$' '^ *32  fetch  *its instruction buffer is empty$' \
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of at most 4 outstanding lines$' \
     'packets are without an answer$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
@@ -486,8 +486,8 @@ set -- -c 'cycle 870'
 n=0
 while [ $n -lt 30 ]; do set -- "$@" -c cycle; n=$((n + 1)); done
 expect 0 '' debug --timing good.yaml --batch "$@" -c 'why all' -c timing
-sed -n '/resident$/,$p' at_once >one
-sed -n '/resident$/,$p' out | cmp -s - one || fail "cycles one by one are another run"
+sed -n '/resident warps: [0-9]*$/,$p' at_once >one
+sed -n '/resident warps: [0-9]*$/,$p' out | cmp -s - one || fail "cycles one by one are another run"
 [ -s one ] || fail "no report behind cycle 900"
 refuse_last() { # message, command: of the shell
     expect 2 "$1" debug --timing good.yaml --batch -c "$2"

@@ -193,7 +193,7 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
-    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads in L1;");
+    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads in L1.");
     assert_null(strstr(text, "dispatch_idle")); /* nothing was counted */
     assert_has(text, "running\n");
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clock domains that change while a core runs, and what the core counts at its low voltage. Source: specs of the dynamic
- * parallelism thesis 10.2, 10.4, 10.5. */
+/* Clock domains that change while a core runs, and counts of events at the core's low voltage. Source: specs of the
+ * dynamic parallelism thesis 10.2, 10.4, 10.5. */
 #include "timing/clocks/tim_domain_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
@@ -44,7 +44,7 @@ unsigned tim_core_live_warps(const struct tim_core *core)
     return live;
 }
 
-/** Brings the counters of the core up to date, for the cycles before @now. */
+/** Updates the counters of the core, for the cycles before @now. */
 static void account(struct tim_core *core, uint64_t now)
 {
     const uint64_t own = tim_domain_own(core->domain, now);
@@ -62,7 +62,8 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     if (d->slow == slow)
         return;
     account(core, now);
-    /* Wake-ups are own cycles, which begin elsewhere from now on: until the last of them the core does not become idle. */
+    /* Wake-ups are own cycles, which from now on begin in other cycles of clocks.core. The core is therefore not idle
+     * until the last wake-up. */
     if (core->wakes != 0 && core->wake_at[core->wakes - 1] > crowded)
         crowded = core->wake_at[core->wakes - 1];
     const uint64_t when = crowded >= own ? tim_domain_when(d, crowded) : 0;
@@ -76,13 +77,13 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     }
 }
 
-/** Gets what the core has counted, of which the energy of its events is computed. */
+/** Gets the counts of the core from which the energy of its events is computed. */
 static void take(const struct tim_core *core, struct tim_sums *out)
 {
     memset(out, 0, sizeof *out);
     memcpy(out->core, core->stats->count, sizeof out->core);
     for (unsigned i = TIM_CORE_dvfs_saved_issue; i <= TIM_CORE_dvfs_saved_l1; i++)
-        out->core[i] = 0; /* they are computed from the others */
+        out->core[i] = 0; /* these counters are computed from the others */
     for (unsigned s = 0; s < core->config->issue_schedulers; s++)
         for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
             out->sched[i] += core->stats->sched[s].count[i];
@@ -96,7 +97,7 @@ static void add(struct tim_sums *to, const struct tim_sums *from)
         to->sched[i] += from->sched[i];
 }
 
-/** Gets the events at low voltages, those of the current one included. */
+/** Gets the events at low voltages, including the events of the current low voltage. */
 static void low_events(const struct tim_core *core, struct tim_sums *out)
 {
     const struct tim_domain *d = core->domain;

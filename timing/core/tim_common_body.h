@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that both models call around the phases of a cycle: counts of a tick, counts of warps, ends of blocks. */
+/* Functions that both models call around the phases of a cycle: they count a tick, count warps and end blocks. */
 
 static inline void begin_tick(struct tim_core *core, uint64_t now)
 {
@@ -29,7 +29,7 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
         tim_core_last_on(core, warps, at_barrier, now);
 }
 
-/** Returns whether the warp has nothing in flight. For an ended warp, the answer remains true. */
+/** Returns whether the warp has nothing in flight. Once the answer for an ended warp is true, it remains true. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
     const struct tim_warp *w = &core->warp[block->warp_slot[k]];
@@ -48,7 +48,7 @@ static void end_block(struct tim_core *core, unsigned b)
     emu_core_block_free(core->emu, block->slot);
 }
 
-/** Counts warps by a check of each: in the reference, and while the window of the trace is open. */
+/** Counts warps by a check of each warp. The reference uses this, and so does a trace while its window is open. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
     unsigned live = 0, at_barrier = 0;

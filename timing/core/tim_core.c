@@ -37,7 +37,8 @@ static void answer_slot(void *context, unsigned slot, unsigned warp, struct emu_
         ids->warpid = block->warp_slot[warp];
     ids->nwarpid = core->config->core_warps;
 }
-/* The model itself holds the warp for the time of the sleep. For emu the sleep is as short as possible. */
+/* The timing model itself delays the warp for the duration of the sleep. emu therefore executes the shortest possible
+ * sleep. */
 static uint64_t answer_sleep(void *context, uint32_t nanoseconds)
 {
     struct tim_core *core = context;
@@ -67,7 +68,7 @@ static bool make_caches(struct tim_core *core)
     core->front = c->fetch_l0_bytes != 0 ? tim_front_create(c, core->stats->count) : NULL;
     core->icache = tim_cache_create(&code);
     core->constant = tim_cache_create(&constant);
-    core->texture = c->texture_bytes != 0 ? tim_cache_create(&texture) : NULL; /* NULL: L1 has textures */
+    core->texture = c->texture_bytes != 0 ? tim_cache_create(&texture) : NULL; /* NULL: textures use L1 */
     core->l1 = c->l1_bytes != 0 ? tim_cache_create(&l1) : NULL;
     bool classes = c->l1_classes && core->l1 != NULL;
     if (classes)
@@ -101,7 +102,8 @@ static bool make_readers(struct tim_core *core)
     return core->readers != NULL;
 }
 
-/** Allocates the load/store queue. A packet takes one place of the queue, but each of its members has an entry. */
+/** Allocates the load/store queue. A packet (instructions that access memory together) takes one place of the queue,
+ *  but each of its instructions has an entry. */
 static bool make_queue(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -309,8 +311,8 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
 {
     core->tracing = tracing;
     set_quick(core);
-    /* A check of all warps leaves the sets may_... equal or larger, and invalidates cached stall reasons. The
-     * event-driven model therefore begins with a check of each warp. */
+    /* After a check of all warps the sets may_... contain at least the warps that they must contain, and cached stall
+     * reasons are invalid. The event-driven model therefore begins with a check of each warp. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
         tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
@@ -389,7 +391,7 @@ struct need {
     unsigned warps, slots, threads, registers, shared_bytes; /* slots: warp slots, in whole groups */
 };
 
-/** Warp slots that blocks take together: a group, unless groups span blocks. */
+/** Number of warp slots that are allocated together: the slots of a group, or 1 if groups span blocks. */
 static unsigned slot_unit(const struct tim_config *c)
 {
     return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
@@ -707,7 +709,7 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
     return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
-/** Removes from @ready the warps of scheduler @s that @mech holds. True: there were such warps. */
+/** Removes from @ready the warps of scheduler @s that @mech holds. Returns true if it removed any. */
 static bool hold_each(struct tim_core *core, struct tim_mech *mech, unsigned s, uint64_t *ready)
 {
     bool held = false;

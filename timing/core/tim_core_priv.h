@@ -49,7 +49,7 @@
 
 enum {
     TIM_MAX_BUFFER = 16,
-    TIM_MAX_VECTOR = 8, /* most entries of tim_warp.vector_reg: vector_used has one bit for each */
+    TIM_MAX_VECTOR = 8, /* maximum number of entries of tim_warp.vector_reg; vector_used has a bit for each entry */
     TIM_WAKES = 32,
     TIM_NONE = 0xffffffff
 };
@@ -90,18 +90,18 @@ struct tim_op {
     uint64_t lanes;    /* lanes of the split, for the scoreboard */
     uint64_t issued, age, at;
     uint64_t pc;
-    uint64_t collecting_until; /* collector `reserved`: cycle in which its collector becomes free */
+    uint64_t collecting_until; /* collector `reserved`: cycle in which the instruction's collector becomes free */
     /* memory instructions */
     uint64_t read_at;    /* lsu.local: cycle in which other instructions see its sources as read; 0: not known yet */
     uint32_t rows_left;  /* lsu.local: set of address registers not read yet: indexes into row_read */
-    int8_t read_after, result_after; /* lsu.local: cycles added to the usual times of its kind */
+    int8_t read_after, result_after; /* cycles by which its reads and its result differ from the usual times of its kind */
     uint8_t number, exp_number; /* wait counters: its number modulo 64 in struct tim_counted_ops */
     unsigned passes;     /* remaining passes over shared memory */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* packet: number, 0: none; ride: list, in core->packets, of sharing instructions */
+    uint32_t packet, ride; /* number of its packet, 0: none; list in core->packets of the instructions that share its accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* a later member of a packet, whose first member has the place in the load/store queue */
 };
@@ -116,8 +116,8 @@ struct tim_step {
 
 struct tim_buffered {
     uint64_t arrives;    /* first cycle in which it can issue */
-    uint8_t vector;      /* issue.dependence vector: set of entries that it waits for */
-    uint8_t own;         /* set of entries that its results take */
+    uint8_t vector;      /* issue.dependence vector: set of entries for which the instruction waits */
+    uint8_t own;         /* set of entries that the instruction's results take */
     bool entered;        /* the instruction has taken its entries */
     bool constant;       /* has an operand in a constant bank */
     bool constant_requested, constant_there;
@@ -142,8 +142,9 @@ struct tim_warp {
     uint8_t bars;        /* set of barriers above 0 */
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is from a load */
     bool yields;         /* a yield bit has set not_before */
-    uint8_t new_write, new_read; /* barriers that its last instruction counted up; not visible before new_seen */
-    uint8_t hold_bar, hold_most; /* depbar.le: no issue from cycle hold_from on while bar[hold_bar] > hold_most */
+    uint8_t new_write, new_read; /* dependence barriers that the warp's last instruction incremented; the increments are
+                                  * visible from cycle new_seen on */
+    uint8_t hold_bar, hold_most; /* depbar.le: the warp does not issue from cycle hold_from on while bar[hold_bar] > hold_most */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* first cycle in which the warp may issue: end of a stall count, launch, expansion or yield */
@@ -159,19 +160,19 @@ struct tim_warp {
     uint64_t operand; /* constant.l0_bytes: 1 + the line for which its next instruction waits; UINT64_MAX: any line */
     uint64_t operand_held; /* 1 + the constant line that arrived for the warp */
     uint64_t refetch_at;  /* earliest cycle of fetches at another pc */
-    unsigned in_flight, unread; /* ops; ops with operands not read */
+    unsigned in_flight, unread; /* number of its instructions in flight; number of those that have not read all operands */
     unsigned writes_out; /* unanswered packets of its stores, reductions and atomics */
     uint16_t writing;    /* stores, reductions and atomics with accesses still to make */
     uint16_t missing;    /* lines and answers from outside the core for which its loads and atomics wait */
-    uint16_t unqueued;   /* memory instructions that have not entered the load/store queue; with replays: with accesses left */
+    uint16_t unqueued;   /* number of memory instructions that have not entered the load/store queue or, with replays, still have accesses */
     uint64_t memory_at;  /* collector `reserved`: cycle in which its last memory instruction enters its pipe */
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* index of the warp in its block */
     uint16_t split_count;
-    uint16_t rows, rows_saved; /* with tags: number of its registers that are rows, and that are compact entries */
+    uint16_t rows, rows_saved; /* with tags: number of the warp's registers that are stored as rows, and number stored as compact entries */
     uint8_t bar[6];      /* dependence barriers: pending results or operand reads of each */
     /* dependences */
-    /* Registers with a pending write. Not used if `lanes` or `bar` is. */
+    /* Registers with a pending write. This member is not used if `lanes` or `bar` is used. */
     _Alignas(64) struct tim_registers to_come;
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] lanes of the pending writes; NULL: tim_keeps_lanes() is false */
     struct tim_registers by_load; /* registers whose last pending write is from a load */
@@ -187,7 +188,7 @@ struct tim_pipe { uint64_t free_at; };
  *  contains every warp for which its phase may have something to do, and possibly others. */
 struct tim_sets {
     uint64_t reselect;             /* another split of the warp may have been selected */
-    uint64_t may_fetch, may_ask;   /* the warp's buffer has space; the warp lacks a constant operand */
+    uint64_t may_fetch, may_ask;   /* the warp's instruction buffer has space; the warp lacks a constant operand */
     uint64_t sleeps;               /* no split can run before emu's sleep ends */
     uint64_t alive, at_barrier;    /* exact: warps with live lanes; warps with live lanes of which no lane can run */
 };
@@ -205,10 +206,10 @@ struct tim_known {
     uint16_t direct;    /* set of units: a superset of those whose pipes the warps of can[TIM_PATH_DIRECT] need */
 };
 /**
- * Cached results of ready checks. A change of a warp adds the warp to sets may_.... A phase removes the warp if it
- * finds nothing to do that time alone would change. Each place is in `recheck`, in `timed`, in one of `can`, or in
- * none of them. In the last case the stall reason of the warp holds until tim_warp_touch() is called. The reference
- * checks all warps in every phase instead.
+ * Cached results of ready checks. A change of a warp adds the warp to sets may_.... A phase removes a warp from its set
+ * if the phase has no work for the warp and the passing of time alone will bring none. Each place is in `recheck`, in
+ * `timed`, in one of `can`, or in none of them. In the last case the stall reason of the warp holds until
+ * tim_warp_touch() is called. The reference checks all warps in every phase instead.
  */
 struct tim_hot {
     _Alignas(64) uint64_t over;    /* blocks whose warps have all ended */
@@ -244,20 +245,20 @@ struct tim_flight {
     _Alignas(64) uint64_t ring_map; /* set of lists that are not empty */
     uint32_t free;
     unsigned collecting, ready, writing, entering;
-    uint64_t pipes_at; /* no instruction of `wait` finds its pipe free before this cycle */
-    /* Lists in age order. Each has capacity for all instructions in flight. */
+    uint64_t pipes_at; /* no instruction of `wait` finds a free pipe before this cycle */
+    /* Lists of instructions in flight, ordered by age. Each list has capacity for all instructions in flight. */
     struct tim_aged *collect; /* some operands have not been read */
     struct tim_aged *wait;    /* complete; waits for a pipe */
     struct tim_aged *write;   /* writes registers in this cycle */
     struct tim_aged *enter;   /* collector `reserved`: enters its pipe in this cycle */
     unsigned collectors[TIM_MAX_SCHEDS]; /* number of collectors in use */
-    uint32_t ring[TIM_RING]; /* heads of lists by cycle: in a pipe, to be written, or in a reserved collector */
+    uint32_t ring[TIM_RING]; /* first instruction of the list of each cycle: in a pipe, to be written, or in a reserved collector */
 };
 
-/** Blocks that a core takes; TIM_CLOSED_NEW: only those that return from a suspension. */
+/** Which blocks a core accepts. TIM_CLOSED_NEW: only blocks that return from a suspension. */
 enum tim_closed { TIM_OPEN, TIM_CLOSED_NEW, TIM_CLOSED_ALL };
 
-/** Counters that a tick may increase although it changes no other state. */
+/** Counters that a tick may increase even if it changes no other state. */
 enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
 /** Counters that grow in each cycle by a value that seldom changes. */
 enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_BUBBLE, TIM_LASTS_BUBBLE_ACTIVE, TIM_LASTS_COUNTS };
@@ -269,22 +270,22 @@ enum tim_leave {
     TIM_HELD   /* the warp may not issue while a debugger steps another one; the scheduler selects the next warp */
 };
 
-/** Checks that find free registers: all, the scoreboard bits alone, or the dependence barriers alone. */
+/** Ways to find that registers are free: all checks, only the scoreboard bits, or only the dependence barriers. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
 /** Members that every cycle reads come first. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
-    uint64_t now;            /* the cycle that runs, for clocks */
-    bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
+    uint64_t now;            /* the current cycle, for instructions that read a clock */
+    bool idle, poked;        /* poked: a block arrived, or a launch for which a block waits ended */
     bool moved;              /* the current tick changed more than counters */
-    bool ticking;            /* the core is in a tick: `each` is not in `sums` */
+    bool ticking;            /* a tick is running: its counts in `each` are not in `sums` yet */
     bool recount;            /* the values of `lasting` may have changed */
-    bool no_capacity;            /* something waits for room in the crossbar */
-    bool has_packet;         /* `packet` came while the core rested */
-    bool reference;          /* the naive model: the core never rests */
+    bool no_capacity;            /* an access waits for space in the crossbar */
+    bool has_packet;         /* `packet` arrived while the core was idle */
+    bool reference;          /* the naive model is in use, in which the core is never idle */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
-    bool quick;              /* cached facts on warps are used; else all warps are checked, as in the reference */
+    bool quick;              /* cached results of ready checks are used; otherwise all warps are checked, as in the reference */
     bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, queues or hook `cycle` */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
@@ -296,12 +297,12 @@ struct tim_core {
     unsigned queued, replays;
     uint64_t l1_line;
     uint64_t head_at;        /* queued != 0: the cycle from which on the head is in the queue */
-    unsigned lsu_used;       /* memory instructions issued and not yet through the load/store unit */
+    unsigned lsu_used;       /* number of memory instructions that have issued and have not passed the load/store unit */
     unsigned moving;         /* blocks whose state is being transferred */
     unsigned blocks;         /* number of resident blocks */
     unsigned fetch_next;     /* loose round robin: the first warp to consider */
     struct tim_ahead ahead;
-    bool *any_poked;         /* flag of the engine, or `poked` */
+    bool *any_poked;         /* points to the engine's flag, or to `poked` */
     uint64_t *tick_at; /* cycle in which the core must be ticked or checked: the engine's variable, or tick_at_own */
     /* cycles without a tick: tim_core_is_idle() */
     uint64_t crowded;        /* wake_at overflowed: the core is not idle before this cycle */
@@ -332,7 +333,7 @@ struct tim_core {
     unsigned rows, rows_saved; /* with tags: registers of resident warps that are rows, and that are compact entries */
     unsigned rows_then, saved_then; /* rows and rows_saved at the last tick, for the cycles from rows_since on */
     uint64_t rows_since;
-    unsigned bank_mask;      /* banks of a scheduler - 1 if that number is a power of two; else 0 */
+    unsigned bank_mask;      /* number of banks of a scheduler minus 1, if that number is a power of two; else 0 */
     int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: value of tim_sched.last before this cycle */
     struct tim_local local[TIM_MAX_SCHEDS];
     unsigned local_next;     /* scheduler whose memory unit has priority */
@@ -365,11 +366,12 @@ struct tim_core {
     uint64_t launch_cycles;  /* cycles for which the last instruction holds its warp, if it was a launch */
     uint32_t slept;          /* nanoseconds of the last nanosleep */
     unsigned index;
-    /* Callbacks of the engine. `refuses`: may the warp not issue now (a breakpoint)? `ended`: a block has ended. */
+    /* Callbacks of the engine. `refuses`: returns true if the warp must not issue now, because of a breakpoint.
+     * `ended`: reports that a block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, const struct tim_core *core, const struct tim_block *block);
-    /* `leaves`: a block is about to leave; false if no memory is left to record it, and the block stays. `left`: a
-     * block has left. */
+    /* `leaves`: reports that a block is about to leave; returns false if no memory is left to record the block, which
+     * then stays. `left`: reports that a block has left. */
     bool (*leaves)(void *context);
     void (*left)(void *context, struct emu_grid *grid);
     void *context;
@@ -392,7 +394,7 @@ struct tim_core {
     struct tim_packet packet;
     struct tim_packets *packets; /* packets of memory instructions; NULL: no mechanism makes packets */
     uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: first cycle in which the scheduler may issue */
-    uint64_t lag;            /* cycle of clocks.core less the core's own cycle, in the cycle that runs */
+    uint64_t lag;            /* current cycle of clocks.core minus the core's own cycle */
     struct tim_domain *domain; /* timing/clocks/; NULL: the core's clock is clocks.core */
     enum tim_closed closed;
 };
@@ -402,19 +404,19 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
 void tim_core_destroy(struct tim_core *core);
 /** Makes the core use the cache of the first of @count cores, one of which is @core, instead of its own. */
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
-/** Would a block of @grid fit now? */
+/** Returns whether a block of @grid fits on the core now. */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
-/** Would a block of @grid fit now, apart from the memory for suspended blocks? */
+/** Returns whether a block of @grid fits now, if the limit for suspended blocks is ignored. */
 bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid);
-/** Could a block of @grid fit on an empty core? Otherwise @err says why not. */
+/** Returns whether a block of @grid fits on an empty core. If not, @err has the reason. */
 enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
                                   struct lw_error *err) LW_MUST_CHECK;
 enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
 /**
- * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick
- * that changed nothing repeats until cycle `due`, a packet, a block or a wake-up. Each skipped cycle counts what
- * that tick counted, so counts are exact. An unnecessary tick changes no result.
+ * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick that
+ * changed nothing would repeat until cycle `due`, or until a packet, a block or a wake-up arrives. Each skipped cycle
+ * counts what that tick counted, so counts are exact. An unnecessary tick changes no result.
  */
 bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Records that memory has an answer or space for the core in @cycle. */
@@ -429,7 +431,7 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Brings the counters of the core up to date as of the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** Called at the end of a tick. Sets what cycles from @now on count. */
+/** Called at the end of a tick. Sets the amounts that cycles from @now on add to counters. */
 void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
 /** Adds the registers in use to the counters, for the cycles before @before; for models with tags. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
@@ -438,7 +440,7 @@ enum tim_step_result {
     TIM_STEP_DONE,  /* the scheduler issues nothing more in this cycle */
     TIM_STEP_ISSUED /* an instruction was issued: see the event; call again for the next slot */
 };
-/** Fills in the view of the core that mechanisms get. Called before they are created. */
+/** Fills in the view of the core that mechanisms get. Called before the mechanisms are created. */
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats);
 /** Sets the cycle in which reports show the mechanisms. The core may be idle in that cycle. */
 static inline void tim_core_show(struct tim_core *core, uint64_t now)
@@ -447,8 +449,7 @@ static inline void tim_core_show(struct tim_core *core, uint64_t now)
 }
 /** Returns the mechanism that would hold the warp back if the warp were ready; NULL: none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
-/** Removes from @ready, the ready warps of scheduler @s, the warps that a mechanism throttles in this cycle. Returns
- *  true if it removed any. */
+/** Removes from @ready, the ready warps of scheduler @s, the warps that a mechanism throttles in this cycle. Returns true if it removed any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
 /** Returns whether the core will change without an event from outside, because work is in progress. */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
@@ -467,7 +468,7 @@ struct tim_kind {
     bool fixed; /* the members below are constants of the kind, which tim_cycle_of() checks against the configuration */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
-    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false with `fixed`: none */
+    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false, with `fixed`: it has none of these features */
     bool acts;   /* a mechanism acts in each cycle, chooses warps, makes packets or is notified (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
@@ -619,7 +620,7 @@ static inline bool tim_control_taken(const struct tim_core *core, unsigned s, ui
 {
     return tim_windowed(core) && now < core->window[s].control_at;
 }
-/** Returns the reason why scheduler @s issues nothing in cycle @now, even if warps are ready; ISSUED: none. */
+/** Returns the reason why scheduler @s issues nothing in cycle @now, even if warps are ready; ISSUED: there is none. */
 static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsigned s, uint64_t now)
 {
     if (tim_control_taken(core, s, now))
@@ -633,8 +634,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** Returns whether a scheduler of the core, which is passable and has no replays, may be skipped without a check of
- *  warps (tim_core_idles). */
+/** Returns whether a scheduler of the core, which is passable and has no replays, may be skipped without a check of warps (tim_core_idles). */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return !tim_acts() || (core->passable && (tim_kind.fixed || core->replays == 0));
@@ -675,7 +675,7 @@ static inline const struct tim_static *tim_head(const struct tim_warp *w)
 {
     return &w->code->insn[(w->pc - w->code->base) / ISA_WORD_BYTES];
 }
-/** Returns lw_popcount(@lanes). Most often all lanes of the warp are set. */
+/** Returns lw_popcount(@lanes). Fast for the usual case that all lanes of the warp are set. */
 static inline unsigned tim_count_lanes(const struct tim_core *core, uint64_t lanes)
 {
     unsigned width = core->config->core_warp_width;
@@ -703,8 +703,7 @@ static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsi
 {
     return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
-/** Returns whether a warp is in set `reselect` or, if @sleeping, in `sleeps` (tim_any_fetches: in may_fetch or
- *  may_ask). */
+/** Returns whether any warp is in set `reselect` or, if @sleeping, in `sleeps` (tim_any_fetches: in may_fetch or may_ask). */
 static inline bool tim_any_reselect(const struct tim_core *core, bool sleeping)
 {
     uint64_t all = 0;
@@ -820,8 +819,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
 }
 /** Returns the oldest instruction in flight that is younger than @age; NULL: none. Ages start at 1. */
 const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age);
-/** Gives a block its warp slots and resources; emu holds its state in @slot. If @moves_in, its warps wait until that
- *  state has arrived. */
+/** Gives a block its warp slots and resources; emu holds its state in @slot. If @moves_in, its warps wait until that state has arrived. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in);
 /** Frees the warp slots and resources of a block. */
@@ -872,7 +870,7 @@ static inline unsigned tim_bars_waited(const struct tim_core *core, const struct
 /** Returns the first cycle after @now in which time alone changes the result of tim_bars_waited(); UINT64_MAX: none. */
 static inline uint64_t tim_bars_change(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
 {
-    if (tim_control_stage(core) && now < w->new_seen) /* no later than hold_from */
+    if (tim_control_stage(core) && now < w->new_seen) /* new_seen is no later than hold_from */
         return w->new_seen;
     return w->hold_from > now ? w->hold_from : UINT64_MAX;
 }
@@ -907,7 +905,7 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
     if (core->mechs.count != 0)
         tim_mechs_warp(&core->mechs, warp, core->warp[warp].age, alive);
 }
-/** Gives the pipes of @unit that scheduler @s may use: *@first, and then every *@step-th. */
+/** Sets *@first to the first pipe of @unit that scheduler @s may use, and *@step to the distance to the next one. */
 static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsigned *first,
                      unsigned *step)
 {

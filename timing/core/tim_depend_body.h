@@ -87,7 +87,7 @@ static void bar_add(const struct tim_core *core, struct tim_warp *w, unsigned b)
     if (++w->bar[b] >= bar_full(core))
         w->full_bars |= (uint8_t)(1u << b);
 }
-/** Counts barrier @b up for a pending result, or for the operands of an instruction; or counts it down. */
+/** Increments barrier @b for a pending result or for the operands of an instruction, or decrements it. */
 static void bar_add_result(const struct tim_core *core, struct tim_warp *w, unsigned b, bool load)
 {
     unsigned bit = 1u << b;
@@ -113,7 +113,7 @@ static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b
     if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** Called after barrier @b was counted down. Returns true if every instruction that waits for the barrier must still
+/** Called after barrier @b was decremented. Returns true if every instruction that waits for the barrier must still
  *  wait. */
 static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
@@ -130,9 +130,10 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * vmcnt counts vector memory instructions in order. expcnt counts their stores that have not read their data.
  * lgkmcnt counts shared memory instructions in order, and scalar loads in any order. Compiled kernels have no
  * waitcnt. An instruction that needs a result therefore waits as if the compiler had put a waitcnt right before it.
- * For a counter in order it waits until no older instruction is under way, so registers become free in issue order.
- * If a scalar load is under way it waits for lgkmcnt(0), the only count that proves a result available. Source: the
- * book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
+ * For a counter that counts in order, the instruction waits until no older counted instruction is in flight, so
+ * registers become free in issue order. If a scalar load is in flight, the instruction waits for lgkmcnt(0), because
+ * only this count proves that a result is available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted,
+ * and until when).
  */
 
 /** Returns whether @what writes a register whose value a store has not read yet. */
@@ -226,8 +227,8 @@ static void count_issue(struct tim_core *core, struct tim_op *op)
     }
 }
 
-/** Counts off the oldest completed instructions. Their result registers become free or, if @holds, are held until
- *  lgkmcnt is 0. */
+/** Removes the oldest completed instructions from the counter. Their result registers become free; with @holds, they
+ *  are held until lgkmcnt is 0. */
 static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_ops *ops, bool holds)
 {
     struct tim_warp *w = &core->warp[warp];

@@ -41,8 +41,8 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 
 /* ---- caches that cores share ---------------------------------------------------------------------- */
 
-/* A core waits for a line that another core requested as if no MSHR were free. Cores of higher numbers see a change
- * of the cache in the same cycle, so this wakes idle ones. */
+/* If another core requested the line, the core waits as if no MSHR were free. Cores of higher numbers see a change of
+ * the cache in the same cycle, so a change wakes those of them that are idle. */
 
 static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
 {
@@ -106,7 +106,7 @@ static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp 
                                                                   : (w->fetch_pc - w->code->base) / 2);
 }
 
-/** Returns the address past the program, as fetch_address() gives addresses. */
+/** Returns the address after the end of the program, in the address space of fetch_address(). */
 static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
@@ -126,7 +126,7 @@ static void ahead_begin(struct tim_core *core, unsigned warp, uint64_t line)
     ahead->stop = ahead->stop < end ? ahead->stop : end;
 }
 
-/** Moves the end of the stream on if a fetch reads @line, which the stream requested. */
+/** Extends the stream if a fetch reads @line, which the stream requested. */
 static inline void ahead_follow(struct tim_core *core, uint64_t line)
 {
     struct tim_ahead *ahead = &core->ahead;
@@ -367,11 +367,11 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 
 /* ---- L0 caches: operands at issue -------------------------------------------------------------------
  *
- * The core's side of timing/mem/tim_front_priv.h. L1 accepts one request per cycle, in order. Its lines serve
- * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would
- * issue. If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue.
- * With constant.switch_for greedy this holds for the warp that issued last; after the miss of another warp the
- * scheduler selects again. */
+ * The core's side of timing/mem/tim_front_priv.h. L1 accepts one request per cycle, in order. The lines of L1 serve
+ * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would issue.
+ * If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue. With
+ * constant.switch_for greedy this holds for the warp that issued last; after the miss of another warp the scheduler
+ * selects again. */
 
 /** Returns whether the constant operand of @warp's next instruction is available. Scheduler @s would issue the
  *  instruction now. Otherwise the warp waits. */
@@ -492,14 +492,14 @@ static inline uint64_t tim_levels_next(const struct tim_core *core, uint64_t now
 {
     uint64_t down = tim_front_arrival(&core->front->down), up = tim_front_arrival(&core->front->up);
 
-    if (down <= now) /* L1 accepts it when another event frees resources */
+    if (down <= now) /* L1 accepts the request when another event frees resources */
         down = UINT64_MAX;
     return down < up ? down : up;
 }
 
 /* ---- which warps fetch ------------------------------------------------------------------------------------ */
 
-/** Could the warp fetch, time aside? */
+/** Returns whether the warp could fetch if its times were ignored. */
 static inline bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 {
     return w->used && !w->ended && w->split >= 0 && !w->fetching &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles in which a core is idle: they are counted without a tick (event-driven simulation). Of the 425,580 cycles
- * of gemm's cores on `fermi`, 73,019 are ticked; of the 1,033,110 of bfs's, 151,989 (callgrind). Ticks in all cycles
- * would give the same counts.
+ * Cycles in which a core is idle: they are counted without a tick (event-driven simulation). On `fermi`, gemm's cores
+ * tick in 73,019 of their 425,580 cycles, and bfs's in 151,989 of 1,033,110 (callgrind). A tick in every cycle would
+ * give the same counts.
  */
 #include "timing/core/tim_core_priv.h"
 
@@ -34,13 +34,13 @@ static void account_idle(struct tim_core *core, uint64_t through)
     core->counted = through;
 }
 
-/* By enum tim_idle_count. A tick that changes any other counter is not an idle one. */
+/* Counters in the order of enum tim_idle_count. A tick that changes any other counter is not an idle one. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {
     TIM_CORE_active_cycles, TIM_CORE_warp_cycles, TIM_CORE_barrier_waits, TIM_CORE_dvfs_bubble_cycles, TIM_CORE_dvfs_bubble_active};
 
-/** Adds the lasting values to the counters, for the cycles before @before. */
+/** Adds the values of `lasting` to the counters, for the cycles before @before. */
 static void account_lasting(struct tim_core *core, uint64_t before)
 {
     if (before <= core->lasting_since)
@@ -105,7 +105,7 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
             core->crowded = cycle;
         return;
     }
-    for (unsigned k = core->wakes; k > i; k--) /* the list is short */
+    for (unsigned k = core->wakes; k > i; k--) /* linear search, because the list is short */
         core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
@@ -120,7 +120,7 @@ void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
     while (past < core->wakes && core->wake_at[past] <= now)
         past++;
     core->wakes -= past;
-    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* the list is short */
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* linear search, because the list is short */
         core->wake_at[i] = core->wake_at[i + past];
 }
 

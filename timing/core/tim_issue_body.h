@@ -161,7 +161,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
         const struct tim_static *as = what;
-        struct tim_tagged tagged; /* initialised only with tags */
+        struct tim_tagged tagged; /* initialised only if registers have tags */
         unsigned eager = 0;
         if (tim_has_tags(core))
             as = tim_tags_issue(core, w, what, ev, &tagged, &eager);

@@ -4,12 +4,13 @@
  * memory instruction occupies one of the lsu.local places of the unit from its issue until it leaves the unit. The
  * unit calculates addresses in order. That takes lsu.address cycles, or lsu.address_uniform cycles if no vector
  * register is part of the address. Then an arbiter lets an instruction through, one per lsu.interval cycles, by
- * round robin over the schedulers. The times after that are measured ones. Source: Huerta et al., MICRO 2025, 5.4,
- * tables 1 and 2.
+ * round robin over the schedulers. The times after the arbiter are measured times. Source: Huerta et al., MICRO 2025,
+ * 5.4, tables 1 and 2.
  */
 
-/** Cycles from an instruction's leaving of the unit until its sources are read and its result is available, beyond
- *  the latency of the cache or of shared memory. Values: table 2 minus the address calculation (11 cycles, or 9). */
+/** Cycles from the departure of an instruction from the unit until its sources are read and its result is available, in
+ *  addition to the latency of the cache or of shared memory. Values: table 2 minus the address calculation (11 cycles,
+ *  or 9). */
 struct local_times {
     int8_t read[3], result[3]; /* indexed by words per lane: 1, 2, 4 */
 };
@@ -111,7 +112,7 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     unit->left_at = now;
     unit->ready_at = 0;
     unit->count--;
-    for (unsigned i = 0; i < unit->count; i++) /* the list is short */
+    for (unsigned i = 0; i < unit->count; i++) /* linear search, because the list is short */
         unit->op[i] = unit->op[i + 1];
     core->stats->count[TIM_CORE_local_grants]++;
     for (unsigned k = op->what->address_rows; k < op->what->row_reads; k++)

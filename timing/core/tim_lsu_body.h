@@ -505,7 +505,7 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
     core->stats->count[row] += !op->what->texture; /* textures are counted apart, also if L1 has them */
 }
 
-/** Reports an access, and the line that it evicts, to mechanisms. Texture fetches are no loads for them. */
+/** Reports an access, and the line that it evicts, to mechanisms. Mechanisms do not see texture fetches as loads. */
 static void report_access(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                             const struct tim_cache_result *r)
 {
@@ -558,8 +558,8 @@ static void riders_miss(struct tim_core *core, const struct tim_op *op)
             core->warp[core->op[core->packets->link[i].value].warp].missing++;
 }
 
-/** Completes the store or reduction of the riders. If @below, it has gone to memory; the result is then the index of
- *  a list of the instructions that the answer is for. */
+/** Completes the store or reduction of the riders. If @below, the access has gone to memory; the result is then the
+ *  index of a list of the instructions that receive the answer. */
 static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool below, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next), kept = list;
@@ -787,7 +787,7 @@ static void dequeue(struct tim_core *core)
     core->l1_stuck = core->l1_misses = false;
     core->shared_at = core->now + core->config->lsu_interval;
     core->queued--;
-    for (unsigned i = 0; i < core->queued; i++) /* the list is short */
+    for (unsigned i = 0; i < core->queued; i++) /* linear search, because the list is short */
         core->queue[i] = core->queue[i + 1];
     if (core->queued != 0)
         core->head_at = core->op[core->queue[0]].at;
@@ -854,7 +854,7 @@ static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t
         return;
     side->queued--;
     side->used--;
-    for (unsigned i = 0; i < side->queued; i++) /* the list is short */
+    for (unsigned i = 0; i < side->queued; i++) /* linear search, because the list is short */
         side->queue[i] = side->queue[i + 1];
     if (side->queued != 0)
         side->head_at = core->op[side->queue[0]].at;

@@ -6,8 +6,8 @@
 
 #include "timing/decode/tim_static_priv.h"
 
-/** Collector `window`: reservations of a scheduler's banks, indexed by cycle modulo TIM_WINDOW_CYCLES. No
- *  reservation is further ahead. */
+/** Collector `window`: reservations of a scheduler's banks, indexed by cycle modulo TIM_WINDOW_CYCLES. Reservations
+ *  lie at most that many cycles ahead. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
     uint64_t cycle;
@@ -39,7 +39,7 @@ enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */
     unsigned queued;
-    unsigned used;    /* instructions issued and not yet through the queue */
+    unsigned used;    /* number of instructions that have issued and have not passed the queue */
     uint64_t head_at; /* queued != 0: the cycle from which on the head is in the queue */
 };
 
@@ -47,8 +47,8 @@ struct tim_side {
 enum { TIM_COUNT_MOST = 64 };
 struct tim_counted_ops {
     uint32_t first, next; /* numbers of the oldest counted instruction and of the next to issue */
-    uint64_t over;        /* by number modulo 64: only writes may still be under way */
-    uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered packets of each */
+    uint64_t over;        /* by number modulo 64: the instruction is complete, except that its writes may be in flight */
+    uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered packets of each instruction */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
 /** Wait counters of a warp. `vm` is vmcnt and `exp` is expcnt. `shared` and `scalar` are both counted in lgkmcnt. */
@@ -113,10 +113,10 @@ struct tim_block {
     struct emu_grid *grid;
     uint64_t linear;
     unsigned warps, ended;
-    unsigned idle;       /* all warps have ended: number of leading warps with nothing in flight */
+    unsigned idle;       /* when all warps have ended: number of first warps known to have nothing in flight */
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] warp slot */
-    uint64_t progress; /* 1 + emu_core_progress() at the last check */
+    uint64_t progress; /* 1 + value of emu_core_progress() at the last check */
 };
 
 /** A block that waits for launches and has left its core; emu holds its state. */

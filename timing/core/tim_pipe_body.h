@@ -6,7 +6,7 @@
  * one read or write per cycle. Writes precede reads; both are in age order of their instructions. A collector reads
  * at most registers.ports operands per cycle. An instruction that is complete in cycle c may enter its pipe from c +
  * 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters. The instruction
- * is in the pipe for its latency. Its registers are written from the last of these cycles on. Source: specs of the
+ * remains in the pipe for its latency. Its registers are written from the last of these cycles on. Source: specs of the
  * book 9.2, 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
@@ -91,7 +91,7 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** Handles an op all of whose own accesses are made; other instructions may still make some for the op. */
+/** Handles an instruction that has made all its own accesses; other instructions may still make some for it. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {
@@ -254,7 +254,8 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_complete(core, op, op->data_at);
 }
 
-/** Handles that a line or an answer from outside the core has arrived for an op, then as tim_op_line_done(). */
+/** Handles the arrival of a line or an answer from outside the core for an op, and then does what tim_op_line_done()
+ *  does. */
 static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
 {
     core->warp[core->op[index].warp].missing--;

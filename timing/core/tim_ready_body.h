@@ -75,9 +75,9 @@ static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *w
            ((what->awaits & TIM_AWAITS_QUEUE) != 0 && w->unqueued != 0);
 }
 
-/** Returns the stall reason of a warp, capacity aside; PICKED: none. The result holds until cycle *recheck_at unless
- *  the warp is touched; UINT64_MAX: until the warp is touched. PICKED, too, may hold only until *recheck_at: a
- *  dependence barrier may be counted up later than its instruction issued. */
+/** Returns the stall reason of a warp if capacity is ignored; PICKED: there is none. The result holds until cycle
+ *  *recheck_at unless the warp is touched; UINT64_MAX: until the warp is touched. PICKED, too, may hold only until
+ *  *recheck_at: a dependence barrier may be counted up later than its instruction issued. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)
@@ -141,7 +141,7 @@ static inline void report_reached(struct tim_core *core, const struct tim_warp *
         tim_mechs_reach(&core->mechs, (unsigned)(w - core->warp), w->pc, tim_head(w));
 }
 
-/** Returns the stall reason of a warp, capacity included; PICKED: none. */
+/** Returns the stall reason of a warp, capacity included; PICKED: there is none. */
 static enum tim_stall ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                   uint64_t now)
 {

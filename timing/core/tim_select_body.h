@@ -212,13 +212,13 @@ static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
 }
 
-/** Finds the ready warps of scheduler @s, with the warps that mechanisms throttle. */
+/** Finds the ready warps of scheduler @s, including warps that mechanisms throttle. */
 static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return tim_quick(core) ? tim_select(core, s, ready, false, now) : check_all(core, s, ready, false, now);
 }
 
-/** Returns the first cycle after @now that tim_select() compares with. */
+/** Returns the first cycle after @now in which tim_select() may find a changed warp because of the time alone. */
 static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;

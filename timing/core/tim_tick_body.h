@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cycle of a core in the event-driven model, phase by phase. Each phase visits only what may have something to do. */
 
-/* Reselects the splits of warps that may have another split, and if @over of warps whose sleep may be over. */
+/* Reselects the split of each warp that may have another split and, if @over, of each warp whose sleep may have ended. */
 static void reselect_some(struct tim_core *core, bool over, uint64_t now)
 {
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
@@ -178,7 +178,7 @@ static void sooner(uint64_t *due, uint64_t at, uint64_t now)
         *due = at;
 }
 
-/** Returns the first cycle after @now that some phase compares with. */
+/** Returns the first cycle after @now in which time alone gives some phase work. */
 static uint64_t next_time(const struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -189,7 +189,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
-    /* With rotation, a time may have been reached since the last cycle of some scheduler. */
+    /* If schedulers rotate, a time may have been reached since the last cycle of some scheduler. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_has_mechanisms(core)) {
         uint64_t next = tim_mechs_next(&core->mechs, looked);

@@ -144,8 +144,8 @@ static inline unsigned window_writes_of(const struct tim_core *core, const struc
     return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
 }
 
-/** If the instruction leaves Allocate in cycle @at, do its reads fit into the window, and does its result queue have
- *  space? */
+/** Returns whether, if the instruction leaves Allocate in cycle @at, its reads fit into the window and its result queue
+ *  has space. */
 static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -298,7 +298,7 @@ static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, u
 }
 
 /** Takes the write ports of all banks of the result in this cycle. Results of fixed latency take precedence. For
- *  entries that are expanded, takes only the ports of their banks until these are written. */
+ *  entries that are expanded, takes only the ports of their banks until the entries are written. */
 static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of a program, found by backward branches: what a compiler would mark (the warp scheduling thesis
- * 5.2). */
+/* Loops of a program, found by backward branches, as a compiler would mark them (the warp scheduling thesis 5.2). */
 #include "timing/decode/tim_static_priv.h"
 
 #include <stdlib.h>
@@ -48,7 +47,8 @@ bool tim_loops_fill(struct tim_code *code)
         return false;
     if (code->loop_count != 0)
         qsort(code->loop, code->loop_count, sizeof *code->loop, by_begin);
-    for (uint32_t i = 0; i < code->loop_count; i++) /* several branches to one target are one loop, the longest */
+    for (uint32_t i = 0; i < code->loop_count; i++) /* several branches to one target form one loop, which ends at the
+                                                     * last of them */
         if (kept == 0 || code->loop[kept - 1].begin != code->loop[i].begin)
             code->loop[kept++] = code->loop[i];
     code->loop_count = kept < TIM_LOOPS_MOST ? kept : TIM_LOOPS_MOST;

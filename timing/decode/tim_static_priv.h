@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties of an instruction that the model needs before it issues. tim_tags_priv.h: how tags change them. */
+/* Properties of an instruction that the model needs before the instruction issues. tim_tags_priv.h has the effects of
+ * tags on them. */
 #ifndef TIM_STATIC_PRIV_H
 #define TIM_STATIC_PRIV_H
 
@@ -10,79 +11,83 @@ enum { TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12 };
 /** Path of an instruction after its issue. */
 enum tim_path {
     TIM_PATH_NONE,    /* the instruction ends at issue: branches, barriers, exits */
-    TIM_PATH_DIRECT,  /* it goes to a pipe, without reading register banks: scalar instructions, results of barriers */
-    TIM_PATH_COLLECT, /* it takes a collector, then a pipe */
-    TIM_PATH_MEMORY   /* it takes a collector, the pipe `mem`, then the load/store unit */
+    TIM_PATH_DIRECT,  /* the instruction goes to a pipe without reading register banks: scalar instructions, results of
+                       * barriers */
+    TIM_PATH_COLLECT, /* the instruction takes a collector, then a pipe */
+    TIM_PATH_MEMORY   /* the instruction takes a collector, the pipe `mem`, then the load/store unit */
 };
 /** Events of earlier memory instructions of the warp for which an instruction waits. */
 enum tim_awaits {
-    TIM_AWAITS_ANSWERS = 1, /* the answers of all writes: fences, and accesses that release */
-    TIM_AWAITS_QUEUE = 2    /* the end of all accesses in the queue: barriers of blocks, because later accesses of other
-                             * warps must not overtake them */
+    TIM_AWAITS_ANSWERS = 1, /* the answers of all writes; for fences and for accesses that release */
+    TIM_AWAITS_QUEUE = 2    /* the end of all accesses in the queue; for barriers of blocks, because later accesses of
+                             * other warps must not overtake these accesses */
 };
-/** issue.types: types of instructions; a scheduler issues one of each in a cycle. */
+/** issue.types: types of instructions; a scheduler issues at most one instruction of each type in a cycle. */
 enum tim_type {
     TIM_TYPE_VECTOR,
-    TIM_TYPE_SCALAR,  /* scalar unit, and its loads */
-    TIM_TYPE_MEMORY,  /* vector memory, without shared memory */
+    TIM_TYPE_SCALAR,  /* instructions of the scalar unit, and scalar loads */
+    TIM_TYPE_MEMORY,  /* vector memory instructions, without shared memory */
     TIM_TYPE_SHARED,
     TIM_TYPE_BRANCH,  /* changes of the pc, and exits */
     TIM_TYPE_SPECIAL, /* barriers, waits and similar */
     TIM_TYPES
 };
-/** issue.dependence: counters: the counter of the warp that counts a memory instruction. */
+/** Used if issue.dependence is counters: the counter of the warp that counts a memory instruction. */
 enum tim_counted {
     TIM_COUNTED_NOT,
     TIM_COUNTED_VM,    /* vmcnt */
-    TIM_COUNTED_SHARED, /* lgkmcnt, in order */
-    TIM_COUNTED_SCALAR /* lgkmcnt, in any order */
+    TIM_COUNTED_SHARED, /* lgkmcnt: shared memory, in order */
+    TIM_COUNTED_SCALAR /* lgkmcnt: scalar loads, in any order */
 };
-/** Sets of registers, by isa_reg_number. */
+/** Sets of registers, with a bit for each isa_reg_number. */
 enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
 /** Condition, in addition to uniform or affine sources, for executing an instruction with fewer than all lanes. */
 enum tim_tag_rule {
-    TIM_TAG_NEVER,      /* never: the results differ between lanes even if all sources are uniform, or there are no
-                         * results */
-    TIM_TAG_BY_RESULT,  /* the results must be tagged, too: special registers, sources that are predicates */
-    TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine ones the result must be tagged */
-    TIM_TAG_COMPARE,    /* uniform sources suffice; affine ones need a tagged vector result, or no wrap of sources (unsigned) */
-    TIM_TAG_COMPARE_S,  /* uniform sources suffice; affine ones need a tagged vector result, or no wrap of sources (signed) */
+    TIM_TAG_NEVER,      /* never, because the results differ between lanes even if all sources are uniform, or because
+                         * there are no results */
+    TIM_TAG_BY_RESULT,  /* the results must be tagged, too; for special registers and sources that are predicates */
+    TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine sources the result must be tagged */
+    TIM_TAG_COMPARE,    /* uniform sources suffice; affine sources need a tagged vector result, or sources that do not
+                         * wrap (unsigned) */
+    TIM_TAG_COMPARE_S,  /* uniform sources suffice; affine sources need a tagged vector result, or sources that do not
+                         * wrap (signed) */
     TIM_TAG_ADDRESS     /* a load or store: the address is generated once */
 };
-/** Predecoded properties of an instruction, one record for each instruction of a program. Members that most
- *  paths through a core read come first. */
+/** Predecoded properties of an instruction, one record for each instruction of a program. Members that most steps of
+ *  a core read come first. */
 struct tim_static {
     uint8_t unit; /* enum isa_unit, which gives lanes and latency */
     uint8_t pipes; /* unit whose pipes the instruction uses: int if its own unit has none */
     uint8_t path; /* enum tim_path */
     uint8_t work; /* enum tim_work */
     uint8_t need_words; /* number of words of `need` that are not empty */
-    uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
-    uint8_t row_reads, row_writes;   /* vector registers, which are in banks */
+    uint8_t read_count, write_count; /* number of registers of all classes, by isa_reg_number */
+    uint8_t row_reads, row_writes;   /* number of vector registers, which are in banks */
     uint8_t address_rows; /* number of registers of an address; they are the first ones of row_read */
     uint8_t words;    /* words that memory moves for each lane: 0: one, 1: two, 2: more */
     uint16_t latency; /* latency of the instruction in its pipe */
     bool uniform;     /* no vector register is in the instruction's address */
-    bool fixed;       /* window: the instruction's latency is fixed, so it passes Allocate */
+    bool fixed;       /* registers.collector window: the instruction's latency is fixed, so it passes Allocate */
     bool cached;      /* the instruction's operands may be in the register-file cache */
     uint8_t held;     /* cycles for which the instruction holds its pipe; 0: as many as its lanes take */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* set of enum tim_awaits: earlier accesses of the warp for which the instruction waits */
-    bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
-    bool data;        /* a vector load or store of global or local memory, or by generic addresses, not to_constant */
-    bool of_constants; /* a vector load of constant memory, or to_constant */
+    bool to_constant; /* a load of global memory through the constant cache: a scalar load, or a load of constant space */
+    bool data;        /* a vector load or store of global memory, local memory or generic addresses that does not use
+                       * the constant cache */
+    bool of_constants; /* a vector load of constant memory, or a load for which to_constant is set */
     bool flow;        /* a branch, exit or other control instruction */
     bool calls;       /* a control instruction that calls a function */
     bool load;        /* the instruction's results come from memory */
-    bool uncached;    /* a load that bypasses L1, whatever the address */
+    bool uncached;    /* a load that bypasses L1 for any address */
     bool launch;      /* the instruction may make its warp wait for a launch */
     bool constant;    /* the instruction has an operand of a constant bank, at constant_at */
-    bool lat_barrier; /* bar.synch_partner */
-    bool joins;       /* lanes that took different paths wait at the instruction for each other: bsync */
+    bool lat_barrier; /* bar.synch_partner of mechanism dwr */
+    bool joins;       /* at this instruction (bsync), lanes that took different paths wait for each other */
     struct isa_control control;
     uint8_t takes_bars; /* set of dependence barriers that the instruction takes */
     uint8_t stall;      /* cycles of the instruction's stall count */
@@ -91,7 +96,7 @@ struct tim_static {
     uint8_t depbar_bar, depbar_most;
     uint8_t type;       /* enum tim_type */
     uint8_t counted;    /* enum tim_counted */
-    bool waitcnt;       /* the instruction waits until its warp's counters are at most these: */
+    bool waitcnt;       /* the instruction waits until its warp's counters are at most the following values: */
     uint8_t vm_most, exp_most, lgkm_most;
     uint8_t tag_rule;   /* enum tim_tag_rule */
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
@@ -101,11 +106,12 @@ struct tim_static {
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
 };
-/** A loop: the instructions from the target of a backward branch to that branch; if several branches have the
- *  target, to the last. */
+/** A loop: the instructions from the target of a backward branch to that branch. If several branches have the same
+ *  target, the loop ends at the last branch. */
 struct tim_loop {
     uint64_t begin, end; /* pc of the first and the last instruction */
-    uint64_t from, to;   /* the loop's function: address of the first instruction, and past the last */
+    uint64_t from, to;   /* address of the first instruction of the loop's function, and address after its last
+                          * instruction */
     bool called;         /* the function is not a kernel */
     uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list; 0: none */
 };
@@ -116,11 +122,11 @@ struct tim_code {
     uint64_t base, end; /* addresses of the first instruction, and past the last */
     uint32_t count;
     struct tim_static *insn;
-    struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs them */
+    struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs loops */
     uint32_t loop_count;
     uint16_t *loop_of;     /* [count] 1 + the innermost loop that contains the instruction; 0: none */
-    struct tim_static *tagged[2]; /* `insn` as executed by one lane, and by the affine unit; NULL: not used by
-                                   * any key */
+    struct tim_static *tagged[2]; /* `insn` as executed by one lane, and by the affine unit; NULL: no key uses these
+                                   * variants */
 };
 /** Predecodes a program. Returns false without memory; tim_code_fini() must be called then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,

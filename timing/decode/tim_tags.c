@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Register tags: which unit executes an instruction, and where a register is stored. Source: the book, 12.4
- * and 12.8 to 12.10 (what is tagged, expansion, where affine operations execute), 13 (compressed registers);
- * what we chose ourselves is marked in docs/reference/timing-core.md.
+ * Register tags: which unit executes an instruction, and where a register is stored. Source: the book, 12.4 and 12.8 to
+ * 12.10 (which registers are tagged, expansion, where affine operations execute) and 13 (compressed registers).
+ * docs/reference/timing-core.md marks our own choices.
  */
 #include "timing/decode/tim_tags_priv.h"
 
@@ -16,8 +16,8 @@ static const struct emu_tag_change *change_of(const struct emu_event *ev, unsign
     return NULL;
 }
 
-/** Returns true if no lane of @lanes wraps, so the closed form of a compare holds. @high: the upper half of a
- *  pair, which is the same in all lanes. */
+/** Returns true if no lane of @lanes wraps, so that the closed form of a compare holds. @high: the upper half of a
+ *  register pair, which is equal in all lanes. */
 static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t lanes)
 {
     int64_t base = is_signed ? (int32_t)tag->base : (int64_t)tag->base;
@@ -39,7 +39,7 @@ static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t 
     return true;
 }
 
-/** Returns true if the closed form of a compare holds, for sources none of which is V. */
+/** Returns true if the closed form of a compare holds. No source may have tag V. */
 static bool compares(const struct tim_static *what, const struct emu_event *ev)
 {
     bool is_signed = what->tag_rule == TIM_TAG_COMPARE_S;

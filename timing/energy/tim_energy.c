@@ -6,7 +6,7 @@ const struct tim_counter tim_components[TIM_COMPONENT_COUNT] = {
 #include "timing/energy/energy.def"
 };
 
-/* The counters must be consecutive, in the same order. */
+/* The counters must be consecutive and in the order of the classes. */
 #define WORK(name, fj, help)                                                                         \
     _Static_assert((int)TIM_SCHED_lanes_##name - (int)TIM_SCHED_lanes_int == (int)TIM_WORK_##name,   \
                    "stats.def and energy.def have lanes_" #name " in different places");

@@ -5,7 +5,7 @@
 
 #include "timing/tim_priv.h"
 
-/** Class of an instruction, which determines the cost of a lane; counters TIM_SCHED_lanes_int + class. */
+/** Class of an instruction, which determines the energy of a lane. The counters are TIM_SCHED_lanes_int + class. */
 enum tim_work {
 #define WORK(name, fj, help) TIM_WORK_##name,
 #include "timing/energy/energy.def"
@@ -20,16 +20,17 @@ extern const struct tim_counter tim_components[TIM_COMPONENT_COUNT]; /* unit: J 
 
 struct tim_energy {
     double seconds;                         /* time of the GPU */
-    double joules, watts;                   /* sum of all components; watts 0: no time has passed */
+    double joules, watts;                   /* sum of all components; watts is 0 if no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
-    double gated; /* J of `joules` that cores draw by themselves in occupancy bubbles: saved if they were switched off there */
+    double gated; /* the part of `joules` that cores draw in occupancy bubbles, apart from events: energy saved if cores
+                   * were switched off in bubbles */
 };
 
 /** Returns the class of an instruction, from its unit and its operation. */
 enum tim_work tim_work_of(const struct isa_insn *insn);
-/** Returns the low voltage of dvfs over the high one, to the power of @power. */
+/** Returns (low voltage of dvfs / high voltage) to the power of @power. */
 double tim_energy_at_low(const struct tim_config *config, unsigned power);
-/** Computes the estimate for what @sums counted on the model @config. */
+/** Computes the estimate for the counts @sums on the model @config. */
 void tim_energy_of(const struct tim_sums *sums, const struct tim_config *config, struct tim_energy *out);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block pairs: blocks 2k and 2k + 1 of a launch go to one core together, which must have capacity for both. These
- * blocks go alone: the last block of an odd number, all blocks of a kernel of which a core never has capacity for
- * two, and blocks of device launches, whose launchers may occupy the capacity that a pair needs. Source:
- * specification of address pre-computation 6.3.
+ * Block pairs: blocks 2k and 2k + 1 of a launch go to one core together, which must have capacity for both. Some blocks
+ * go alone: the last block of an odd number, all blocks of a kernel of which a core never has capacity for two, and
+ * blocks of device launches, whose launchers may occupy the capacity that a pair needs. Source: specification of
+ * address pre-computation 6.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <stdlib.h>
 
-/** Returns true if block @linear has no partner: a device launch, a core too small for a pair, or an odd last block. */
+/** Returns true if block @linear has no partner, because it belongs to a device launch, a core is too small for a pair,
+ *  or it is an odd last block. */
 static bool is_alone(const struct tim_launch *l, const struct tim_core *core, uint64_t linear)
 {
     return l->grid->parent.grid != 0 || !tim_core_fits_pair(core, l->grid, true) ||
@@ -64,7 +65,7 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
 
 const struct tim_blocks_policy tim_blocks_bcs = {
     .name = "bcs",
-    .summary = "block pairs: places two neighbouring blocks together on a core that has room for both",
+    .summary = "block pairs: places two neighbouring blocks together on a core that has capacity for both",
     .create = create,
     .destroy = destroy,
     .picks = tim_rotating_picks,

@@ -53,7 +53,7 @@ static int next_core(const struct tim_blocks_rotating *rr, const struct tim_laun
     return -1;
 }
 
-/** Selects as `picks` does, without a change of state. *record is set to a group whose record has not been read yet,
+/** Selects as `picks` does, without a change of state. *record is set to a group whose record has not been read yet and
  *  for which all blocks wait; NULL: there is no such group. */
 static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block schedulers: they select which core gets which block next. A block scheduler is a row of tim_blocks_policies[]
- * in a file of its own. The row has its state and its hooks. The kernel management (tim_grid.c) calls a hook at the
- * hook's event. The kernel management, the engine and the cores contain no code of a single block scheduler.
+ * Block schedulers select the next block and the core to which it goes. A block scheduler is a row of
+ * tim_blocks_policies[] in a file of its own. The row has its state and its hooks. The kernel management (tim_grid.c)
+ * calls a hook at the hook's event. The kernel management, the engine and the cores contain no code of a single block
+ * scheduler.
  *
  *   launches --> dispatcher --> distributor --> picks --> core
  *      `priority` orders          `arrives`      `begins`, `ends`
@@ -19,7 +20,7 @@
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
-    size_t resume;  /* index in grid->resume[]; SIZE_MAX: a block that has not been on a core */
+    size_t resume;  /* index in grid->resume[]; SIZE_MAX: a block that has never been on a core */
     uint64_t block; /* number of the block; UINT64_MAX: the next block of a launch whose blocks are placed in order */
 };
 /** State of a block scheduler. A policy extends this struct. */
@@ -28,7 +29,7 @@ struct tim_blocks {
     struct tim_grid *grid;
 };
 struct tim_blocks_policy {
-    const char *name, *summary; /* name of kernels.policy; one-line description for lists */
+    const char *name, *summary; /* name as a value of kernels.policy; one-line description for lists */
     bool own_queues; /* the policy finds groups in its own queues, so the group table of dtbl is not used */
     /** Creates the state of the block scheduler. The caller sets `row` and `grid`. Returns NULL without memory. */
     struct tim_blocks *(*create)(const struct tim_config *config);
@@ -41,7 +42,7 @@ struct tim_blocks_policy {
     bool (*waits)(const struct tim_blocks *blocks);
     /** Returns true if `picks` would select a block at some time, even if no other event happened. */
     bool (*can)(const struct tim_blocks *blocks);
-    /* Hooks; NULL: not wanted. */
+    /* Hooks; NULL: the block scheduler does not need the hook. */
     /** Returns the first cycle, @now or later, in which `picks` may select a block although nothing has happened. A
      *  cycle that is too early is permitted. NULL: there is no such cycle. */
     uint64_t (*next)(const struct tim_blocks *blocks, uint64_t now);
@@ -55,12 +56,12 @@ struct tim_blocks_policy {
     /** Called when block @linear of @launch has been placed on @core, or has ended there. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
     void (*ends)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear);
-    /** Returns the priority of a waiting launch for the dispatcher. The highest priority goes first. NULL: all
-     *  priorities are equal. */
+    /** Returns the priority of a waiting launch for the dispatcher, which dispatches the highest priority first. NULL:
+     *  all priorities are equal. */
     unsigned (*priority)(const struct tim_blocks *blocks, const struct tim_launch *launch);
     /** Returns the number of additional cycles that the dispatch of the launch takes. */
     unsigned (*costs)(const struct tim_blocks *blocks, const struct tim_launch *launch);
-    /** Prints the state of a launch: "priority 2, bound to core 3". No newline. */
+    /** Prints the state of a launch: "priority 2, bound to core 3". The hook prints no newline. */
     void (*why)(const struct tim_blocks *blocks, const struct tim_launch *launch, struct lw_sink *out);
     /** Prints why block @linear of @launch is on @core, after a newline. */
     void (*why_block)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core, uint64_t linear,
@@ -94,8 +95,8 @@ uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now);
 bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *launch);
 /** Returns true if the launch has blocks that have never been on a core and may be placed. */
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *launch);
-/** Returns the first dispatched suspended block of entry @launch or its groups. @fits: the first for which its core
- *  has capacity. SIZE_MAX: there is none. */
+/** Returns the first dispatched suspended block of entry @launch or its groups. @fits: returns the first for which its
+ *  core has capacity. SIZE_MAX: there is none. */
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *launch, bool fits);
 
 /** Returns the launch whose entry in the distributor @launch uses: its kernel, or itself. */
@@ -103,8 +104,8 @@ static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
 {
     return launch->kernel != NULL ? launch->kernel : (struct tim_launch *)launch;
 }
-/** Returns the launch with the next block of kernel @entry: the kernel itself, then its groups in order, if there is
- *  capacity at the launch's nesting level. NULL: there is none. */
+/** Returns the launch that has the next block of kernel @entry: the kernel itself, then its groups in order, if there
+ *  is capacity at the launch's nesting level. NULL: there is none. */
 struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
 
 /** Returns the first entry of the distributor, in its order after the entry of order @after, that has blocks to send. NULL:
@@ -115,17 +116,17 @@ struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after
 
 /** Returns NULL without memory. */
 struct tim_dvfs *tim_dvfs_create(const struct tim_config *config);
-/** Completes changes of clocks, and samples. Returns true if a core takes other blocks than before. */
+/** Completes changes of clocks, and takes samples. Returns true if the set of cores that take blocks has changed. */
 bool tim_dvfs_tick(struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dvfs_tick() may do something. */
 uint64_t tim_dvfs_next(const struct tim_grid *g);
-/** Returns true if some core takes no new blocks now, and may later. */
+/** Returns true if some core takes no new blocks now but may take some later. */
 bool tim_dvfs_holds(const struct tim_grid *g);
-/** Computes the size of its registers, in bytes. */
+/** Computes the size of the mechanism's registers, in bytes. */
 unsigned tim_dvfs_bytes(const struct tim_config *config);
-/** Prints its registers and the state of each core in lines. */
+/** Prints the mechanism's registers and the state of each core, in lines. */
 void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
-/** Prints, after a newline, that @core takes no new blocks; nothing if it does. */
+/** Prints, after a newline, that @core takes no new blocks; prints nothing if @core takes blocks. */
 void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct lw_sink *out);
 
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
@@ -136,7 +137,7 @@ bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dtbl_tick() has work. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);
-/** Called when the last block of @launch has been placed. The next group of its kernel follows. */
+/** Called when the last block of @launch has been placed, after which the next group of its kernel follows. */
 void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
 /** Handles the end of the last block of group @launch. */
 void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);

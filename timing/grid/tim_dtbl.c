@@ -61,7 +61,7 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         fill_table(g, l);
     g->gpu[TIM_GPU_dtbl_joined]++;
     g->gpu[marked ? TIM_GPU_dtbl_extends : TIM_GPU_dtbl_remarks]++;
-    if (!marked && k->distributed) /* the kernel moves to the end of the distributor's order again */
+    if (!marked && k->distributed) /* the kernel moves to the end of the distributor's order once more */
         k->entered = ++g->entered;
     if (k->next_group == NULL)
         k->next_group = l;
@@ -74,8 +74,8 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         g->blocks->row->enters(g->blocks, l, now);
 }
 
-/** Searches kernels for the groups of one instruction, from @first on. Groups without a kernel become kernels, at a
- *  cost that depends on their number. */
+/** Searches kernels for the groups that one instruction launched, from @first on. Groups without a kernel become
+ *  kernels, at a cost that depends on their number. */
 static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
 {
     const struct tim_config *c = g->config;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanism dvfs: diversion of blocks, and voltage scaling of the cores that become empty by it. Registers DVR, DRN and
- * DVFS have a bit for each core; DVFS has one more, of the whole GPU. Decisions are made at samples alone:
+ * Mechanism dvfs: diversion of blocks, and voltage scaling of the cores that become empty because of it. Registers DVR,
+ * DRN and DVFS have a bit for each core; DVFS has a further bit for the whole GPU. Decisions are made only at samples:
  *
  *   normal --few warps, another core takes blocks--> draining --empty--> changing, then low --blocks wait--> rising --> normal
  *      ^                                                |
@@ -26,7 +26,7 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
     return d;
 }
 
-/** Sets the blocks that the core takes, by its registers. */
+/** Sets which blocks the core takes, according to its registers. */
 static bool set_closed(const struct tim_grid *g, unsigned c)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -37,8 +37,8 @@ static bool set_closed(const struct tim_grid *g, unsigned c)
     return changes;
 }
 
-/** Sets clock and voltage of a core from the next cycle on, as the regulator has reached them. The voltage is low only while
- *  clock and regulator are at rest. */
+/** Sets clock and voltage of a core from the next cycle on to the values that the regulator has reached. The voltage is
+ *  low only while the clock is low and no change is in progress. */
 static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -104,7 +104,7 @@ static bool complete(const struct tim_grid *g, uint64_t now)
 
 /* ---- a sample --------------------------------------------------------------------------------- */
 
-/** Returns true if a core could take the next block, were it not closed. */
+/** Returns true if a core could take the next block if it were not closed. */
 static bool has_capacity(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
 {
     struct tim_core *core = g->cores[c];
@@ -122,7 +122,7 @@ static bool is_live(const struct tim_grid *g, unsigned c)
     return !g->dvfs->core[c].dvr && !g->dvfs->core[c].dvfs;
 }
 
-/** Returns true if another core takes the blocks that @c does not. */
+/** Returns true if another core takes the blocks that @c refuses. */
 static bool has_destination(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
 {
     for (unsigned o = 0; o < g->config->core_count; o++)
@@ -132,7 +132,7 @@ static bool has_destination(const struct tim_grid *g, unsigned c, const struct t
     return false;
 }
 
-/** Returns true if a suspended block waits for its core @c. */
+/** Returns true if a suspended block waits for its former core @c. */
 static bool is_called(const struct tim_grid *g, unsigned c)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -141,7 +141,8 @@ static bool is_called(const struct tim_grid *g, unsigned c)
     return false;
 }
 
-/** Returns the launch of the next block; NULL: none waits. *wanted: blocks wait, and no core that takes blocks has room. */
+/** Returns the launch of the next block; NULL: none waits. *wanted: blocks wait, and no core that takes blocks has
+ *  capacity. */
 static const struct tim_launch *next_block(const struct tim_grid *g, bool *wanted)
 {
     const struct tim_launch *entry = tim_grid_entry_after(g, 0), *next = entry == NULL ? NULL : tim_grid_unit(g, entry);
@@ -157,12 +158,12 @@ static bool is_idle(const struct tim_grid *g)
     if (g->resume_count != 0 || tim_grid_has_more(g))
         return false;
     for (unsigned c = 0; c < g->config->core_count; c++)
-        if (g->cores[c]->blocks != 0) /* also one whose warps have ended, and whose stores are under way */
+        if (g->cores[c]->blocks != 0) /* also a core whose warps have ended and whose stores have not been answered */
             return false;
     return true;
 }
 
-/** Diverts a core that has few warps, or counts that it has enough. */
+/** Diverts a core that has few warps, or counts a sample with enough warps. */
 static void consider(const struct tim_grid *g, unsigned c, const struct tim_launch *next, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;
@@ -277,7 +278,7 @@ bool tim_dvfs_holds(const struct tim_grid *g)
 
 unsigned tim_dvfs_bytes(const struct tim_config *config)
 {
-    /* whole words of 16 bits: DVR and DRN, and DVFS with a bit for the whole GPU */
+    /* whole words of 16 bits: DVR, DRN, and DVFS with an additional bit for the whole GPU */
     return 2 * ((config->core_count + 15) / 16 * 2) + (config->core_count + 1 + 15) / 16 * 2;
 }
 
@@ -290,7 +291,7 @@ static const char *state_of(const struct tim_dvfs_core *core)
            : core->drn     ? "drains"
            : core->dvr     ? "is diverted"
            : core->armed   ? "takes blocks"
-                           : "takes blocks, and is not diverted before it has had warps enough";
+                           : "takes blocks, and is not diverted before a sample has found enough warps";
 }
 
 void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
@@ -298,7 +299,12 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
     const struct tim_dvfs *d = g->dvfs;
 
     lw_printf(out, "dvfs: registers of %u bytes, next sample in cycle %" PRIu64 "%s\n", tim_dvfs_bytes(g->config), d->next,
-              !d->dvfs ? "" : d->done == 0 ? ", all clocks are low" : d->rising ? ", all clocks rise" : ", all clocks fall");
+              !d->dvfs ? "" : d->done == 0 ? ", the clocks of all cores are low" : d->rising ? ", the clocks of all cores are "
+                                                                                  "being raised" : ", the "
+                                                                                                        "clocks of "
+                                                                                                        "all cores "
+                                                                                                        "are being "
+                                                                                                        "lowered");
     for (unsigned c = 0; c < g->config->core_count; c++) {
         const struct tim_dvfs_core *core = &d->core[c];
 

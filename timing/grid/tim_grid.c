@@ -46,7 +46,7 @@ void tim_grid_fini(struct tim_grid *g)
         g->blocks->row->destroy(g->blocks);
 }
 
-/** Records a change that may let the next search for a block succeed. */
+/** Records a change after which the next search for a block may succeed. */
 static void changed(struct tim_grid *g)
 {
     g->still_until = 0;
@@ -94,7 +94,7 @@ bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now
     return true;
 }
 
-/** Sets the origin of a device launch: the recorded one, or (@from) that of the current instruction. */
+/** Sets the origin of a device launch: the recorded one or, with @from, the position of the current instruction. */
 static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, const struct tim_launcher *from)
 {
     const struct emu_grid *grid = l->grid;
@@ -115,7 +115,7 @@ static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, c
     l->from_core = at.at.core;
     l->from_thread = at.at.thread + grid->parent.lane;
     l->command = from != NULL ? g->commands + 1 : 0;
-    if (from == NULL) /* a launch that was held up has a command of its own */
+    if (from == NULL) /* a launch that was delayed has its own command number */
         l->command = UINT64_MAX - grid->sequence;
     l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
 }
@@ -144,7 +144,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     return true;
 }
 
-/** Removes a launch, whose blocks have all ended, from the list of its grid, which may be reused. */
+/** Removes a launch whose blocks have all ended from the list of its grid, because the grid may be reused. */
 static void unlist(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **at = list_of(g, l->grid);
@@ -193,7 +193,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
     return NULL;
 }
 
-/** Returns true if a suspended block of @l or its groups has been dispatched, or (@soon) is being dispatched. */
+/** Returns true if a suspended block of @l or its groups has been dispatched or, with @soon, is being dispatched. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)

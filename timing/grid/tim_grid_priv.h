@@ -17,7 +17,7 @@ struct tim_launch {
     uint64_t arrived;   /* cycle from which it may be dispatched */
     bool distributed;   /* the launch has an entry in the distributor */
     uint64_t entered;   /* order in the distributor */
-    unsigned entry;     /* number of the launch's entry in the distributor: the lowest that was free */
+    unsigned entry;     /* number of the launch's entry in the distributor: the lowest number that was free */
     uint64_t out;       /* number of blocks on cores */
     uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
     size_t stats;       /* index of the launch's tim_kernel_stats */
@@ -31,26 +31,26 @@ struct tim_launch {
     /* Dynamic thread block launch: */
     bool asks;          /* the launch still has to search for a kernel with the same shape to join */
     bool missed;        /* the launch searched, and found no kernel with the same shape to join */
-    struct tim_launch *kernel; /* group that joined: the kernel whose entry it shares */
+    struct tim_launch *kernel; /* group that joined: the kernel whose entry the group shares */
     struct tim_launch *next_group; /* kernel: its first group with blocks to place; group: the kernel's next such group */
     struct tim_launch *last_group; /* kernel: the group that joined last, while it has blocks to place */
     uint64_t groups;    /* kernel: number of groups that have not ended */
     uint64_t executes;  /* kernel: number of blocks on cores, of the kernel itself and of its groups */
     struct emu_launch shape; /* key that groups compare: program, kernel, block size and dynamic shared memory */
     bool spilled;       /* group: its entry of the group table was not free when it joined */
-    uint64_t record_at; /* spilled group: cycle from which its record has been read; 0: the record is not being read */
-    /* The block scheduler's: */
+    uint64_t record_at; /* spilled group: cycle from which on its record has been read; 0: the record is not being read */
+    /* Members of the block scheduler: */
     struct {
         bool queued, on_chip; /* the launch has blocks in a queue; its entry of the queue is on chip */
         unsigned priority, core;
         uint64_t order;   /* order of the launch in its queue */
-        /* for a queue entry that was not on chip: cycle from which it has been read; 0: the entry is not being read */
+        /* queue entry that was not on chip: cycle from which on it has been read; 0: the entry is not being read */
         uint64_t read_at;
     } mark;
 };
 /** Position of a launching instruction. */
 struct tim_launcher {
-    unsigned core, thread; /* thread: of lane 0, on its core */
+    unsigned core, thread; /* thread: number of lane 0 on its core */
 };
 /** Origin of a launch that waits in its stream. */
 struct tim_origin {
@@ -61,24 +61,24 @@ struct tim_origin {
 /** A suspended block that can continue: it is dispatched like a kernel. */
 struct tim_resume {
     struct emu_grid *grid;
-    unsigned core, slot; /* core that the block was on before; slot of the block in emu */
+    unsigned core, slot; /* core on which the block was before; slot of the block in emu */
     uint64_t arrived;
     bool distributed;    /* the block waits for capacity on its core */
 };
 struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 
-/** Diversion and scaling of one core: the bits of the registers, and what the regulator does. */
+/** Diversion and scaling of one core: the bits of the registers, and the state of the regulator. */
 struct tim_dvfs_core {
     bool dvr, drn, dvfs;  /* diverted; draining; clock low, or changing */
-    bool armed;           /* may be diverted: not since a drain that was aborted, until it has had warps enough */
-    bool rising;          /* the change under way is to the high clock */
-    uint64_t done;        /* cycle in which the change under way is complete; 0: none */
-    uint64_t drains_from; /* drn: number of the sample of its diversion */
+    bool armed;           /* the core may be diverted; false from an aborted drain until a sample finds enough warps */
+    bool rising;          /* the current change is to the high clock */
+    uint64_t done;        /* cycle in which the current change is complete; 0: there is none */
+    uint64_t drains_from; /* drn: number of the sample at which the core was diverted */
 };
 /** Mechanism dvfs: diversion and voltage scaling. */
 struct tim_dvfs {
     uint64_t samples, next; /* number of samples; cycle of the next one */
-    bool dvfs, rising;      /* the same of the whole GPU: bit 0 of register DVFS */
+    bool dvfs, rising;      /* `dvfs` and `rising` for the whole GPU: bit 0 of register DVFS */
     uint64_t done;
     struct tim_dvfs_core core[];
 };
@@ -94,14 +94,14 @@ struct tim_grid {
     struct tim_origin *origin;  /* origins of launches that wait in their streams, in the order of the launches */
     size_t origin_count, origin_capacity;
     uint32_t newest;            /* number of the last launch by the device that was seen */
-    uint64_t commands;          /* instructions that launched */
+    uint64_t commands;          /* number of instructions that launched */
     struct tim_launch **table;  /* dtbl: groups of the group table by its index, config->dtbl_entries; NULL: free */
-    size_t asking;              /* launches that look for a kernel */
+    size_t asking;              /* number of launches that still search for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
     struct tim_reach *reach;    /* predicted accesses of blocks; NULL: no mechanism or block scheduler needs them */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
-    struct tim_dvfs *dvfs;      /* NULL: off */
+    struct tim_dvfs *dvfs;      /* NULL: the mechanism is off */
     /** Optional. Called when the launch with these statistics, or a block of it, enters the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
     /** Optional. Called when the first block of the launch reaches a core. */
@@ -119,7 +119,7 @@ struct tim_grid {
     bool skips;                 /* flag that prevents the repetition of a search that found nothing */
     /* the search is not repeated before this cycle, unless a launch arrives or a block ends */
     uint64_t still_until;
-    bool waited;                /* blocks wait meanwhile */
+    bool waited;                /* blocks wait during this time */
 };
 /** Initialises the kernel management. The caller sets the cores later. Returns false without memory; the caller must
  *  call tim_grid_fini() in this case, too. */
@@ -127,7 +127,7 @@ bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
 /** Adds a launch that may start and that was seen in cycle @now. It arrives @delay cycles later. @from is the
  *  position of the current instruction; the caller calls tim_grid_launched() after the last launch of this
- *  instruction. NULL: the launch has waited. Returns false without memory. */
+ *  instruction. NULL: the launch has waited in its stream. Returns false without memory. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   const struct tim_launcher *from, size_t stats);
 /** Records the origin of a device launch of the current instruction that waits in its stream. Returns false without
@@ -141,8 +141,8 @@ static inline void tim_grid_launched(struct tim_grid *g)
 bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
 /** Executes block dispatch in a cycle: at most config->kernels_blocks_a_cycle blocks reach cores. */
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
-/** Handles the end of block @linear of @grid on @core. If it was the last block of the launch, *over is set and the
- *  launch is removed. */
+/** Handles the end of block @linear of @grid, which ran on @core. If it was the last block of the launch, *over is set
+ *  and the launch is removed. */
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear,
                             bool *over);
 /** Handles that a block of @grid has left its core and waits for launches. */
@@ -162,8 +162,9 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Returns the device memory that is reserved for @pending launches by the device (`launches`), and for blocks that wait for
- *  launches at @depth levels of nesting (`levels`), in bytes. Source: specs of the dynamic parallelism thesis 5.4. */
+/** Returns the device memory, in bytes, that is reserved for @pending launches by the device (`launches`), and for
+ *  blocks that wait for launches at @depth levels of nesting (`levels`). Source: specs of the dynamic parallelism
+ *  thesis 5.4. */
 struct tim_launch_memory {
     uint64_t launches, levels;
 };
@@ -173,7 +174,8 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
 /** Prints why block @linear of @grid is on @core, and the launcher of a device launch. A newline precedes each line. */
 void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear, uint64_t now,
                   struct lw_sink *out);
-/** Returns true if kernel management will continue without another event: a dispatch, a future arrival, a placement. */
+/** Returns true if kernel management will continue without another event, because of a dispatch, a future arrival or a
+ *  placement. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 
 #endif

@@ -26,7 +26,7 @@ static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint
         lw_put(out, "searches for a kernel to join");
     else if (l->kernel != NULL)
         lw_printf(out, "a group of the kernel of launch %u%s", l->kernel->sequence,
-                  l->spilled ? ", its record in memory" : "");
+                  l->spilled ? ", with its record in memory" : "");
     else if (l->distributed)
         lw_printf(out, "entry %u of %u", l->entry, g->config->kernels_entries);
     else if (g->busy && !g->resumes && g->launch[g->dispatching] == l)

@@ -29,7 +29,7 @@ struct running {
     uint64_t lines, most;   /* number of lines shared with all blocks on the core, and number of lines shared with block
                              * `with` */
     uint64_t with;          /* block on the core that shared most lines; UINT64_MAX: none shared any */
-    uint64_t elsewhere;     /* lines that the block shared with blocks on other cores */
+    uint64_t elsewhere;     /* number of lines that the block shared with blocks on other cores */
 };
 /** A launch with slices. */
 struct table {
@@ -40,16 +40,17 @@ struct table {
     uint64_t taken;          /* all blocks before this one are or were candidates */
     uint64_t ended;
     struct candidate *block; /* [capacity] by slot */
-    uint64_t *shared;        /* [capacity][cores] lines that a candidate shares with blocks running on a core */
+    uint64_t *shared;        /* [capacity][cores] number of lines that a candidate shares with blocks that run on a core */
     uint32_t *order;         /* [count] slots, by block; then the free slots */
     uint32_t count, capacity;
-    struct running *running; /* blocks on cores in the order of their placement; capacity for all that cores may have */
+    struct running *running; /* blocks on cores in the order of their placement; capacity for all blocks that cores may
+                              * have */
     unsigned running_count;
 };
 struct la_b {
     struct tim_blocks_rotating rotating; /* first */
     struct table *tables;
-    bool decided;            /* a decision has been made, and its block reaches the core later: */
+    bool decided;            /* a decision has been made, and its block will reach the core later: */
     uint64_t ready_at;
     struct tim_block_choice choice;
 };
@@ -99,7 +100,7 @@ static void count_shared(const struct la_b *b, struct table *t, const struct run
     }
 }
 
-/** Takes waiting blocks as candidates, in order, until the table has t->capacity of them. */
+/** Makes waiting blocks candidates, in order, until the table has t->capacity of them. */
 static void take_candidates(const struct la_b *b, struct table *t)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -122,8 +123,8 @@ static void take_candidates(const struct la_b *b, struct table *t)
     }
 }
 
-/** Returns the table of a launch. NULL: the launch has no slices, or the host has no memory for the table. In the
- *  second case the blocks of this and of later launches are placed in rotation, and ap_no_memory counts the launch. */
+/** Returns the table of a launch. NULL: the launch has no slices, or the host has no memory for the table. If memory is
+ *  missing, the blocks of this and of later launches are placed in rotation, and ap_no_memory counts the launch. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 {
     const struct tim_grid *g = b->rotating.blocks.grid;
@@ -334,7 +335,7 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
         if (t->running[i].linear == linear)
             r = &t->running[i];
     if (r == NULL) {
-        lw_put(out, "\nits block was placed in rotation, as its launch has no slices");
+        lw_put(out, "\nits block was placed in rotation, because its launch has no slices");
         return;
     }
     if (r->with == UINT64_MAX) {
@@ -348,7 +349,7 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
     put_block(l, r->with, out);
     lw_printf(out, " on core %u", core);
     if (r->lines != r->most)
-        lw_printf(out, ", and %" PRIu64 " with all blocks that ran there", r->lines);
+        lw_printf(out, ", and %" PRIu64 " lines with all blocks that ran there", r->lines);
 }
 
 static void show(const struct tim_blocks *blocks, struct lw_sink *out)

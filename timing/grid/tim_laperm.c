@@ -10,10 +10,11 @@
  *   3. with adaptive_bind, if these are empty, too, the queues of a backup core, until they are empty; then
  *      another core becomes the backup.
  *
- * A block that does not fit remains in its queue, and the next core is examined in the next cycle. If the nesting
- * level of a launch has no capacity on the core for suspended blocks, the launch is skipped, since a launch after it
- * may be the one that it waits for. Queue entries that found no space on chip are read from memory before their first
- * block. Source: the dynamic parallelism thesis 5; its specification 8.
+ * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. If the nesting
+ * level of a launch has no capacity on the core for suspended blocks, the launch is skipped, because it may wait for a
+ * launch after it in the queue. Queue entries that found no space on chip are read from memory before their first
+ * block.
+ * Source: the dynamic parallelism thesis 5; its specification 8.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -27,7 +28,7 @@ struct laperm {
     struct tim_blocks blocks;
     unsigned next;      /* the core that is examined next */
     unsigned tries;     /* number of consecutive cores, from cycle `from` on, for which no block was found */
-    uint64_t from;      /* first cycle of the tries counted in `tries` */
+    uint64_t from;      /* first cycle of the search that `tries` counts */
     uint64_t seen;      /* grid->changes when a core was last examined */
     uint64_t last;      /* cycle in which a core was last examined */
     bool waiting;       /* blocks have waited since the cycle `last` */
@@ -138,7 +139,8 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     return found;
 }
 
-/** May other cores take from the queues of @core? smx_bind: only if the core itself takes no blocks (dvfs). */
+/** Returns whether other cores may take blocks from the queues of @core. With smx_bind they may only if the core itself
+ *  takes no blocks (dvfs). */
 static bool backs(const struct laperm *p, unsigned core)
 {
     return p->blocks.row == &tim_blocks_adaptive || p->blocks.grid->cores[core]->closed != TIM_OPEN;
@@ -275,7 +277,7 @@ static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
         return;
     }
     read_entry(p->blocks.grid, found, now);
-    found->mark.on_chip = true; /* from the end of that read on */
+    found->mark.on_chip = true; /* the launch has the space from the end of that read on */
 }
 
 static void begins(struct tim_blocks *blocks, struct tim_launch *l, unsigned core, uint64_t linear, uint64_t now)
@@ -363,7 +365,7 @@ static void why(const struct tim_blocks *blocks, const struct tim_launch *l, str
     if (l->mark.priority != 0 && binds(blocks))
         lw_printf(out, ", %s core %u", blocks->row == &tim_blocks_smx_bind ? "bound to" : "near", l->mark.core);
     if (l->mark.queued && !l->mark.on_chip)
-        lw_put(out, ", its entry is in memory");
+        lw_put(out, ", with its entry in memory");
 }
 
 static void show_queue(const struct laperm *p, unsigned core, bool host, struct lw_sink *out)
@@ -420,11 +422,11 @@ const struct tim_blocks_policy tim_blocks_tb_pri = {
 };
 const struct tim_blocks_policy tim_blocks_smx_bind = {
     .name = "smx_bind",
-    .summary = "LaPerm: as tb_pri, but only on the core of their launcher",
+    .summary = "LaPerm: like tb_pri, but places blocks of device launches only on the core of their launcher",
     LAPERM,
 };
 const struct tim_blocks_policy tim_blocks_adaptive = {
     .name = "adaptive_bind",
-    .summary = "LaPerm: as smx_bind, but also on cores that have nothing else to run",
+    .summary = "LaPerm: like smx_bind, but also places these blocks on cores that have nothing else to run",
     LAPERM,
 };

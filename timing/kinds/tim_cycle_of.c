@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects the compiled functions of a cycle for a core: the first kind whose constants match the keys, else the
- * general one. */
+/* Selects the compiled functions of a cycle for a core: the first kind whose constants match the keys, else the general
+ * kind. */
 #include "timing/core/tim_core_priv.h"
 
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core)

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* An event is a number. An even number is the address of a line that a load read. Address + 1 means that the line was
- * removed from L1. ALL means that all lines of global memory were removed. */
+/* An event of the recording is a number. An even number is the address of a line that a load read. Address + 1 means
+ * that the line was removed from L1. ALL means that all lines of global memory were removed. */
 static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
@@ -100,12 +100,12 @@ static bool is_global(uint64_t line)
     return line < TIM_LOCAL_BASE;
 }
 
-/** Finds next uses: for each load the event that loads its line next, if the line is not removed before; else
- *  UINT64_MAX. */
+/** Finds next uses: for each load the event that next loads the line, if the line is not removed before that event;
+ *  else UINT64_MAX. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
     struct tim_map lines = {0};
-    uint64_t all = 0; /* 1 + the next event that removes all lines; 0: none */
+    uint64_t all = 0; /* 1 + the next event that removes all lines; 0: there is none */
     bool is_new, fine = true;
 
     for (size_t i = b->count; fine && i-- > 0;) {
@@ -175,7 +175,7 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
     return misses;
 }
 
-/** Counts hits of the unbounded cache: on lines that the same warp brought, and on lines of other warps. */
+/** Counts the hits of the unbounded cache on lines that the same warp brought, and on lines that other warps brought. */
 static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
 {
     struct tim_map lines = {0};
@@ -229,7 +229,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct belady *b = (const struct belady *)mech;
 
-    lw_printf(out, "%zu accesses of L1 are recorded, of at most %u\n", b->count, b->config->belady_most);
+    lw_printf(out, "accesses of L1 that are recorded: %zu, of at most %u\n", b->count, b->config->belady_most);
 }
 
 const struct tim_mechanism tim_belady = {

@@ -6,8 +6,8 @@
  * own does not exceed the sum of all base scores. Source: the warp scheduling thesis 4. The thesis leaves choices
  * open (11: A1 to A4, A17); keys select one.
  *
- * A score is stored as the cycle in which it will have fallen to the base score, so that no work is needed in other
- * cycles.
+ * A score is stored as the cycle in which the score will have fallen to the base score, so it need not be updated in
+ * each cycle.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
 #include "timing/tables/tim_vta_priv.h"
@@ -31,7 +31,7 @@ struct ccws {
     uint64_t last_score, last_at; /* score computed last at a hit of victim tags, and its cycle; 0: none yet */
     unsigned last_warp;
     uint64_t most_score;
-    /* cycle of the sort; first later cycle in which a score reaches the base score: the order may change then */
+    /* cycle of the sort; first later cycle in which a score reaches the base score, after which the order may change */
     uint64_t sorted_from, sorted_until;
     uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
     unsigned allowed;            /* number of leading warps of `live` that may load */
@@ -119,7 +119,7 @@ static uint64_t cutoff_of(const struct ccws *ccws)
     return (uint64_t)ccws->live.count * ccws->config->ccws_base_score;
 }
 
-/** Brings `live`, `rank` and `allowed` up to date for cycle @now. */
+/** Updates `live`, `rank` and `allowed` for cycle @now. */
 static void rank_all(struct ccws *ccws, uint64_t now)
 {
     const uint64_t cutoff = cutoff_of(ccws);
@@ -142,9 +142,9 @@ static void rank_all(struct ccws *ccws, uint64_t now)
     ccws->ranked = now + 1;
 }
 
-/* Scores above the base score fall by one per cycle. The sum of scores up to the first warp that may not load
- * therefore falls per cycle by the number of these warps with a score above the base score, until one of them
- * reaches it. */
+/* Scores above the base score fall by one per cycle. The sum of scores up to the first warp that may not load therefore
+ * falls per cycle by the number of these warps whose score is above the base score, until a score reaches the base
+ * score. */
 static uint64_t next(struct tim_mech *mech, uint64_t now)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -181,7 +181,7 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/** Resets the totals when a new window begins; with ccws.window 0 the totals cover the launch. */
+/** Resets the totals when a new window begins. If ccws.window is 0, the totals cover the launch. */
 static void open_window(struct ccws *ccws)
 {
     uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;
@@ -196,7 +196,8 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!begins || launch < ccws->launch) /* Blocks of an earlier launch run at the same time as blocks of this one. */
+    if (!begins || launch < ccws->launch) /* Blocks of an earlier launch run at the same time as blocks of the new
+                                           * launch. */
         return;
     ccws->launch = launch + 1;
     ccws->hits = ccws->issued = 0;
@@ -223,8 +224,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     ccws->unsorted = true;
 }
 
-/** Tracks the outermost loop that contains the warp, for ccws_lost_held. Code that the loop calls belongs to the
- *  loop. */
+/** Tracks the outermost loop that contains the warp, for the counter ccws_lost_held. Code that the loop calls belongs
+ *  to the loop. */
 static void follow_loop(struct ccws *ccws, const struct tim_mech_issue *issue)
 {
     uint16_t *loop = &ccws->loop[issue->warp];

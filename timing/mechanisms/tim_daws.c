@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divergence-aware warp scheduling. The mechanism tracks the loop of each warp, and determines which warps may load.
- * A warp in a loop with locality is charged the lines that its active lanes are predicted to need. The prediction is
- * renewed in each iteration. The oldest warps get space in L1 first. The mechanism throttles the loads of warps that
+ * A warp in a loop with locality is charged for the lines that its active lanes are predicted to need. The prediction
+ * is renewed in each iteration. The oldest warps get space in L1 first. The mechanism throttles the loads of warps that
  * get no space. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves choices open (11: A5, A8, A25, A26,
  * A30); keys select one.
  *
@@ -13,15 +13,15 @@
  *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
  *
  * If a loop calls a function, the loops of the function are inside this loop. Open loops have a level for each
- * function, the kernel's first. A level has the innermost loop of its function. The loop's table has the surrounding
- * loops of this function.
+ * function; the kernel's level is the first. A level stores the innermost loop of its function. The loop's table has
+ * the loops of this function that surround the loop.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LEVELS = 8 }; /* maximum of levels; the last level includes the loops of functions that are called deeper */
+enum { LEVELS = 8 }; /* maximum number of levels; the last level includes the loops of functions that are called deeper */
 
 struct level {
     uint16_t open;             /* 1 + the innermost loop of the function that contains the warp's lanes */
@@ -29,10 +29,11 @@ struct level {
 };
 struct entry {
     bool lives, allowed;
-    bool granted;              /* the warp has space in L1 for the loop that it is in */
-    bool charged;              /* the warp is in no loop: `loop` is the next loop after its load */
+    bool granted;              /* the warp has space in L1 for its current loop */
+    bool charged;              /* the warp is in no loop: `loop` is the next loop after the load for which the warp is
+                                * charged */
     uint8_t levels;            /* number of functions with open loops; 0: the warp is in no loop */
-    uint8_t below;             /* number of lower levels whose loops contain `loop` and were open when it began: */
+    uint8_t below;             /* number of lower levels whose loops contain `loop` and were open when `loop` began: */
     uint16_t within[LEVELS];   /* the innermost open loop of each level below `below` */
     struct level level[LEVELS];
     unsigned lanes;            /* active lanes of the warp's last instruction */
@@ -48,7 +49,7 @@ struct daws {
     struct tim_mech_list live;
     struct entry entry[TIM_MAX_WARPS];
     unsigned allowed;             /* number of warps that may load */
-    uint64_t sum;                 /* lines charged to all warps */
+    uint64_t sum;                 /* number of lines charged to all warps */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -107,8 +108,8 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
     daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
-/** Returns whether the warp is not charged because its prediction exceeds the capacity. With daws.too_big loop this
- *  holds if the prediction of any warp in its loop does. */
+/** Returns whether the warp is not charged because its prediction exceeds the capacity. With daws.too_big loop, this
+ *  also holds if the prediction of any other warp in its loop exceeds the capacity. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
@@ -121,7 +122,8 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** Admits warps that had space in their loop if @first, else the other warps. @all: admits all in one pass. */
+/** Admits warps that had space in their loop if @first is set, otherwise the remaining warps. @all: admits all warps in
+ *  one pass. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {
@@ -158,7 +160,8 @@ static void admit(struct daws *daws)
 
     for (unsigned i = 0; i < daws->live.count; i++)
         any |= daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
-    for (unsigned i = 0; i < daws->live.count && !any; i++) /* no warp is in a loop: none is charged for a loop ahead */
+    for (unsigned i = 0; i < daws->live.count && !any; i++) /* if no warp is in a loop, no warp is charged for a later
+                                                             * loop */
         set_entry(daws, &daws->entry[daws->live.warp[i]], NULL, false);
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
@@ -204,7 +207,7 @@ static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
     return inner != 0;
 }
 
-/** Returns whether no lane of the warp is in the loop or in a function that the loop calls. */
+/** Returns whether no lane of the warp is in the loop, or in a function that the loop calls. */
 static bool is_left(const struct daws *daws, unsigned warp, struct level *level, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
@@ -213,14 +216,14 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
         level->calls = false;
         return false;
     }
-    if (loop->called) /* callers and callees of the function have other addresses */
+    if (loop->called) /* callers of the function, and functions that it calls, have other addresses */
         return !level->calls;
     return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
 }
 
-/** Closes loops of a level, from the innermost on: up to the first loop that lanes have not left, or (@all) all of
- *  them. Returns true if the level has no open loop any more. */
+/** Closes loops of a level, from the innermost on: all of them if @all is set, otherwise up to the first loop that
+ *  lanes have not left. Returns true if the level has no open loop any more. */
 static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
 {
     struct entry *e = &daws->entry[warp];
@@ -238,8 +241,8 @@ static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
     return true;
 }
 
-/** Removes the loops that no lane is in, after an instruction that may leave loops. With a level the levels above it
- *  are removed. Returns true if the outermost loop is removed. */
+/** After an instruction that may leave loops, removes the loops that contain no lane. If a level is removed, the levels
+ *  above it are removed, too. Returns true if the outermost loop is removed. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];
@@ -254,7 +257,7 @@ static bool leave_loops(struct daws *daws, unsigned warp)
     return levels != 0 && e->levels == 0;
 }
 
-/** The instruction @pc of the warp has called a function. */
+/** Handles that instruction @pc of the warp has called a function. */
 static void note_call(struct entry *e, uint64_t pc)
 {
     for (unsigned at = 0; at < e->levels; at++)
@@ -276,7 +279,7 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->level[level] = (struct level){.open = (uint16_t)loop};
         e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
         if (around)
-            e->below = (uint8_t)level; /* Lanes have left the loop `within` of this level since. */
+            e->below = (uint8_t)level; /* Since then, lanes have left the loop `within` of this level. */
     }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
@@ -356,7 +359,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     e->code = issue->code;
     if (issue->what->calls)
         note_call(e, issue->pc);
-    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed it */
+    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed the instruction */
     passed = e->charged && issue->pc > e->end;
     if (left || passed)
         set_entry(daws, e, NULL, false);
@@ -459,7 +462,7 @@ static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint
 {
     const struct daws *daws = (const struct daws *)mech;
 
-    *name = index == 0 ? "daws: warps that may load" : "daws: lines predicted";
+    *name = index == 0 ? "daws: warps that may load" : "daws: number of predicted lines";
     *value = index == 0 ? daws->allowed : daws->sum;
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling determines whether the
- * loads of the warp hit lines that it brought or lost, whether these loads are diverged, and which of them touch the
- * same lines in an iteration. With a profile, the profile answers the first two questions (5.6), and loads with the
+ * loads of the warp hit lines that the warp brought or lost, whether these loads are diverged, and which of them touch
+ * the same lines in an iteration. With a profile, the profile answers the first two questions (5.6), and loads with the
  * same base address are assumed to touch the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
@@ -161,7 +161,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
         isa_mod_get(a, ISA_MOD_AMODE) != isa_mod_get(b, ISA_MOD_AMODE) ||
         isa_mod_get(a, ISA_MOD_ASCALE) != isa_mod_get(b, ISA_MOD_ASCALE) || apart >= (int64_t)line || -apart >= (int64_t)line)
         return false;
-    /* loads have the same base only if no instruction between them writes it */
+    /* loads have the same base only if no instruction between the loads writes the base register */
     for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) {
         const unsigned uses = isa_insn_uses(emu_program_insn(code->program, pc), use);
 
@@ -231,8 +231,8 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** Records that the load at @pc, of sampling warp @warp, touches the line. If another load touched it in this
- *  iteration, both get the same RepID. */
+/** Records that the load at @pc, of sampling warp @warp, touches the line. If another load touched the line in this
+ *  iteration, both loads get the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {
     unsigned sets = t->config->daws_repeats / TIM_DAWS_WAYS, way = 0;
@@ -242,7 +242,7 @@ static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, u
     while (way < TIM_DAWS_WAYS && (set[way].tag != number + 1 || set[way].warp != (int)warp))
         way++;
     if (way == TIM_DAWS_WAYS) {
-        way = 0; /* first empty way, else the oldest */
+        way = 0; /* the first empty way, else the oldest way */
         while (way < TIM_DAWS_WAYS - 1 && set[way].tag != 0)
             way++;
     } else {

@@ -16,7 +16,7 @@ enum { TIM_DAWS_WAYS = 8 };
 /** An entry of the static load classification table. */
 struct tim_daws_load {
     uint64_t loop, pc;  /* pc of the innermost enclosing loop; pc of the load */
-    int8_t div;         /* DivCount: diverged executions minus converged ones */
+    int8_t div;         /* DivCount: number of diverged executions minus number of converged executions */
     bool is_div;
     uint16_t rep;       /* RepID: loads with the same number touch the same lines */
 };
@@ -48,11 +48,11 @@ struct tim_daws_tables {
 bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core);
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
-/** Fills in the profile's data of a loop: its loads, and whether it has locality. Does nothing without a profile, or
- *  if the loop is known already. */
+/** Fills in the profile's data of a loop: its loads, and whether it has locality. Does nothing without a profile, or if
+ *  the tables already have the loop. */
 void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *code, const struct tim_loop *loop);
 
-/** Returns the entry of a load of @loop. Adds one if the load has none. NULL: the table is full. */
+/** Returns the entry of a load of @loop. Adds an entry if the load has none. NULL: the table is full. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
 /** Returns whether the loop is known to have intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
@@ -70,7 +70,8 @@ bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned w
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
 struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech);
-/** Returns the number of lines in a warp's entry of the footprint prediction table. *loop: its loop, 0: none. */
+/** Returns the number of lines in a warp's entry of the footprint prediction table. *loop: the loop of the entry, 0:
+ *  none. */
 unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop);
 
 #endif

@@ -29,12 +29,12 @@ struct member {
     uint8_t state; /* enum tim_dwr_state */
     bool alone;    /* a debugger has refused the member's issue, so the member is in no class */
     uint64_t pc;   /* pc of its LAT */
-    /* BARRIER, WAITS: pc of the LAT that it has reached since; differs from `pc` if another split runs */
+    /* BARRIER, WAITS: pc of the LAT that the warp has reached since then; differs from `pc` if another split runs */
     uint64_t reached;
     uint64_t at;   /* BARRIER: cycle in which the operation reads the tables */
-    uint64_t ends; /* BARRIER: cycle in which it ends; later than `at` if ignored barriers are faster */
+    uint64_t ends; /* BARRIER: cycle in which the operation ends; later than `at` if ignored barriers are faster */
     uint64_t came; /* WAITS: first cycle of the wait */
-    uint32_t packet; /* packet of its last LAT; 0: none */
+    uint32_t packet; /* packet of the member's last LAT; 0: none */
 };
 struct group {
     struct tim_dwr_pst pst;
@@ -47,8 +47,8 @@ struct group {
 struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned n, groups;    /* members of a group; groups */
-    unsigned words;        /* words of a scheduler's set of warps */
+    unsigned n, groups;    /* number of members of a group; number of groups */
+    unsigned words;        /* number of 64-bit words of a scheduler's set of warps */
     uint64_t all;          /* members */
     struct tim_ilt ilt;
     uint64_t launch;       /* 1 + the latest launch with blocks on this core */
@@ -57,15 +57,15 @@ struct dwr {
     uint64_t *ignored;     /* instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* number of the last packet */
-    bool flowed;           /* a member of a class that issues may be elsewhere since the last `picks` */
-    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that are to issue; all are of one group: */
+    bool flowed;           /* since the last `picks`, a member of an issuing class may have moved to another instruction */
+    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that still have to issue; all are of one group: */
     uint8_t issuing[TIM_MAX_SCHEDS];
     unsigned operating;    /* number of warps whose state is BARRIER: */
     uint16_t operation[TIM_MAX_WARPS]; /* warps whose state is BARRIER, sorted by member.at, then by number */
     uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS */
     uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps whose state is COMBINE */
     struct group group[TIM_MAX_WARPS];
-    struct member member[TIM_MAX_WARPS]; /* indexed by slot, as the arrays below */
+    struct member member[TIM_MAX_WARPS]; /* indexed by slot, like the arrays below */
     /* group, scheduler, and place in the scheduler, of the warp */
     uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS];
 };
@@ -136,7 +136,7 @@ static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
     return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
 }
 
-/** Returns the number of the barrier at @pc. */
+/** Returns the number of the barrier at @pc for the ILT. */
 static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
 {
     return pc >> dwr->config->dwr_ilt_index_shift;
@@ -178,8 +178,8 @@ static uint64_t arrived(const struct dwr *dwr, const struct group *g)
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
-/** Adds the barrier operation of the warp to the sorted list. The operation reads the tables in cycle member.at. Mostly
- *  it becomes the last one. */
+/** Adds the barrier operation of the warp to the sorted list. The operation reads the tables in cycle member.at. The
+ *  operation usually becomes the last of the list. */
 static void operation_add(struct dwr *dwr, unsigned warp)
 {
     const struct member *m = dwr->member;
@@ -190,7 +190,7 @@ static void operation_add(struct dwr *dwr, unsigned warp)
     dwr->operation[at] = (uint16_t)warp;
 }
 
-/** Removes the operation of @warp, which mostly is the first operation. */
+/** Removes the operation of @warp, which usually is the first of the list. */
 static void operation_remove(struct dwr *dwr, unsigned warp)
 {
     unsigned at = 0;
@@ -286,7 +286,7 @@ static void note_ignored(struct dwr *dwr, uint64_t number)
         if (dwr->ignored[i] == number)
             return;
     if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* Without memory the count becomes too low. */
+        return; /* If memory is missing, the count becomes too low. */
     dwr->ignored[dwr->ignored_count++] = number;
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
@@ -484,7 +484,7 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
-/** Returns the warp that is to issue next on scheduler @sched, as the first of its class there. */
+/** Returns the first warp of a class that is to issue next on scheduler @sched. */
 static unsigned next_of(const struct dwr *dwr, unsigned sched)
 {
     const unsigned group = dwr->issuing[sched];
@@ -492,7 +492,7 @@ static unsigned next_of(const struct dwr *dwr, unsigned sched)
     for (LW_EACH_BIT(i, dwr->group[group].pending))
         if (dwr->sched[group * dwr->n + (unsigned)i] == sched)
             return group * dwr->n + (unsigned)i;
-    return TIM_MAX_WARPS; /* never: dwr->pending[sched] counts them */
+    return TIM_MAX_WARPS; /* not reached, because dwr->pending[sched] counts these members */
 }
 
 /** Returns whether the warp is combine-ready at its LAT, and its class is not ready to issue. */
@@ -542,7 +542,7 @@ static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
     return held != 0;
 }
 
-/** Removes a member from the issuing class: it has issued or, if @issued is false, will not issue. */
+/** Removes a member from the issuing class, because it has issued or, if @issued is false, will not issue. */
 static void leave(struct dwr *dwr, unsigned warp, bool issued)
 {
     struct group *g = group_of(dwr, warp);
@@ -622,8 +622,8 @@ static bool follows(struct tim_mech *mech, unsigned warp)
     return (dwr->group[dwr->of[warp]].pending & bit_of(dwr, warp)) != 0;
 }
 
-/** Removes members of classes that are no longer at their instruction: emu requires other lanes of the warp first,
- *  or a debugger has changed the pc. */
+/** Removes members of classes that are no longer at the instruction of their class, because emu executes other lanes of
+ *  the warp first or a debugger has changed the pc. */
 static bool drop_strays(struct dwr *dwr)
 {
     bool dropped = false;
@@ -726,7 +726,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     switch (m->state) {
     case TIM_DWR_BARRIER:
-        lw_printf(out, "its LAT barrier operation takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
+        lw_printf(out, "the warp's LAT barrier operation takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
         break;
     case TIM_DWR_WAITS:
         lw_printf(out, "at its load or store at 0x%" PRIx64 " the warp waits for partners: group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
@@ -765,7 +765,8 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct tim_config *c = dwr->config;
     const unsigned pst = tim_dwr_pst_bits(c), ilt = tim_dwr_ilt_bits(c);
 
-    lw_printf(out, "%u groups of %u warps; storage: PST %u bits, ILT %u bits, warp states %u bits: %u bytes\n", dwr->groups, dwr->n,
+    lw_printf(out, "%u groups of %u warps; storage: PST %u bits, ILT %u bits, warp states %u bits, in total %u "
+                   "bytes\n", dwr->groups, dwr->n,
               pst, ilt, c->core_warps, (pst + 7) / 8 + (ilt + 7) / 8 + (c->core_warps + 7) / 8);
     lw_printf(out, "ILT, %u of %u instructions:", dwr->ilt.count, dwr->ilt.sets * dwr->ilt.ways);
     for (unsigned i = 0; i < dwr->ilt.sets * dwr->ilt.ways; i++)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which lines of global memory the blocks of device launches share with their parents and siblings. It holds nothing back.
- * Lines are of 128 bytes. Source: specs of the dynamic parallelism thesis 8.1. As in the source:
+ * Counts which lines of global memory the blocks of device launches share with their parents and siblings. The
+ * mechanism throttles no warp. A line has 128 bytes. Source: specs of the dynamic parallelism thesis 8.1. As in the
+ * source:
  *
- *   parent and child   of the lines of all children of one block, the share that this block touches, too
- *   siblings           of the lines of all siblings of one child, the share that this child touches, too
- *   parents            the same for each block of a launch of which some block has children
+ *   parent and child   of the lines of all children of one block, the share that this block also touches
+ *   siblings           of the lines of all siblings of one child, the share that this child also touches
+ *   parents            of the lines of all other blocks of a launch of which some block has children, the share that
+ *                      one block also touches
  *
- * Each share is the sum over all blocks, above and below the line. Our choice: the source says only averages.
+ * Each share is a quotient of two sums over all blocks: the shared lines and all lines. Our choice: the source only
+ * says that it gives averages.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_lines_priv.h"
@@ -40,7 +43,7 @@ static void resides(struct tim_mech *mech, const struct tim_mech_block *block, b
     if (!begins)
         return;
     while (i < f->members && (f->member[i].launch != block->grid->sequence || f->member[i].linear != block->linear))
-        i++; /* a block that was suspended returns */
+        i++; /* the block returns from a suspension */
     if (i == f->members && !lw_grow(&f->member, &f->capacity, f->members + 1, sizeof *f->member)) {
         f->short_of_memory = true;
         return;
@@ -70,7 +73,7 @@ struct shares {
     size_t children;
     bool complete;
 };
-/** All blocks, sorted by @key: those of one family are adjacent. */
+/** All blocks, sorted by @key, so that the blocks of one family are adjacent. */
 struct listed {
     const struct member *is;
     uint64_t key[2]; /* the parent block, or the launch */
@@ -86,7 +89,7 @@ static int by_key(const void *a, const void *b)
     return 0;
 }
 
-/** Adds what each of @count blocks shares with the others. @all: receives the lines of all. */
+/** Adds the lines that each of @count blocks shares with the other blocks. @all: receives the lines of all blocks. */
 static bool add_group(const struct listed *list, size_t count, struct tim_lines *all, struct share *share)
 {
     for (size_t i = 0; i < count; i++)
@@ -120,7 +123,8 @@ static bool has_children(const struct listed *list, size_t count, uint32_t launc
     return false;
 }
 
-/** Computes shares from the blocks in @list, which is sorted. @siblings: by their parents, else by their launches. */
+/** Computes the shares from the sorted blocks in @list. @siblings: sorted by their parents; otherwise by their
+ *  launches. */
 static bool add_groups(struct listed *list, size_t count, bool siblings, struct shares *out)
 {
     bool fine = true;
@@ -174,7 +178,7 @@ static void compute(struct tim_mech *const *mech, unsigned cores, struct shares 
     free(list);
 }
 
-/* ---- life, words ---------------------------------------------------------------------------------- */
+/* ---- hooks, reports -------------------------------------------------------------------------- */
 
 static bool is_on(const struct tim_config *config)
 {
@@ -209,7 +213,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct family *f = (const struct family *)mech;
 
-    lw_printf(out, "%zu blocks have been on the core\n", f->members);
+    lw_printf(out, "blocks that have been on the core: %zu\n", f->members);
     for (size_t i = 0; i < f->members; i++) {
         const struct member *m = &f->member[i];
 
@@ -229,14 +233,20 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
         const char *name, *words;
         struct share share;
     } rows[] = {
-        {"parents_children", "lines of a block's children that the block touches, too", s.parents_children},
-        {"siblings", "lines of a child's siblings that the child touches, too", s.siblings},
-        {"parents", "lines of a parent's other blocks that the parent touches, too", s.parents},
+        {"parents_children", "lines of a block's children that the block also touches", s.parents_children},
+        {"siblings", "lines of a child's siblings that the child also touches", s.siblings},
+        {"parents", "lines of a parent's neighbour blocks that the parent also touches", s.parents},
     };
     if (json)
         lw_printf(out, "\"family\": {\"children\": %zu, \"complete\": %s", s.children, s.complete ? "true" : "false");
     else
-        lw_printf(out, "shared lines of %zu blocks of device launches%s\n", s.children, s.complete ? "" : ", of which some are missing");
+        lw_printf(out, "shared lines of %zu blocks of device launches%s\n", s.children, s.complete ? "" : ", of "
+                                                                                                          "which "
+                                                                                                          "some are "
+                                                                                                          "missing "
+                                                                                                          "because "
+                                                                                                          "memory "
+                                                                                                          "was short");
     for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
         const double share = rows[i].share.all == 0 ? 0 : (double)rows[i].share.both / (double)rows[i].share.all;
 
@@ -251,6 +261,7 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
 }
 
 const struct tim_mechanism tim_family = {
-    .name = "family", .summary = "which lines blocks of device launches share with their parents and siblings",
+    .name = "family", .summary = "counts the lines that blocks of device launches share with their parents and "
+                                 "siblings",
     .is_on = is_on, .create = create, .destroy = destroy, .resides = resides, .touches = touches, .show = show, .report = report,
 };

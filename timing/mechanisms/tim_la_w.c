@@ -24,7 +24,7 @@ struct la_w {
     bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS];
     uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of each warp; number of its block among the core's
                                                         * blocks */
-    unsigned actives;     /* active warps */
+    unsigned actives;     /* number of active warps */
     uint64_t blocks;      /* number of blocks that have begun on the core */
     int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp waits at a barrier or has ended */
     enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* rule of the last choice, which was warp `chosen` */
@@ -278,7 +278,7 @@ static int chooses(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return found / (int)la->schedulers;
 }
 
-/* ---- life, words ---------------------------------------------------------------------------------- */
+/* ---- hooks, reports -------------------------------------------------------------------------- */
 
 static bool is_on(const struct tim_config *config)
 {
@@ -336,7 +336,8 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct la_w *la = (const struct la_w *)mech;
 
-    lw_printf(out, "%u of %u warps are active; warp: block, region and parts in each array, lines or parts shared with others\n", la->actives,
+    lw_printf(out, "active warps: %u of %u; columns: warp, block, region and parts in each array, lines or parts shared "
+                   "with others\n", la->actives,
               mech->core->config->la_w_active);
     for (unsigned w = 0; w < la->warps; w++) {
         if (!la->live[w])

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Bins of executions: by four active lanes, and by accesses: 1, 2, up to 4, 8, ... */
+/** Bins of executions, by four active lanes, and by numbers of accesses: 1, 2, up to 4, up to 8, ... */
 enum { LANE_BINS = EMU_MAX_LANES / 4, ACCESS_BINS = 8 };
 struct row {
     const struct tim_code *code;
@@ -41,7 +41,8 @@ struct loads {
     struct row *row;      /* [rows] */
     size_t rows, capacity;
     struct tim_map row_of; /* (pc, 0): 1 + index of its entry of `row` */
-    /* (slot, pc of loop): number of its iteration; (slot + TIM_MAX_WARPS, ...): number of the one before */
+    /* (slot, pc of loop): number of its iteration; (slot + TIM_MAX_WARPS, pc of loop): number of the preceding
+     * iteration */
     struct tim_map trip;
     struct tim_map touched; /* (line, age of warp): 1 + number of the iteration that last touched the line; 1: no
                              * iteration */
@@ -79,7 +80,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     ((struct loads *)mech)->walker[warp] = (struct walker){.age = age, .instruction = UINT64_MAX};
 }
 
-/** Returns the number of the current iteration of the loop at @begin, and in *last that of the one before; 0: none. */
+/** Returns the number of the current iteration of the loop at @begin, and in *last the number of the preceding
+ *  iteration; 0: none. */
 static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t *last)
 {
     bool is_new;
@@ -91,7 +93,7 @@ static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t
     return trip;
 }
 
-/** Numbers the next iteration. @enters: the warp enters the loop, so no iteration precedes it. */
+/** Gives the next iteration a number. @enters: the warp enters the loop, so no iteration precedes it. */
 static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool enters)
 {
     bool is_new;
@@ -106,7 +108,7 @@ static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool ente
         *at = last;
 }
 
-/** Tracks the loops of the warp. @loop: the innermost loop that contains its instruction; 0: none. */
+/** Tracks the loops of the warp. @loop: the innermost loop that contains the instruction; 0: none. */
 static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned loop)
 {
     struct walker *w = &l->walker[issue->warp];
@@ -148,7 +150,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     w->next = (w->next + 1) % PENDING;
 }
 
-/** Returns the number of the iteration in which the access's load was issued, in the form of trip_of(). */
+/** Returns the number of the iteration in which the load of the access issued, in the form of trip_of(). */
 static uint64_t trip_of_access(struct loads *l, const struct tim_mech_access *a, uint64_t begin, uint64_t *last)
 {
     const struct walker *w = &l->walker[a->warp];
@@ -181,7 +183,7 @@ static struct row *row_at(struct loads *l, const struct tim_code *code, uint64_t
 }
 
 /** Classifies an access by the iteration in which its warp last touched the line, and records this touch. Returns
- *  TIM_LOAD_COUNT if the warp never touched it. */
+ *  TIM_LOAD_COUNT if the warp never touched the line. */
 static enum tim_load_counter class_of(struct loads *l, const struct tim_mech_access *a)
 {
     const unsigned loop = tim_loop_at(a->code, a->pc);
@@ -331,7 +333,8 @@ static void put_text(const struct row *row, size_t count, struct lw_sink *out)
     }
 }
 
-/** Prints the bins that are not empty: [most lanes, most accesses, executions]. The last bin of accesses is open. */
+/** Prints the bins that are not empty: [maximum of lanes, maximum of accesses, executions]. The last bin of accesses
+ *  has no maximum. */
 static void put_spread(const struct row *row, struct lw_sink *out)
 {
     bool any = false;

@@ -247,7 +247,7 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
 
 /** Mechanisms of kernel management, which timing/grid implements, and the key that enables each. */
 static const struct {
-    const char *name, *summary, *assignment; /* assignments, a space between */
+    const char *name, *summary, *assignment; /* assignments, separated by a space */
 } of_grid[] = {
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},

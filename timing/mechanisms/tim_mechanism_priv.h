@@ -31,11 +31,11 @@ static inline bool tim_is_data_load(const struct tim_static *what)
            !what->uncached && !what->texture && !what->to_constant;
 }
 
-/** State of a warp slot that a mechanism may query. */
+/** State of a warp slot, which a mechanism may query. */
 struct tim_mech_warp {
     bool used, ended;  /* the slot has a warp; all its lanes have exited */
     uint8_t reason;    /* enum tim_stall: the latest stall reason */
-    bool misses;       /* waits for data from outside the core */
+    bool misses;       /* the warp waits for data from outside the core */
     uint64_t age;      /* an older warp has a smaller age */
     uint64_t pc, lanes; /* pc and lanes of the split that runs; lanes 0: no split runs */
     const struct tim_code *code;
@@ -53,11 +53,12 @@ struct tim_mech_core {
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Returns whether a live lane is at a pc of [from, to], in the split that runs or in any other. */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
-    /** Gets the lines that the warp will access, as slices of its kernel say. False: the kernel has no slices. */
+    /** Gets the lines that the warp will access according to the slices of its kernel. Returns false if the kernel has
+     *  no slices. */
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
     /** The warp's place of the core's blocks. */
     unsigned (*block_of)(const void *context, unsigned warp);
-    /** Could the warp's next instruction issue, capacity and mechanisms aside? */
+    /** Returns whether the warp's next instruction could issue if capacity and mechanisms are ignored. */
     bool (*could_issue)(const void *context, unsigned warp);
     const void *context;
 };
@@ -74,7 +75,8 @@ struct tim_mech_block {
     unsigned place; /* index of the block among the core's blocks, while it is on the core */
     const struct emu_grid *grid;
     uint64_t linear;
-    unsigned arrays; /* arrays whose lines the block will access, as slices of its kernel say; 0: no slices */
+    unsigned arrays; /* number of arrays whose lines the block will access, according to slices of its kernel; 0: the
+                      * kernel has no slices */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
 /** An access of an instruction that loads a line through L1. */
@@ -85,7 +87,7 @@ struct tim_mech_access {
     unsigned lanes;     /* number of active lanes of the instruction */
     unsigned index, count; /* index among the accesses of the instruction; their number */
     uint64_t instruction; /* a unique number for each instruction */
-    bool hit, merge;    /* hit: L1 has the line; merge: the line is under way; neither: a miss */
+    bool hit, merge;    /* hit: L1 has the line; merge: the line has already been requested; neither: a miss */
     unsigned owner;     /* hit: slot of the warp that brought the line */
 };
 
@@ -105,7 +107,7 @@ struct tim_mech_fetch {
     /** Returns whether any of the warps has buffer space now. If several warps run, only those with the lowest fetch
      *  pc count. */
     bool (*wants)(const void *context, unsigned first, uint64_t members);
-    /** Fetches for the warps. The instructions are added to the buffers of all of them with the lowest fetch pc. */
+    /** Fetches for the warps. The instructions are added to the buffers of all warps with the lowest fetch pc. */
     enum tim_mech_fetched (*fetch)(const void *context, unsigned first, uint64_t members);
 };
 
@@ -131,17 +133,18 @@ struct tim_mechanism {
      *  fills in `row` and `core`. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
-    /* Hooks; NULL: not needed. */
+    /* Hooks; NULL: the mechanism does not need this hook. */
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: sequence number of the launch */
-    /** @begins: a block is on the core from now on, and none of its warps has begun. Else a block leaves the core. */
+    /** @begins: the block has arrived on the core, and none of its warps has begun. Otherwise the block leaves the
+     *  core. */
     void (*resides)(struct tim_mech *mech, const struct tim_mech_block *block, bool begins);
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
     void (*warp_ends)(struct tim_mech *mech, unsigned warp);
-    /** Called when all live lanes of a warp begin or end waiting, at a barrier of the block or for their launches.
-     *  Not called when a waiting warp ends. */
+    /** Called when all live lanes of a warp begin or end a wait at a barrier of the block or for their launches. Not
+     *  called when a waiting warp ends. */
     void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
     void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
-    /** An instruction that issues accesses a line of global memory, through L1 or not. */
+    /** Called when an instruction accesses a line of global memory, through L1 or not. */
     void (*touches)(struct tim_mech *mech, unsigned warp, uint64_t line);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
     /** Called when a load that may go through L1 issues. Returns whether the lines that L1 does not have then, for
@@ -151,25 +154,25 @@ struct tim_mechanism {
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
     /** Called when a store or an atomic removes a line from L1. UINT64_MAX: all lines of global memory are removed. */
     void (*drop)(struct tim_mech *mech, uint64_t line);
-    /** Called when the warp's next instruction @next, at @pc, is in its buffer, so that only registers or capacity
-     *  can prevent its issue: before the scheduler selects a warp, in the first such cycle and possibly in later
-     *  ones. */
+    /** Called before the scheduler selects a warp, when the warp's next instruction @next, at @pc, is in its buffer, so
+     *  that only registers or capacity can prevent its issue. The hook is called in the first such cycle and possibly
+     *  in later ones. */
     void (*reaches)(struct tim_mech *mech, unsigned warp, uint64_t pc, const struct tim_static *next);
-    /* Packets: memory instructions that pass the load/store unit as one (timing/mem/tim_packets_priv.h). A mechanism
+    /* Packets: memory instructions that pass the load/store unit together (timing/mem/tim_packets_priv.h). A mechanism
      * has all three hooks or none. At most one mechanism of a GPU model has them. */
-    /** Returns the number of the packet to which memory instruction @what of the warp belongs; it has just issued.
-     *  Numbers are unique; 0: no packet. *together: no member gets its loaded data before the last member's data has
-     *  arrived. */
+    /** Returns the number of the packet to which memory instruction @what of the warp belongs; the instruction has just
+     *  issued. Numbers are unique; 0: no packet. *together: no member gets its loaded data before the last member's
+     *  data has arrived. */
     uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
     /** Returns whether more members may join the packet. The load/store unit does not begin the packet before it is
      *  closed. If a packet is closed without an issue, `picks` returns true. */
     bool (*open)(struct tim_mech *mech, uint32_t packet);
-    /** Returns whether the warp's next instruction belongs to a packet that already has a place in the queue. Must
-     *  not change state. */
+    /** Returns whether the warp's next instruction belongs to a packet that already has a place in the queue. The
+     *  hook must not change state. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
-    /** All memory instructions of a cycle form one packet, so `follows` has the same answer for all warps. A packet
-     *  passes over shared memory, and reads constants, as one access of all its lanes. If the flag is false, each
-     *  member makes these accesses alone. */
+    /** All memory instructions of a cycle form one packet, so the answer of `follows` is the same for all warps. The
+     *  instructions of a packet pass over shared memory, and read constants, in one access of all their lanes. If the
+     *  flag is false, each instruction makes these accesses alone. */
     bool packets_are_wide;
     /** Brings the counters of the mechanism up to date. */
     void (*account)(struct tim_mech *mech);
@@ -185,32 +188,33 @@ struct tim_mechanism {
      *  changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     bool every_cycle; /* `picks` is also called if no warp is ready */
-    /** Returns whether a ready warp, whose next instruction is @next, must not issue. Must not change state. */
+    /** Returns whether a ready warp, whose next instruction is @next, must not issue. The hook must not change
+     *  state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** Does the work of `holds` for all ready warps of scheduler @sched together: removes the warps that the mechanism
      *  throttles from @ready, which is as for `picks`. Returns true if it removed a warp. NULL: `holds` is called for
      *  each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
-    /** Selects which of the ready warps of scheduler @sched issues, in place of issue.policy. Returns its position,
-     *  as for `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has it. */
+    /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns its position, as for
+     *  `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has it. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
-     *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may
-     *  be too early. */
+     *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The returned
+     *  cycle may be too early. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
     /** Returns whether the mechanism throttles the warp until other warps act, for an unlimited time. */
     bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
-    /** Prints why a warp is held back: "score 212, ...". Without a line end. */
+    /** Prints why a warp is held back, such as "score 212, ...", without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
-    /** Gives the value of the @index-th gauge, a number that a trace shows over time, and its name in *name. False:
-     *  there is no such gauge. */
+    /** Gets the value and *name of gauge @index, a number that a trace shows over time. Returns false if there is no
+     *  such gauge. */
     bool (*gauge)(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value);
-    /** Prints its tables, line by line. */
+    /** Prints the tables of the mechanism, line by line. */
     void (*show)(struct tim_mech *mech, struct lw_sink *out);
-    /** Prints its part of a report, for the mechanism on all cores, @mech[@cores]: tables as text or, if @json, a
-     *  member of the report, `"name": value`. */
+    /** Prints the mechanism's part of a report, for the mechanism on all cores, @mech[@cores]: tables as text or, if
+     *  @json, a member of the report, `"name": value`. */
     void (*report)(struct tim_mech *const *mech, unsigned cores, bool json, struct lw_sink *out);
 };
 /** All mechanisms, in the order in which their hooks are called. */
@@ -233,16 +237,18 @@ struct tim_mechs {
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
     /** Arguments of the last call of hook `cycle`, and whether they still hold as schedulers issue. */
     struct tim_mechs_query {
-        bool lasts;       /* no scheduler changes `ready` of another, except by capacity of the load/store queue, and */
-        bool shares_pipes; /* by pipes: schedulers share pipes, so an issue of one may change the ready warps of later ones */
+        bool lasts;       /* no scheduler changes `ready` of another scheduler, except by the capacity of the load/store
+                           * queue, and */
+        bool shares_pipes; /* by pipes: the schedulers share pipes, so an issue of one may change the ready warps of
+                            * later ones */
         uint64_t at;      /* 1 + the cycle of the call */
         unsigned lsu_used; /* core->lsu_used at the call */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
-        /* enum tim_stall: the reason counted for a slot without an issue, mechanisms aside */
+        /* enum tim_stall: the reason counted for a slot without an issue, if mechanisms are ignored */
         uint8_t nearest[TIM_MAX_SCHEDS];
     } query;
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
-    uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots of live warps; of waiting warps */
+    uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots of live warps; slots of waiting warps */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + the value of each gauge last traced; 0: none */
     struct tim_mech_core core;
 };

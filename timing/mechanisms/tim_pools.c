@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two-level warp pools: warps of the active pool may issue, the others are pending. Source: specification of address
- * pre-computation 7.3 and 7.6. Our choice: a pool for each scheduler; which of several warps leaves first.
+ * pre-computation 7.3 and 7.6. Our choice: there is a pool for each scheduler; which of several warps leaves first.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -9,10 +9,10 @@
 
 /** State of a warp as a pool sees it. */
 enum state {
-    READY, /* waits for nothing, or for an event within the core */
-    MISS,  /* waits for memory outside the core */
-    OUT,   /* waits for other warps, a launch or a time */
-    GONE   /* has ended, or the slot is empty */
+    READY, /* the warp waits for nothing, or for an event within the core */
+    MISS,  /* the warp waits for memory outside the core */
+    OUT,   /* the warp waits for other warps, a launch or a time */
+    GONE   /* the warp has ended, or the slot is empty */
 };
 /** The active warps of a scheduler, and its pending warps in queue order. A warp's number is its slot divided by the
  *  number of schedulers. */
@@ -22,7 +22,7 @@ struct pool {
     unsigned queued;               /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
     uint64_t assigned;             /* the core's count of assigned warps at the last update */
-    uint64_t known[TIM_MAX_WARPS / 64]; /* active or pending, provided that `age` matches the warp */
+    uint64_t known[TIM_MAX_WARPS / 64]; /* warps that are active or pending, provided that `age` matches the warp */
     uint64_t age[TIM_MAX_WARPS];
 };
 struct pools {
@@ -111,8 +111,8 @@ static void take_new(struct pool *pool, const struct view *view)
     }
 }
 
-/** Removes from the active pool warps that have ended or wait for others. Of the warps that wait for memory, removes
- *  only the one with the lowest slot. */
+/** Removes from the active pool warps that have ended or that wait for other warps. Of the warps that wait for memory,
+ *  removes only the one with the lowest slot. */
 static bool demote(struct pool *pool, const struct view *view)
 {
     bool changed = false, missed = false;
@@ -236,6 +236,8 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_pools = {
-    .name = "pools", .summary = "active and pending warps: at most issue.active warps of each scheduler may issue; a warp that waits for memory outside the core, a barrier or a launch gives up its place",
+    .name = "pools", .summary = "active and pending warps: at most issue.active warps of each scheduler may issue. A "
+                                "warp that waits for memory outside the core, a barrier or a launch leaves the "
+                                "active warps",
     .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .every_cycle = true, .holds = holds, .why = why, .show = show,
 };

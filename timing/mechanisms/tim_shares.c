@@ -156,7 +156,7 @@ static void waits(struct tim_mech *mech, unsigned warp, bool begins)
     }
 }
 
-/* ---- life, words ---------------------------------------------------------------------------------- */
+/* ---- hooks, reports -------------------------------------------------------------------------- */
 
 static bool is_on(const struct tim_config *config)
 {
@@ -201,7 +201,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 
     for (size_t i = 0; i < s->records; i++)
         resident += s->record[i].used && !s->record[i].over;
-    lw_printf(out, "%u blocks are on the core; lines that pairs share, predicted and observed so far:\n", resident);
+    lw_printf(out, "blocks on the core: %u; lines that pairs of blocks share, predicted and observed so far:\n", resident);
     for (size_t i = 0; i < s->pairs; i++) {
         const struct record *a = &s->record[s->pair[i].a], *b = &s->record[s->pair[i].b];
         const uint64_t expected = predicted(a, b), seen = tim_lines_common(&a->lines, &b->lines);
@@ -222,12 +222,12 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
         const char *name, *words;
         unsigned counter;
     } rows[] = {
-        {"pairs", "pairs of blocks that were on a core together", TIM_CORE_shares_pairs},
-        {"predicted", "lines that they share as predicted", TIM_CORE_shares_predicted},
-        {"observed", "lines that they share as observed", TIM_CORE_shares_observed},
-        {"agreed", "pairs that share lines as predicted and observed", TIM_CORE_shares_agreed},
-        {"only_predicted", "pairs that share lines only as predicted", TIM_CORE_shares_only_predicted},
-        {"only_observed", "pairs that share lines only as observed", TIM_CORE_shares_only_observed},
+        {"pairs", "pairs of blocks that were on a core at the same time", TIM_CORE_shares_pairs},
+        {"predicted", "lines that pairs share in the prediction", TIM_CORE_shares_predicted},
+        {"observed", "lines that pairs share in the observation", TIM_CORE_shares_observed},
+        {"agreed", "pairs with shared lines in both the prediction and the observation", TIM_CORE_shares_agreed},
+        {"only_predicted", "pairs with shared lines only in the prediction", TIM_CORE_shares_only_predicted},
+        {"only_observed", "pairs with shared lines only in the observation", TIM_CORE_shares_only_observed},
     };
 
     lw_put(out, json ? "\"shares\": {" : "shared lines of blocks\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier do not count;
- * otherwise a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis
- * 3.4 (which does not specify the warps: A24).
+ * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier are not counted;
+ * otherwise a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis 3.4,
+ * which does not say which warps issue (choice A24).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -12,7 +12,7 @@ struct swl {
     struct tim_mech base;
     bool sticky;
     unsigned limit;
-    struct tim_mech_list running; /* warps that live and do not wait */
+    struct tim_mech_list running; /* warps that have not ended and do not wait */
     bool active[TIM_MAX_WARPS];   /* by slot: the warp has a place among the active warps */
     unsigned admitted;            /* number of warps that have a place among the active warps */
 };
@@ -112,7 +112,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     while (older < swl->running.count && swl->running.warp[older] != warp)
         older++;
-    lw_printf(out, "%u older warps of the core run, which is the limit (%u)", older, swl->limit);
+    lw_printf(out, "%u older warps of the core run, and issue.limit is %u", older, swl->limit);
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
@@ -126,7 +126,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct swl *swl = (const struct swl *)mech;
 
-    lw_printf(out, "limit %u, %u warps run; warps that may issue, the oldest first:", swl->limit, swl->running.count);
+    lw_printf(out, "limit %u; running warps: %u; warps that may issue, the oldest first:", swl->limit, swl->running.count);
     for (unsigned i = 0; i < swl->running.count; i++)
         if (swl->active[swl->running.warp[i]])
             lw_printf(out, " %u", swl->running.warp[i]);

@@ -5,10 +5,11 @@
  * of the gang table. Source: the warp scheduling thesis's specification 7.
  *
  * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
- * warps are at different pcs. Then it merges units of one set, and selects gangs. A selected gang reserves its
- * slices: no other warp of these slices may issue. A member may fail to issue with the others, because a debugger
- * holds it or capacity is missing. Such late members have priority over all other warps until the whole gang has
- * issued the instruction. A late member that a debugger holds leaves the gang; otherwise the gang could not continue.
+ * warps are at different pcs. Then the mechanism merges units (gangs or single warps) of one set, and selects gangs. A
+ * selected gang reserves its slices: no other warp of these slices may issue. A member may fail to issue with the
+ * others, because a debugger holds it or capacity is missing. Such late members have priority over all other warps
+ * until the whole gang has issued the instruction. A late member that a debugger holds leaves the gang; otherwise the
+ * gang could not continue.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
@@ -27,7 +28,7 @@ static void put(uint64_t *sets, unsigned set, bool is_in)
         sets[set / 64] &= ~(UINT64_C(1) << set % 64);
 }
 
-/* ---- counts over time ------------------------------------------------------------------------------------------ */
+/* ---- counters that are sums over cycles ------------------------------------------------------------------------ */
 
 /** Counts the cycles before @over with the current numbers of gangs and warps. */
 static void count_cycles(struct tim_vws *vws, uint64_t over)
@@ -131,7 +132,7 @@ uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *ga
     return pending;
 }
 
-/** Splits gangs whose warps continue at different pcs. Returns true if the table has changed. */
+/** Splits gangs whose warps continue at different pcs. Returns true if this changed the table. */
 static bool follow(struct tim_vws *vws, unsigned g)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -247,7 +248,7 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 struct choice {
     unsigned id, set;
     uint8_t members;
-    bool greedy; /* the gang or warp has issued in the preceding cycle */
+    bool greedy; /* the gang or warp issued in the preceding cycle */
     uint64_t age, pc;
 };
 
@@ -276,8 +277,8 @@ static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t
     return false;
 }
 
-/** Returns the unit of a set that may issue in mode `gang`: the one with the lowest pc, ready or not. TIM_VWS_UNITS:
- *  none. */
+/** Returns the unit of a set that may issue in mode `gang`: the unit with the lowest pc, ready or not. TIM_VWS_UNITS:
+ *  there is none. */
 static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
 {
     unsigned found = TIM_VWS_UNITS;
@@ -343,8 +344,8 @@ static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t 
     return all;
 }
 
-/** Counts ready single warps of slices that a gang has. With vws.policy lpc, reserves each other slice for its ready
- *  single warp with the lowest pc. Returns true if a single warp is ready. */
+/** Counts ready single warps of slices that a gang has reserved. With vws.policy lpc, reserves each other slice for its
+ *  ready single warp with the lowest pc. Returns true if a single warp is ready. */
 static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64], uint8_t taken)
 {
     uint64_t least[TIM_GANG_MEMBERS];
@@ -413,7 +414,7 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
     vws->base.core->count[TIM_CORE_vws_gang_issues] += chosen;
     if (vws->single != 0 && vws->config->vws_mode != TIM_VWS_GANG)
         single = choose_single(vws, ready, taken);
-    if (chosen != 0 || single) /* otherwise nothing issues, and the cycle may be skipped */
+    if (chosen != 0 || single) /* if neither was chosen, nothing issues, and the cycle may be skipped */
         tim_histogram_add(&vws->base.core->histogram[TIM_CORE_H_vws_gangs], chosen);
 }
 
@@ -522,7 +523,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     const unsigned m = warp % vws->slices;
     const uint8_t alone = set->table.alone;
 
-    count_cycles(vws, mech->core->now + 1); /* The current cycle may already be counted. */
+    count_cycles(vws, mech->core->now + 1); /* The counters may already include the current cycle. */
     vws->live -= set->table.live >> m & 1;
     set->fresh &= (uint8_t)~(1u << m);
     tim_gang_drop(&set->table, m);
@@ -576,7 +577,7 @@ static void refused(struct tim_mech *mech, unsigned warp)
     mark(vws, warp);
 }
 
-/* The memory instructions of a cycle form one packet: one access of all their lanes (7.2). */
+/* The memory instructions of a cycle form one packet, which makes one access of all their lanes (7.2). */
 
 static uint32_t packet_of(uint64_t cycle)
 {

@@ -2,12 +2,12 @@
 /*
  * Fetches of variable warp sizing. A gang fetches once for all of its warps. Gangs have priority on the ports of the
  * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. A slice with its own
- * instruction cache fetches from that cache. Other slices use a port while ports are free; slices take turns. Source:
+ * instruction cache fetches from that cache. Other slices use a port while ports are free, in rotation. Source:
  * specification 7.4.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
-/** Sets whose warps may have buffer space: single warps of each slice, and gangs. */
+/** Sets of which some warps may have buffer space: single warps of each slice, and gangs. */
 struct candidates {
     uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
 };

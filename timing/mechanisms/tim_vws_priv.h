@@ -14,7 +14,7 @@ enum {
 /** A set of the gang table, and the gang unit's view of its members. */
 struct tim_vws_set {
     struct tim_gang_set table;
-    uint8_t fresh;   /* members that began since the last cycle; they will form the set's gang */
+    uint8_t fresh;   /* members that began since the last cycle; they will form a gang of the set */
     uint8_t stepped; /* members that have issued since the last check of the set */
     uint8_t ways;           /* ways that have gangs, as of recount() */
     unsigned gangs, single; /* number of gangs and of single warps, as counted in `struct tim_vws` */
@@ -38,7 +38,7 @@ struct tim_vws {
     /* by slice: slot of the only warp that may issue in this cycle; -1: any single warp may issue */
     int issuer[TIM_GANG_MEMBERS];
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction last issued */
-    uint8_t size[TIM_GANG_MEMBERS]; /* by slice: number of warps that the issuer issues with */
+    uint8_t size[TIM_GANG_MEMBERS]; /* by slice: number of warps that the issuing unit issues */
     bool fills;                 /* a gang issues in some slices */
     uint8_t late;               /* slices on which late members issue */
     unsigned issue_next, fetch_next; /* units at which loose round robin continues */
@@ -62,7 +62,7 @@ static inline uint8_t tim_vws_members(const struct tim_vws_set *set, unsigned un
 }
 /** Returns whether @members wait at bsync in cycle @now. */
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
-/** Returns the members of a gang of the set that have not yet issued the instruction that others have issued. */
+/** Returns the members of a gang of the set that have not issued an instruction that other members have issued. */
 uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang);
 /** Implements hook `fetches`. */
 void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase);

@@ -33,7 +33,7 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         }
         lw_put(out, " issues when all its warps are ready and no gang with precedence has one of its slices");
     } else if (tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), mech->core->now)) {
-        lw_put(out, "it waits at bsync for other warps of its group");
+        lw_put(out, "the warp waits at bsync for other warps of its group");
         return;
     } else {
         lw_put(out, "the warp is single (not in a gang)");
@@ -63,7 +63,7 @@ static void put_area(const struct tim_vws *vws, struct lw_sink *out)
                 {"scoreboard of 1800 bits", .01925, vws->slices},            {"further control", .16, vws->slices}};
     double sum = 0;
 
-    lw_put(out, "area in 40 nm, by figures of the paper:\n");
+    lw_put(out, "area in 40 nm, computed from figures of the paper:\n");
     for (unsigned i = 0; i < LW_COUNT_OF(part); i++) {
         lw_printf(out, "  %-46s %u x %.4f = %.3f mm2\n", part[i].what, part[i].count, part[i].each, part[i].each * part[i].count);
         sum += part[i].each * part[i].count;
@@ -75,8 +75,7 @@ void tim_vws_show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct tim_vws *vws = (const struct tim_vws *)mech;
 
-    lw_printf(out, "%u gangs, %u single warps of %u live warps, in %u slices\n"
-                   "gang       pc  warp slots\n", vws->gangs, vws->single, vws->live, vws->slices);
+    lw_printf(out, "gangs: %u; single warps: %u of %u live warps; slices: %u\ngang       pc  warp slots\n", vws->gangs, vws->single, vws->live, vws->slices);
     for (unsigned g = 0; g < vws->sets; g++) {
         const struct tim_vws_set *set = &vws->set[g];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags of a cache: look-up, LRU by timestamps, sectors, dirty bytes, lines under way. */
+/* Tags of a cache: look-up, LRU by timestamps, sectors, dirty bytes, requested lines. */
 #include "timing/mem/tim_cache_priv.h"
 
 #include <assert.h>
@@ -11,20 +11,20 @@
 #define NO_MSHR UINT16_MAX
 #define NO_WAITER UINT32_MAX
 
-/* The data that accesses read and change. Four ways share a cache line of the host. A set of a core's cache
+/* The members that accesses read and change. Four ways share a cache line of the host. A set of a core's cache
  * therefore is one cache line, and an access waits for the host's memory only once. */
 struct way {
     uint64_t tag;    /* line number + 1, or NO_LINE */
     uint8_t full;    /* sectors that are completely valid */
     uint8_t partial; /* sectors with only some bytes valid; struct bytes has them */
     uint8_t dirty;   /* sectors with bytes to write to the next level */
-    uint8_t pending; /* sectors that are under way */
-    uint16_t mshr;   /* index of the line's MSHR; NO_MSHR: no sector is under way */
+    uint8_t pending; /* sectors that have been requested and have not arrived */
+    uint16_t mshr;   /* index of the line's MSHR; NO_MSHR: no sector has been requested */
     uint16_t stamp;  /* greater than the stamps of lines of the set that were used earlier */
 };
 enum { WAYS_A_LINE = 4 };
 _Static_assert(WAYS_A_LINE * sizeof(struct way) == 64, "four ways are a cache line");
-/** Bytes of the partial or dirty sectors of a way. Undefined for other sectors. */
+/** Bytes of the partial or dirty sectors of a way. The masks are undefined for other sectors. */
 struct bytes {
     uint64_t valid[4], dirty[4];
 };
@@ -32,12 +32,12 @@ struct mshr {
     uint32_t first, last; /* list of waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
-    bool doomed; /* the line was evicted while it was under way, and is removed when its waiters have been served */
+    bool doomed; /* the line was evicted after it had been requested, and is removed when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
     uint32_t next; /* next waiter of the line, or of the free list */
-    uint8_t need;  /* sectors that are still absent */
+    uint8_t need;  /* sectors that are still missing */
 };
 
 struct tim_cache {
@@ -54,16 +54,16 @@ struct tim_cache {
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* list of free waiters. There is one for each access that may wait. NO_WAITER: use
-                           * fresh_waiter */
+    uint32_t free_waiter; /* list of free waiters. There is one for each access that may wait. NO_WAITER: the list is
+                           * empty, use fresh_waiter */
     uint32_t fresh_waiter;
     size_t waiters;
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];
     struct tim_divisor by_sets;
     bool sets_are_a_power;
-    uint8_t fold[256];  /* by set of 32-byte pieces: sectors that contain at least one */
-    uint8_t whole[256]; /* by set of 32-byte pieces: sectors that the pieces cover completely */
+    uint8_t fold[256];  /* indexed by a set of 32-byte pieces: sectors that contain at least one of the pieces */
+    uint8_t whole[256]; /* indexed by a set of 32-byte pieces: sectors that the pieces cover completely */
 };
 
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
@@ -196,7 +196,7 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** Sets @to to @mask in sectors @sectors, leaves it as it is in sectors @have, and clears the rest. */
+/** Sets @to to @mask in sectors @sectors, leaves @to unchanged in sectors @have, and clears the rest. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {
@@ -208,7 +208,7 @@ static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have
         to[w] = (to[w] & old[w]) | (mask[w] & new[w]);
 }
 
-/** Gives the bytes of @from that are in sectors @sectors. */
+/** Gets the bytes of @from that are in sectors @sectors. */
 static void bytes_of(const struct tim_cache *c, const uint64_t from[4], unsigned sectors,
                      uint64_t out[4])
 {
@@ -267,14 +267,14 @@ static inline uint8_t digest_of(uint64_t tag)
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
-/** Compares the hash of a tag with the hashes of 8 ways from word @word on. Returns the top bit of each matching byte,
- *  and possibly of other bytes. */
+/** Compares the hash of a tag with the hashes of 8 ways from word @word on. Returns the top bit of each matching byte;
+ *  the top bits of other bytes may be set, too. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t other = digest[word] ^ digest_of(tag) * ones;
 
-    return (other - ones) & ~other & ones << 7; /* tests for zero bytes */
+    return (other - ones) & ~other & ones << 7; /* finds zero bytes */
 }
 
 /** Does the search of find_in() for sets that span several cache lines of the host. Checks only ways whose hash
@@ -314,7 +314,7 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
     return find_in(c, set_of(c, line), line);
 }
 
-/** Returns the first empty way of a set, else the oldest one that is not under way, else SIZE_MAX. */
+/** Returns the first empty way of a set, else the oldest way that has not been requested, else SIZE_MAX. */
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
@@ -341,7 +341,7 @@ static void place(const struct tim_cache *c, unsigned set, size_t index,
     out->index = index;
 }
 
-/** Describes the victim if an absent line takes way @index. */
+/** Gets the line that would be evicted if an absent line took way @index. */
 static void describe_victim(const struct tim_cache *c, unsigned set, size_t index,
                             struct tim_cache_result *out)
 {
@@ -414,7 +414,7 @@ void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-/** Renumbers stamps from 1, in the same order in each set, before the clock wraps. */
+/** Before the clock wraps, renumbers stamps from 1, in the same order in each set. */
 static void renumber(struct tim_cache *c)
 {
     size_t lines = (size_t)c->sets * c->shape.ways;
@@ -573,7 +573,7 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
         merge_bytes(cache, cache->bytes[index].dirty, way->dirty, mask, sectors);
         way->dirty |= (uint8_t)sectors;
         if (way->pending != 0)
-            cache->mshr[way->mshr].doomed = false; /* the line must remain: it has new bytes */
+            cache->mshr[way->mshr].doomed = false; /* the line must remain, because new bytes were written to it */
     }
     touch(cache, index);
 }

@@ -12,7 +12,8 @@
 
 #include "timing/tim_priv.h"
 
-/** Division by a fixed number: a multiplication for all x for which that gives the exact quotient. */
+/** Division by a fixed number, as a multiplication. It is used for all x for which the multiplication gives the exact
+ *  quotient. */
 struct tim_divisor {
     uint64_t by, magic, limit;
 };
@@ -29,8 +30,8 @@ static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
 
 struct tim_cache_shape {
     unsigned bytes, line, sector, ways; /* line and sector are powers of two, sector <= line <= 256 */
-    unsigned mshrs;                     /* maximum number of lines under way */
-    unsigned merges;                    /* maximum number of accesses that wait for one line, the first included */
+    unsigned mshrs;                     /* maximum number of requested lines */
+    unsigned merges;                    /* maximum number of accesses that wait for one line, including the first */
     bool hash; /* set index: exclusive or of the bits of the line number; the number of sets must be a power of two */
 };
 
@@ -41,10 +42,10 @@ void tim_cache_destroy(struct tim_cache *cache);
 enum tim_cache_answer {
     TIM_CACHE_HIT,
     TIM_CACHE_MISS,     /* read: sectors `fetch` must be requested from the next level; write: the line is absent */
-    TIM_CACHE_MERGE,    /* read: the line is under way; `fetch` is 0 unless sectors are added */
-    TIM_CACHE_NO_MSHR,  /* blocked, nothing has changed: all MSHRs are in use */
+    TIM_CACHE_MERGE,    /* read: the line has been requested; `fetch` is 0 unless the access adds sectors */
+    TIM_CACHE_NO_MSHR,  /* blocked, and nothing has changed: all MSHRs are in use */
     TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
-    TIM_CACHE_NO_WAY    /* all ways of the set have lines that are under way */
+    TIM_CACHE_NO_WAY    /* all ways of the set have requested lines */
 };
 static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 {
@@ -61,12 +62,13 @@ struct tim_cache_result {
     uint16_t owner;         /* hit: owner that the line had before this read */
     uint16_t victim_owner;  /* evicted: the owner of the evicted line */
     uint64_t victim;        /* evicted: address of the evicted line */
-    uint64_t dirty[4];      /* evicted: bytes of the evicted line that must be written to the next level; often none */
+    uint64_t dirty[4];      /* evicted: bytes of the evicted line that must be written to the next level; often the mask
+                             * is empty */
     size_t index;           /* internal to the cache */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 
-/** Gives the result that tim_cache_read() would give now. Changes nothing. */
+/** Gives the result that tim_cache_read() would give now, and changes nothing. */
 void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
 /** Does what tim_cache_read() does. The preceding look-up must not have been blocked, and nothing may have changed
@@ -77,39 +79,39 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint1
  *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns it when all its
  *  bytes are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access
  *  changes nothing.
- *  @owner  identifies the warp slot that brings the line; kept with the line, for policies */
+ *  @owner identifies the warp slot that brings the line. The cache stores it for policies. */
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
-/** Does tim_cache_read() if it is a hit, else nothing. Returns true for a hit. */
+/** Does tim_cache_read() if it is a hit, else nothing. Returns true if it was a hit. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** Does tim_cache_read() for any bytes of the line if all of it is present, else nothing. May return false for a
- *  hit. */
+/** Does tim_cache_read() if the whole line is present, for any bytes of it, else nothing. The function may return false
+ *  although tim_cache_read() would be a hit. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
-/** Writes bytes @mask. If the line is present or under way, the bytes become valid: a hit.
- *  @allocate  if the line is absent, a way is taken without a read (single bytes are valid); the answer is MISS or
- *             TIM_CACHE_NO_WAY. Without it an absent line remains absent; the answer is MISS
+/** Writes bytes @mask. If the line is present or has been requested, the bytes become valid, and the access is a hit.
+ *  @allocate if the line is absent, a way is taken without a read (single bytes are valid); the answer is MISS or
+ *             TIM_CACHE_NO_WAY. Without @allocate an absent line remains absent; the answer is MISS
  *  @dirty     the bytes must be written to the next level when the line is evicted (write-back) */
 void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out);
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);
 
-/** Fills sectors of a line under way that have arrived. Stores their waiters to @waiters, in order of arrival (at
+/** Fills the sectors of a requested line that have arrived. Stores their waiters to @waiters, in order of arrival (at
  *  most shape.merges), and returns their number. The MSHR becomes free when no sector is missing. */
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
 
-/** Evicts the line without a write to the next level. A line under way first serves its waiters. Returns false if
- *  the line was absent. */
+/** Evicts the line without a write to the next level. A requested line first serves its waiters. Returns false if the
+ *  line was absent. */
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 
 
-/** Evicts all lines below address @end that have no dirty bytes and are not under way. */
+/** Evicts all lines below address @end that have no dirty bytes and have not been requested. */
 void tim_cache_invalidate(struct tim_cache *cache, uint64_t end);
 
-/** Return the sectors that @mask touches, and the bytes of sectors. */
+/** Return the sectors that contain bytes of @mask, and the bytes of sectors. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);
 void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uint64_t out[4]);
 
@@ -121,7 +123,7 @@ unsigned tim_cache_mshrs_used(const struct tim_cache *cache);
 struct tim_cache_line {
     uint64_t line;
     uint64_t valid[4], dirty[4];
-    unsigned pending; /* sectors under way */
+    unsigned pending; /* requested sectors */
     unsigned waiters;
     unsigned age;     /* number of lines of the set that were used later */
     uint16_t owner;

@@ -13,15 +13,15 @@
 struct making {
     struct tim_line *out;
     unsigned count;
-    unsigned from; /* first access that later lanes may join */
-    unsigned last; /* the access that a lane joined last */
+    unsigned from; /* first access to which bytes of later lanes may be added */
+    unsigned last; /* the access to which bytes of a lane were added last */
     unsigned line_bytes;
     bool write; /* masks contain exactly the lanes' bytes, also with the older rules */
     /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. Valid only if there are more
      *  than FEW of them: a short list is searched without it. */
     uint8_t slot[64];
 };
-/* Values of a slot that are no index of an access. Indices are below 254. */
+/* Values of a slot that are not an index of an access. Indices are below 254. */
 enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe };
 enum { FEW = 6 };
 
@@ -117,7 +117,7 @@ static inline void add_piece(struct making *m, uint64_t address, unsigned bytes,
 }
 
 /** Adds a transaction of the older rules, for @lanes: an access for each of its lines. Other transactions do not
- *  share these. */
+ *  share these accesses. */
 static void add_transaction(struct making *m, const struct emu_access *a, uint64_t address,
                             unsigned bytes, uint64_t lanes)
 {
@@ -183,7 +183,7 @@ static void half_strict(struct making *m, const struct emu_access *a, uint64_t l
 }
 
 /** Adds a half warp by the rule of compute capability 1.2, 1.3: the segment of the lowest remaining lane serves all
- *  lanes in it. The segment is reduced to the half, and the quarter, that contains them all. */
+ *  lanes in this segment. The segment is reduced to its half, and then its quarter, if this contains all these lanes. */
 static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;
@@ -246,7 +246,7 @@ static inline void add_dense(struct making *m, uint64_t address, unsigned bytes,
     }
 }
 
-/** Avoids the division if possible. */
+/** Avoids the division where possible. */
 static inline bool is_multiple(uint64_t address, unsigned bytes)
 {
     return (bytes & (bytes - 1)) == 0 ? (address & (bytes - 1)) == 0 : address % bytes == 0;

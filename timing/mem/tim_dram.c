@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and one command per
- * edge. This file has the effects of commands. Each implementation of the memory side selects commands itself.
+ * edge. This file has the effects of commands. Each implementation of the memory side has its own selection of
+ * commands.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -23,7 +24,7 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
 
 /* ---- refresh ---------------------------------------------------------------------------------- */
 
-/** Returns the number of the latest refresh that has begun, from 1 on, and its edge; 0: none. */
+/** Returns the number of the latest refresh that has begun, counted from 1, and its edge; 0: none has begun. */
 static uint64_t latest_refresh(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge,
                                uint64_t *begun)
 {

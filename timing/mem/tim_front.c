@@ -145,8 +145,7 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** Returns whether the missed line is the first line of the stream buffer. Other lines of the buffer are not
- *  compared. */
+/** Returns whether the missed line is the first line of the stream buffer, with which alone it is compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -154,7 +153,7 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
     return stream->count != 0 && entry_of(stream, 0)->line == line;
 }
 
-/** Requests the next line of the stream. Returns false if there is none to request. */
+/** Requests the next line of the stream. Returns false if there is no line to request. */
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -196,7 +195,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request)
 
 /* ---- look-ups ---------------------------------------------------------------------------------------- */
 
-/** Handles a miss: @warp waits, with a new MSHR or the MSHR of the line. *new: the line was not under way. */
+/** Handles a miss: @warp waits, with a new MSHR or the MSHR of the line. *new: the line had not been requested. */
 static enum tim_front_answer miss(struct tim_cache *cache, uint64_t line, unsigned warp, bool *new)
 {
     static const uint64_t all[4] = {1, 0, 0, 0};

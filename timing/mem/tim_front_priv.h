@@ -9,7 +9,7 @@
  *   miss -> queue of the scheduler -> arbiter, one a cycle -> link -> L1, one a cycle in order, or the next level
  *        <- one a cycle                                    <- link <-             (one: fetch.ports)
  *
- * emu has the values: this models only when a line is present.
+ * emu has the values; this model only determines when a line is present.
  */
 #ifndef TIM_FRONT_PRIV_H
 #define TIM_FRONT_PRIV_H
@@ -19,7 +19,7 @@
 enum {
     TIM_STREAM_MOST = 64,  /* maximum of fetch.prefetch */
     TIM_FRONT_QUEUE = 128, /* maximum of fetch.cache_mshrs + constant.mshrs */
-    TIM_FRONT_AHEAD_MOST = 256 /* prefetches of a core under way; more are not requested */
+    TIM_FRONT_AHEAD_MOST = 256 /* maximum number of requested prefetches of a core */
 };
 
 /** Receiver of a line. */
@@ -48,7 +48,7 @@ struct tim_front_link {
 };
 /** Stream buffer: consecutive lines after a missed one. */
 struct tim_stream {
-    uint64_t next, end;    /* line to request next; 0, or `end` and above: none */
+    uint64_t next, end;    /* line to request next; 0, or a value from `end` on: none */
     unsigned first, count;
     struct tim_streamed {
         uint64_t line;
@@ -72,14 +72,14 @@ struct tim_front {
     /* first cycle with a free answer slot on the link from L1; number of slots used in that cycle */
     uint64_t answers_from;
     unsigned answers;
-    unsigned taken;        /* ports of L1 used in this cycle by other requests, before the arbiter */
-    unsigned ahead;        /* number of prefetches under way */
+    unsigned taken;        /* number of ports of L1 that other requests have used in this cycle, before the arbiter */
+    unsigned ahead;        /* number of requested prefetches */
     uint32_t free;
     struct tim_front_request *request; /* [tim_front_most()] */
     struct tim_front_link down, up; /* down: to L1; up: from L1 */
 };
 
-/** Returns the maximum number of requests under way in a core: each miss has an MSHR of its cache. */
+/** Returns the maximum number of outstanding requests of a core: each miss has an MSHR of its cache. */
 static inline unsigned tim_front_most(const struct tim_config *config)
 {
     return config->issue_schedulers * (config->fetch_cache_mshrs + config->constant_mshrs) + config->constant_mshrs +
@@ -94,16 +94,16 @@ enum tim_front_answer {
     TIM_FRONT_COMES,  /* @warp was added to the waiters of the line */
     TIM_FRONT_BLOCKED /* no MSHR, merge entry or way is free; nothing has changed */
 };
-/** Fetches from @line for @warp of scheduler @s. @end: address past the program; lines from there on are not
+/** Fetches from @line for @warp of scheduler @s. @end: address after the program; lines from there on are not
  *  prefetched. */
 enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint64_t line, unsigned warp, uint64_t end);
 /** Looks up @line of constant space, which has an operand of the instruction that @warp would issue. */
 enum tim_front_answer tim_front_operand(struct tim_front *front, unsigned s, uint64_t line, unsigned warp);
 /** Requests @line, on which the constant cache of the core has missed. */
 void tim_front_load(struct tim_front *front, uint64_t line);
-/** Runs the arbiter: sends one request to each free port of L1, from the queue of a scheduler or else from its
- *  stream buffer. If @all, checks every scheduler, even if it is not in `may_request`. Returns true if anything has
- *  changed. */
+/** Runs the arbiter: sends one request to each free port of L1, from the queue of a scheduler or, if that is empty,
+ *  from its stream buffer. If @all, checks every scheduler, even if it is not in `may_request`. Returns true if
+ *  anything has changed. */
 bool tim_front_grant(struct tim_front *front, bool all, uint64_t now);
 /** Sends the answer to @request, whose line L1 has, from the next cycle on. */
 void tim_front_answer(struct tim_front *front, uint32_t request, uint64_t now);
@@ -131,7 +131,7 @@ static inline uint64_t tim_front_arrival(const struct tim_front_link *link)
 /** fetch.prefetch without L0 caches: a stream of lines of the instruction cache. All zero: no stream. */
 struct tim_ahead {
     uint64_t at;         /* line of the stream that was fetched last */
-    uint64_t next, stop; /* lines to be requested: from `next` on, before `stop` */
+    uint64_t next, stop; /* lines to be requested: from line `next` on, up to line `stop` (exclusive) */
     uint64_t end;        /* end of the program */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of hits and misses: the warp that brought each line, and the lines of a fully associative cache. */
+/* Classes of hits and misses: stores the warp that brought each line, and the lines of a fully associative cache. */
 #include "timing/mem/tim_locality_priv.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct record {
     uint32_t younger, older; /* links in the list of lines in the fully associative cache */
     uint8_t lane;           /* the lowest lane that brought the line */
     bool known;             /* a load has accessed the line */
-    bool held;              /* the fully associative cache contains it */
+    bool held;              /* the fully associative cache contains the line */
 };
 struct tim_locality {
     struct record *record; /* [count], in order of first use */
@@ -129,7 +129,7 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
     else
         class = r->warp == warp ? TIM_MISS_WARP : TIM_MISS_OTHER;
     make_youngest(locality, r);
-    if (!hit || !r->known) { /* a line allocated by a store to local memory is first known at its first load */
+    if (!hit || !r->known) { /* a line that a store to local memory allocated becomes known at its first load */
         r->warp = warp;
         /* the older coalescing rules access lines that no lane touches */
         r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0;

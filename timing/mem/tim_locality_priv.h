@@ -16,9 +16,9 @@ enum tim_locality_class {
     TIM_HIT_WARP,        /* hit: another lane of the warp brought the line */
     TIM_HIT_OTHER,       /* hit: another warp brought the line */
     TIM_MISS_COMPULSORY, /* miss: the first load of the line by the core */
-    TIM_MISS_CONFLICT,   /* a fully associative cache would have the line */
-    TIM_MISS_WARP,       /* capacity: the same warp brought the line last */
-    TIM_MISS_OTHER,      /* capacity: another warp brought the line last */
+    TIM_MISS_CONFLICT,   /* miss: a fully associative cache would have the line */
+    TIM_MISS_WARP,       /* miss: capacity; the same warp brought the line last */
+    TIM_MISS_OTHER,      /* miss: capacity; another warp brought the line last */
     TIM_LOCALITY_CLASSES
 };
 struct tim_locality;
@@ -27,12 +27,12 @@ struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
 /** Adds a record for the line at address @line before it is accessed. Returns false without memory. */
 bool tim_locality_add(struct tim_locality *locality, uint64_t line);
-/** Classifies a load by lanes @lanes of warp @warp from a line that tim_locality_add() has added. If the line is under
- *  way, tim_locality_merge() must be called instead.
+/** Classifies a load by lanes @lanes of warp @warp from a line that tim_locality_add() has added. If the line has been
+ *  requested and is absent, tim_locality_merge() must be called instead.
  *  @warp  a number unique among all warps */
 enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint64_t line,
                                             uint64_t warp, uint64_t lanes, bool hit);
-/** Makes the line, for which a load waits while it is under way, the youngest. */
+/** Makes the line, which has been requested and for which a load waits, the youngest. */
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
 /** Removes the line, which a store or an atomic evicts: its next miss is not a conflict. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);

@@ -30,7 +30,7 @@ static inline uint64_t tim_clock_edge(const struct tim_clock *clock, uint64_t no
     return clock->edges.by == clock->cycles.by ? now
                                                : tim_divide(&clock->cycles, now * clock->edges.by);
 }
-/** Returns the cycle into which edge @edge falls. */
+/** Returns the cycle of clocks.core that contains edge @edge. */
 static inline uint64_t tim_clock_cycle(const struct tim_clock *clock, uint64_t edge)
 {
     return clock->edges.by == clock->cycles.by
@@ -45,8 +45,8 @@ struct tim_list {
 };
 struct tim_node { /* a packet; it is in one list at a time */
     struct tim_packet packet;
-    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge at which the packet
-                     * may leave */
+    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge from which on the
+                     * packet may leave */
     uint64_t local; /* packet.line in the address space of the slice */
     uint32_t next;
     uint32_t came;  /* edge from which on the slice saw the packet, modulo 2^32 */
@@ -56,8 +56,8 @@ struct tim_node { /* a packet; it is in one list at a time */
 };
 struct tim_request { /* a DRAM request: bursts of one line */
     uint64_t line;   /* address in the address space of the slice */
-    uint64_t when;   /* completed read: cycle from which on the slice sees it */
-    uint64_t since;  /* first edge at which the controller saw it */
+    uint64_t when;   /* completed read: cycle from which on the slice sees the completion */
+    uint64_t since;  /* first edge at which the controller saw the request */
     uint64_t order;  /* fast: sequence number of its arrival at the channel */
     uint32_t next;
     uint32_t next_of_bank; /* fast: next request of the same bank */
@@ -65,7 +65,7 @@ struct tim_request { /* a DRAM request: bursts of one line */
     uint32_t requester;  /* reads, for traces: the requester; TIM_NONE: a write */
     uint32_t row;
     uint16_t slice, bank;
-    uint8_t bursts;  /* number of bursts left */
+    uint8_t bursts;  /* number of bursts that remain */
     uint8_t sectors;
     bool write, started;
 };
@@ -74,7 +74,7 @@ struct tim_request { /* a DRAM request: bursts of one line */
 
 struct tim_net {
     unsigned inputs, outputs;
-    unsigned in_capacity, out_capacity; /* packets: at an input; in transit to an output or at it */
+    unsigned in_capacity, out_capacity; /* maximum number of packets at an input; in transit to an output or at it */
     unsigned latency, flit_bytes;
     struct tim_list *in;
     struct tim_list *out;        /* packets in order; the receiver takes the first when it has arrived */
@@ -94,7 +94,7 @@ struct tim_bank {
     bool fresh;      /* no burst was read or written since the row was opened */
     uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows these commands */
 };
-/** Fast: commands that a bank may wait to give. The channel limits each kind separately. */
+/** Fast: commands that a bank may be waiting to give. The channel limits each kind of command separately. */
 enum tim_command { TIM_READ, TIM_WRITE, TIM_ACTIVATE, TIM_PRECHARGE, TIM_COMMANDS };
 /** Fast: the request that a bank serves next, and the command that it needs. */
 struct tim_aim {
@@ -126,19 +126,20 @@ struct tim_channel {
 /* ---- slices -------------------------------------------------------------------------------- */
 
 struct tim_slice {
-    unsigned index, channel, part, parts; /* index among the slices of the channel; their number */
+    unsigned index, channel, part, parts; /* index among the slices of the channel; number of these slices */
     struct tim_cache *cache;       /* tags of the L2; NULL: no L2 */
     struct tim_list pipe;          /* answers with the edge from which on each may leave */
     struct tim_list fills;         /* requests completed by DRAM */
     struct tim_list writes;        /* requests that go to DRAM when its queue has space */
-    unsigned reading;              /* without an L2: number of reads under way */
+    unsigned reading;              /* without an L2: number of outstanding reads */
     bool no_capacity; /* the first packet of the input needs space in the DRAM queue; a fill resets no_capacity */
     struct tim_cache_result looked; /* fast: while no_capacity, the result of the look-up */
     bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
                                     * free */
     uint64_t busy;                 /* edge before which an atomic occupies the slice */
     uint64_t head_since;           /* edge from which on the first packet of the input is present */
-    uint32_t arrived, newest;      /* number of packets of the input seen by the slice; the last packet that it saw */
+    uint32_t arrived, newest;      /* number of packets of the input that the slice has seen; the last packet that it
+                                    * saw */
     struct tim_slice_stats stats;
 };
 
@@ -168,8 +169,8 @@ struct tim_mem {
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
-/** tim_mem_enter() adds a packet and determines its slice and flits. tim_mem_leave() removes one for a core, if one
- *  has arrived. */
+/** tim_mem_enter() adds a packet and determines its slice and flits. tim_mem_leave() removes a packet for a core, if
+ *  one has arrived. */
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
@@ -180,7 +181,7 @@ const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, uns
 
 uint32_t tim_request_take(struct tim_mem *mem);
 void tim_request_give(struct tim_mem *mem, uint32_t index);
-/** Append @index to a list of nodes or requests of @pool; remove the first element. */
+/** Append @index to a list of nodes or requests of @pool; remove the first element of a list. */
 #define tim_list_push(pool, list, index)                                             \
     do {                                                                              \
         struct tim_list *list_ = (list);                                              \
@@ -205,7 +206,7 @@ void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet
  *  divides by the number of slices. */
 unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local);
-/** Gives the DRAM bank and row of an address of a slice. */
+/** Gets the DRAM bank and row of an address of a slice. */
 void tim_dram_locate(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row);
 
@@ -216,8 +217,8 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
  *  later. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
-/** Moves the first packet of @input to @output at @edge of cycle @now. @after: the arrival is visible only from the
- *  cycle after that of its edge (the phase of the receiver precedes that of the network). */
+/** Moves the first packet of @input to @output at @edge of cycle @now. @after: the receiver sees the arrival only in
+ *  the cycle after the cycle of its edge, because the phase of the receiver precedes the phase of the network. */
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
                        uint64_t edge, uint64_t now, bool after);
 
@@ -233,7 +234,7 @@ static inline bool tim_channel_has_capacity(const struct tim_mem *mem,
 {
     return channel->count < mem->config->dram_queue;
 }
-/** Commands that a scheduler selected: open a row, close a row. */
+/** Execute a command that a scheduler selected: open a row, close a row. */
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                           uint32_t row, uint64_t edge);
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,

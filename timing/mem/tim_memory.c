@@ -140,8 +140,8 @@ struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim
     mem->line_bytes = config->l2_line;
     tim_divisor_init(&mem->by_slices, config->l2_slices);
     tim_divisor_init(&mem->by_flit_bytes, config->icnt_flit_bytes);
-    /* A packet is in one place at a time, so the number of places limits the number of packets. Above a million packets
-     * the cores wait. */
+    /* A packet is in one place at a time, so the number of places limits the number of packets. If there are more
+     * than a million packets, the cores wait. */
     nodes = (uint64_t)config->core_count * (2ull * config->icnt_queue + config->icnt_latency) +
             slices * (config->l2_queue + config->icnt_latency + config->l2_latency + waiting +
                       config->icnt_queue);

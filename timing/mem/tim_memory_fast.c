@@ -5,8 +5,8 @@
  * receiver. A superfluous tick changes nothing, so an additional bit is harmless; a missing bit would make results
  * differ from the reference (tests/timing/prop_tim_memory.c).
  *
- * The ticks of gemm on `fermi` take 8.9 million host instructions, with tim_reference_memory.c 87.0 million; for bfs
- * 23.0 and 214 million (callgrind). Cycles are the same with both.
+ * On `fermi` the ticks take 8.9 million host instructions for gemm (tim_reference_memory.c: 87.0 million), and 23.0
+ * million for bfs (214 million; callgrind). Both give the same cycles.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -45,7 +45,8 @@ static struct tim_wheel *create_wheel(const struct tim_config *config)
     return w;
 }
 
-/** Ticks the part in cycle @cycle or, if that is far away, earlier, but not before the current cycle. */
+/** Schedules a tick of the part in cycle @cycle; if that is far away, in an earlier cycle, but not before the current
+ *  one. */
 static inline void wake(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t cycle)
 {
     struct tim_wheel *w = mem->wheel;
@@ -89,7 +90,7 @@ static void advance(struct tim_mem *mem, uint64_t now)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/** Determines the target and command of the bank, after its requests or its row have changed. Same rule as
+/** Determines the target and command of the bank after its requests or its row have changed. The rule is the rule of
  *  target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
@@ -224,7 +225,7 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
         wake_at_edge(mem, SLICES, slice, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->request[fills->last].when));
     }
-    for (unsigned w = 0; w < 4; w++) { /* the queue has space again */
+    for (unsigned w = 0; w < 4; w++) { /* the queue has space again, so these slices may continue */
         for (LW_EACH_BIT(k, channel->capacity_waits[w]))
             wake(mem, SLICES,
                  (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
@@ -233,8 +234,8 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     }
 }
 
-/** Returns the bank whose command is given at @edge: column commands before row commands, then the oldest; TIM_NONE:
- *  none. *next: no other command is possible before that edge. */
+/** Returns the bank whose command is given at @edge: column commands precede row commands, and the oldest request goes
+ *  first; TIM_NONE: none. *next: no other command is possible before that edge. */
 static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
 {
     const uint64_t *limit = channel->limit;
@@ -265,7 +266,7 @@ static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_
     return best;
 }
 
-/** Runs edge @edge of a channel. Returns the edge before which the channel can do nothing more. */
+/** Runs edge @edge of a channel. Returns the edge before which the channel has nothing more to do. */
 static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const uint64_t *limit = channel->limit;
@@ -296,7 +297,7 @@ static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, u
     return next > edge ? next : edge + 1;
 }
 
-/** Runs edge @edge of a channel with refresh, as tick_channel(). */
+/** Does what tick_channel() does, for a channel with refresh. */
 static uint64_t tick_refreshed(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     bool closed, refreshes = tim_channel_refresh(mem, channel, edge, &closed);
@@ -322,7 +323,7 @@ static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/** Sets the cycle in which the slice may act, at edge @next or later. @done: it has acted at the preceding edge. */
+/** Sets the cycle in which the slice may act at edge @next or later. @done: the slice has acted at the preceding edge. */
 static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t next, bool done)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
@@ -384,8 +385,8 @@ void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, ui
     wake_at_edge(mem, phase_of(mem, net), output, &mem->icnt, edge);
 }
 
-/** Returns the input to serve at @edge, from the output's next input on; net->inputs: none. *next: the first edge at
- *  which an input with a packet for the output is free. */
+/** Returns the input to serve at @edge, searched from the output's next input on; net->inputs: none. *next: the first
+ *  edge at which an input with a packet for the output is free. */
 static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t edge,
                            uint64_t *next)
 {
@@ -438,7 +439,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     if (net == &mem->requests)
         wake_at_edge(mem, SLICES, output, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->node[index].when));
-    else if (full) /* a slice may wait for the space; its phase is over in this cycle */
+    else if (full) /* a slice may wait for the space, but its phase of this cycle is over */
         wake_at_edge(mem, SLICES, input, &mem->l2, tim_clock_edge(&mem->l2, now + 1));
     for (unsigned w = 0; w < net->want_words; w++)
         if (net->wants[output * net->want_words + w] != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the state of the memory side: queues, lines under way, open rows; empty items are omitted. Addresses are
+/* Prints the state of the memory side: queues, requested lines, open rows; empty items are omitted. Addresses are
  * global memory addresses. */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -7,7 +7,7 @@ static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
 {
     for (unsigned i = 0; i < mem->config->core_count; i++)
         if (mem->requests.in[i].count != 0 || mem->replies.out[i].count != 0)
-            lw_printf(out, "core %u: %u of at most %u packets wait to be sent, %u answers are arriving\n", i,
+            lw_printf(out, "core %u: %u of at most %u packets wait to be sent; answers that are arriving: %u\n", i,
                       mem->requests.in[i].count, mem->requests.in_capacity,
                       mem->replies.out[i].count);
 }
@@ -21,8 +21,9 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
 
     if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
         return;
-    lw_printf(out, "slice %u: %u packets arrive, %u of at most %u outstanding lines, %u requests in the pipe, "
-                   "%u writes wait for DRAM, %u reads return from it, %u answers wait to be sent\n",
+    lw_printf(out, "slice %u: arriving packets: %u; outstanding lines: %u of at most %u; requests in the pipe: %u; "
+                   "writes that wait for DRAM: %u; reads that return from DRAM: %u; answers that wait to be sent: "
+                   "%u\n",
               slice->index, input, mshrs, mem->config->l2_mshrs, slice->pipe.count,
               slice->writes.count, slice->fills.count, output);
     for (unsigned set = 0; slice->cache != NULL && set < tim_cache_sets(slice->cache); set++)
@@ -45,7 +46,7 @@ static void show_channel(const struct tim_mem *mem, const struct tim_channel *ch
         open += channel->bank[b].row != TIM_NO_ROW;
     if (channel->count + open == 0)
         return;
-    lw_printf(out, "channel %u: %u of %u requests", channel->index, channel->count,
+    lw_printf(out, "channel %u: requests %u of %u", channel->index, channel->count,
               mem->config->dram_queue);
     for (unsigned b = 0; b < mem->config->dram_banks; b++)
         if (channel->bank[b].row != TIM_NO_ROW)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets: memory instructions of several warps that pass the load/store unit as one instruction. The members of a
- * packet issue while the packet is open. If a later member accesses a line that an earlier member accesses, it does
- * not make that access: it shares ("rides on") the earlier access.
+ * packet issue while the packet is open. If a later member accesses a line that an earlier member accesses, the later
+ * member does not make that access: it shares ("rides on") the earlier access.
  *
  *      member 0   line A   line B            accesses 0, 1 of its own
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
  *
- * This module records the access for each line, and its riders. It identifies instructions by number.
+ * This module records the access for each line, and its riders. Instructions are identified by number.
  * timing/core/tim_lsu_body.h determines when riders complete, and gives a packet one place in the queue.
  */
 #ifndef TIM_PACKETS_PRIV_H
@@ -26,14 +26,14 @@ struct tim_link {
 };
 /** An access of a member that later members may share. */
 struct tim_packet_access {
-    uint64_t line, like; /* an access shares it only if its kind equals `like` */
+    uint64_t line, like; /* another access shares this one only if its kind equals `like` */
     uint32_t op, step;
-    bool twice;          /* the member has another access to the line: neither is shared */
+    bool twice;          /* the member has another access to the line, so neither is shared */
 };
 /** Lanes of members that access shared memory, combined into one wide access. */
 struct tim_packet_banks {
-    uint8_t kind, bytes; /* kind, and bytes per lane, of the accesses combined */
-    unsigned used;       /* lanes so far, inactive ones included */
+    uint8_t kind, bytes; /* kind, and bytes per lane, of the combined accesses */
+    unsigned used;       /* number of lanes so far, including inactive lanes */
     uint64_t lanes, address[64];
     unsigned passes;     /* passes for all lanes together */
     uint32_t op;         /* the op of the first member */
@@ -41,8 +41,8 @@ struct tim_packet_banks {
 enum { TIM_STEP_BANKS = 0xfffffffe }; /* step of a ride on passes over shared memory */
 struct tim_packet_entry {
     uint32_t number;     /* number of the packet; 0: the entry is free */
-    unsigned left;       /* members that still have accesses of their own to make */
-    unsigned waiting;    /* together: members without their data */
+    unsigned left;       /* number of members that still have accesses of their own to make */
+    unsigned waiting;    /* together: number of members without their data */
     bool together;       /* no member gets its data before the last member */
     uint64_t data_at;    /* together: latest cycle in which a member's data arrived */
     struct tim_packet_access *access;
@@ -74,8 +74,8 @@ const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *
 /** Records access @step of member @op, which the member makes itself. Returns false without memory. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
-/** Returns the record of shared-memory lanes of @packet with accesses of this kind and space for @lanes more. If
- *  there is none, creates it for @op. NULL: no memory. */
+/** Returns the record of shared-memory lanes of @packet that has accesses of this kind and space for @lanes more lanes.
+ *  If there is no such record, creates it for @op. NULL: no memory. */
 struct tim_packet_banks *tim_packets_banks(struct tim_packet_entry *packet, unsigned kind, unsigned bytes, unsigned lanes,
                                            uint32_t op);
 /** Prepends an element to *list. Returns false without memory. */

@@ -7,7 +7,7 @@
 enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words of one bank */
 
 /** Returns the maximum, over banks, of the number of words that @lanes use in the bank. Lanes that use the same word
- *  share it (broadcast), unless @single is set: atomics pass one by one. */
+ *  share it (broadcast) unless @single is set: the lanes of atomics pass one by one. */
 static unsigned passes_of(const struct tim_config *config, const struct emu_access *access,
                           uint64_t lanes, bool single)
 {

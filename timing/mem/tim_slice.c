@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/** A packet in terms of its L2 line. */
+/** A packet, expressed in its line of L2. */
 struct seen {
     uint64_t line;
     uint64_t mask[4];
@@ -139,7 +139,7 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
 /** Returns whether the request is blocked. Only data from DRAM ends the block, so the fast implementation does not
- *  repeat the look-up before. */
+ *  repeat the look-up before data arrives. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -196,7 +196,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
             if (!room)
                 slice->looked = result;
         }
-        slice->no_capacity = !room && result.fetch != 0; /* without capacity only a request that needs no DRAM access proceeds */
+        slice->no_capacity = !room && result.fetch != 0; /* without capacity, only a request that needs no DRAM
+                                                          * access proceeds */
         if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
@@ -224,7 +225,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
     return true;
 }
 
-/** Returns the number of requests in the input in cycle @now. Checks only those that arrived since the last call. */
+/** Returns the number of requests in the input in cycle @now. Checks only packets that arrived since the last call. */
 static uint32_t arrived(const struct tim_mem *mem, struct tim_slice *slice, uint64_t now)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];

@@ -70,7 +70,7 @@ static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** Selects the last warp until it cannot issue in a cycle for any reason; then the oldest. */
+/** Selects the last warp until this warp cannot issue in a cycle for any reason; then the oldest. */
 static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = sched->last;
@@ -82,8 +82,9 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** Selects the last warp while it is ready, else the youngest: the warp assigned last, within a block the one with
- *  the highest number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
+/** Selects the last warp while it is ready, else the youngest warp: the warp that was assigned last and, within a
+ *  block, has the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The order of warps of different blocks by
+ *  age is our choice. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     uint64_t most = 0;
@@ -178,9 +179,9 @@ const struct tim_sched_policy tim_sched_policies[] = {
     {"lrr",       "loose round robin",                                        pick_lrr},
     {"gto",       "greedy, then the oldest",                                  pick_gto},
     {"two_level", "fetch groups: one group issues until all its warps wait, then another", pick_two_level},
-    {"swl",       "greedy, then the oldest (gto), among the oldest issue.limit warps of the core",       pick_gto},
+    {"swl",       "greedy, then the oldest (gto), among the issue.limit oldest warps of the core",       pick_gto},
     {"cggty",     "greedy, then the youngest, as permitted by the control field",  pick_cggty},
-    {"active_pending", "a pool of issue.active warps; a warp that waits for memory outside the core leaves it", pick_active},
+    {"active_pending", "a pool of issue.active warps; a warp that waits for memory outside the core leaves the pool", pick_active},
 };
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warp schedulers. A policy is an entry with a name and a function that selects one of the ready warps. Mechanisms
- * (timing/mechanisms/) hold warps back before the selection.
+ * (timing/mechanisms/) throttle warps before the selection.
  */
 #ifndef TIM_SCHED_PRIV_H
 #define TIM_SCHED_PRIV_H

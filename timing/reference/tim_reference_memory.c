@@ -64,7 +64,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
 
     if (tim_channel_refresh(mem, channel, edge, &closed))
         return;
-    for (unsigned i = 0; i < channel->count; i++) { /* column commands first */
+    for (unsigned i = 0; i < channel->count; i++) { /* column commands precede row commands */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
@@ -75,7 +75,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
         tim_channel_column(mem, channel, channel->queue[i], i, edge);
         return;
     }
-    for (unsigned i = 0; i < channel->count; i++) { /* row commands come after column commands */
+    for (unsigned i = 0; i < channel->count; i++) { /* row commands follow column commands */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 

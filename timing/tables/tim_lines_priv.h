@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of lines of memory, with the number of times that each was added. */
+/* Sets of lines of memory, each with the number of times that it was added. */
 #ifndef TIM_LINES_PRIV_H
 #define TIM_LINES_PRIV_H
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Zeroed: empty. Open addressing; `line` has 1 + the number of a line, 0: free. */
+/** A zeroed set is empty. Open addressing; `line` has 1 + the number of a line, 0: free. */
 struct tim_lines {
     uint64_t *line;
     uint32_t *times;
     size_t capacity, count;
 };
-/** Adds line @line, in number below UINT64_MAX. Returns false without memory; the set is then unchanged. */
+/** Adds line number @line, which is below UINT64_MAX. Returns false without memory; the set is then unchanged. */
 bool tim_lines_add(struct tim_lines *lines, uint64_t line);
 /** Returns the number of times that the line was added. */
 uint32_t tim_lines_times(const struct tim_lines *lines, uint64_t line);

@@ -19,7 +19,7 @@ struct tim_map {
 };
 void tim_map_fini(struct tim_map *map);
 /** Returns the value of key (@a, @b), valid until the next call. A new value is 0. *is_new: the key was absent.
- *  NULL: no memory; the map is unchanged. */
+ *  NULL: no memory is left, and the map is unchanged. */
 uint64_t *tim_map_at(struct tim_map *map, uint64_t a, uint64_t b, bool *is_new);
 
 #endif

@@ -19,10 +19,10 @@
     X(hits_other, "accesses that hit a line that another warp requested")                            \
     X(merges, "accesses to a line that was already requested")                                             \
     X(misses, "accesses that missed")                                                              \
-    X(this_trip, "accesses to a line that the warp touched in this iteration of the loop")         \
-    X(last_trip, "accesses to a line that the warp touched last in the iteration before")          \
-    X(earlier, "accesses to a line that the warp touched last before that")                        \
-    X(reuses, "executions with an access of this_trip, last_trip or hits_own")
+    X(this_trip, "accesses to a line that the warp touched in the current iteration of the loop")         \
+    X(last_trip, "accesses to a line that the warp last touched in the preceding iteration")          \
+    X(earlier, "accesses to a line that the warp last touched in an earlier iteration")                        \
+    X(reuses, "executions with an access that this_trip, last_trip or hits_own counts")
 enum tim_load_counter {
 #define X(name, help) TIM_LOAD_##name,
     TIM_LOAD_COUNTERS(X)
@@ -30,7 +30,7 @@ enum tim_load_counter {
     TIM_LOAD_COUNT
 };
 
-/** A load in a profile. Its function and its byte offset there identify it. */
+/** A load in a profile. The load is identified by its function and its byte offset in the function. */
 struct tim_profile_load {
     char *function; /* symbol of the function; owned */
     uint64_t offset;

@@ -10,7 +10,7 @@
 
 enum { ROW_MASK = 0xfffffff };
 
-/* ---- regions and parts: only arithmetic ---------------------------------------------------------------- */
+/* ---- regions and parts: arithmetic without data of a launch ---------------------------------------------- */
 
 static uint32_t divide_up(uint32_t x, uint32_t by)
 {
@@ -179,7 +179,7 @@ static const uint16_t rejected[] = {
     TIM_GPU_ap_rejected_operation, TIM_GPU_ap_rejected_start, TIM_GPU_ap_rejected_flow,
     TIM_GPU_ap_rejected_exec, TIM_GPU_ap_rejected_size, TIM_GPU_ap_rejected_many,
 };
-_Static_assert(LW_COUNT_OF(rejected) == EMU_PREDICT_REASONS - 1, "one for each reason");
+_Static_assert(LW_COUNT_OF(rejected) == EMU_PREDICT_REASONS - 1, "there is not one counter for each reason");
 
 static void count_sites(struct tim_reach *reach, const struct emu_predict_sites *sites)
 {
@@ -339,7 +339,7 @@ struct collect {
     unsigned array;
 };
 
-/** Adds a line to the lines of the warp, each line once. */
+/** Adds a line to the lines of the warp; each line is stored once. */
 static void collect(void *context, uint32_t x, uint32_t y)
 {
     const struct collect *c = context;
@@ -421,9 +421,10 @@ void tim_reach_cost(const struct tim_config *config, struct lw_sink *out)
     const unsigned warps = config->core_warps, vector = (6 + 10) * warps, table = warps * warps / 2;
 
     lw_printf(out, "hardware cost as counted in the paper: %u bytes for each waiting block, and as many for each "
-                   "running block; in a core %u bytes of access vectors and %u bytes of the locality table, %u in "
-                   "total\n",
+                   "running block; in a core, %u bytes of access vectors and %u bytes of the locality table, in "
+                   "total %u bytes\n",
               3 * TIM_REACH_ARRAYS, vector, table, vector + table);
-    lw_printf(out, "with full coordinates an entry is %u bytes, a vector %u bits, the table without its diagonal %u bytes\n",
+    lw_printf(out, "cost with full coordinates: entry %u bytes; access vector %u bits; locality table without its "
+                   "diagonal %u bytes\n",
               12 * TIM_REACH_ARRAYS, TIM_REACH_ARRAYS * (config->ap_regions + config->ap_subregions), warps * (warps - 1) / 2);
 }

@@ -19,10 +19,11 @@ enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
 
 /** An array's lines, their division into regions, and the division of regions into parts. */
 struct tim_reach_shape {
-    uint32_t width, height;         /* lines a row; rows */
-    uint32_t columns;               /* regions side by side */
-    uint32_t region_w, region_h;    /* lines and rows of a region */
-    uint32_t parts_x, part_w, part_h; /* number of parts of a region side by side; lines and rows of a part */
+    uint32_t width, height;         /* number of lines of a row; number of rows */
+    uint32_t columns;               /* number of regions side by side */
+    uint32_t region_w, region_h;    /* number of lines of a row of a region; number of rows of a region */
+    uint32_t parts_x, part_w, part_h; /* number of parts of a region side by side; lines of a row of a part; rows of a
+                                       * part */
     unsigned bits;                  /* bits of the number of a region */
     unsigned parts;                 /* number of parts of a region */
 };
@@ -39,7 +40,8 @@ struct tim_reach_vector {
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
-    /* The accessed lines in ascending order, by array, row and column. There are at most TIM_REACH_LINES of them. */
+    /* The lines that the warp accesses in ascending order, by array, row and column. There are at most TIM_REACH_LINES
+     * of them. */
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];
 };
@@ -74,16 +76,17 @@ static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct 
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < arrays; i++)
-        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* most do not */
+        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* usually the ranges do not
+                                                                                       * overlap */
             sum += emu_rect_overlap(&a[i], &b[i]);
     return sum;
 }
 /** Gets the access vector of warp @warp of block @linear. */
 void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsigned warp, struct tim_reach_vector *out);
-/** Prints why a launch of @grid has no slices: "3 of 3 accesses have no slice: data-dependent", or how many accesses
- *  have one. */
+/** Prints why a launch of @grid has no slices, such as "3 of 3 accesses have no slice: data-dependent", or how many
+ *  accesses have a slice. */
 void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
-/** Prints the cost in hardware by the source's count. */
+/** Prints the cost in hardware, computed as in the source. */
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* A set is sorted from the youngest tag to the oldest. A tag is 1 + the number of a line; 0: none. */
 struct tim_vta {
-    unsigned entries, ways, sets, shift; /* entries per warp slot; number of a line: address >> shift */
+    unsigned entries, ways, sets, shift; /* number of entries per warp slot; number of a line: address >> shift */
     uint64_t tag[];                      /* [slot][set][way] */
 };
 
@@ -32,7 +32,7 @@ static uint64_t *set_of(struct tim_vta *vta, unsigned warp, uint64_t line)
     return vta->tag + (size_t)warp * vta->entries + (line >> vta->shift & (vta->sets - 1)) * vta->ways;
 }
 
-/** Returns the way of the tag; @vta->ways: absent. */
+/** Returns the way of the tag; @vta->ways: the tag is absent. */
 static unsigned way_of(const struct tim_vta *vta, const uint64_t *set, uint64_t tag)
 {
     unsigned way = 0;

@@ -334,8 +334,8 @@ static void a29_what_it_costs(void **state)
     lw_buffer_init(&text);
     tim_reach_cost(config, &text.sink);
     assert_string_equal(text.text,
-                        "hardware cost as counted in the paper: 15 bytes for each waiting block, and as many for each running block; in a core 768 bytes of access vectors and 1152 bytes of the locality table, 1920 in total\n"
-                        "with full coordinates an entry is 60 bytes, a vector 130 bits, the table without its diagonal 1128 bytes\n");
+                        "hardware cost as counted in the paper: 15 bytes for each waiting block, and as many for each running block; in a core, 768 bytes of access vectors and 1152 bytes of the locality table, in total 1920 bytes\n"
+                        "cost with full coordinates: entry 60 bytes; access vector 130 bits; locality table without its diagonal 1128 bytes\n");
     lw_buffer_fini(&text);
     tim_config_destroy(config);
 }
