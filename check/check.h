@@ -31,13 +31,13 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Parses a list of kinds such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL
  * and "default" select the kinds that are on by default, of the classes that cost no time. "-" before a word
  * removes its kinds. Bit k of @kinds is kind k.
- * Errors: LW_EUSAGE with the nearest name.
+ * Errors: LW_EUSAGE; the message proposes the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
 /** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
-/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL) it lists the
- *  kinds, each with the option that enables it. Errors: LW_ENOENT with the nearest name. */
+/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL), lists the kinds,
+ *  each with the option that enables it. Errors: LW_ENOENT; the message proposes the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
@@ -48,27 +48,27 @@ struct chk_call {
     uint32_t line;        /* 0 not known */
     bool called;          /* the call was executed, not inlined */
 };
-/** Location of an event: one side of a finding. */
+/** Location of an event, for example of one of the two accesses of a race. */
 struct chk_location {
     const char *kernel;   /* "" when the host caused it */
     const char *function; /* function that contains the pc; "" not known */
     const char *file;     /* "" not known */
     uint32_t line;        /* 0 not known */
-    const struct chk_call *calls; /* inlined calls that contain the line, innermost first; of findings only */
+    const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* location in a compiler's function: address of the call that led there; 0: not known */
+    uint64_t caller;      /* for a location in a compiler's function: address of the call that led there; 0: not known */
     uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear index */
     unsigned warp;        /* index in the block */
     uint64_t lanes;
 };
-/** A finding; one for each site: a kind at a pc, or for races at two pcs. Location and message are those of
- *  the first occurrence. Strings belong to the checker. */
+/** A finding. There is one for each site: a kind and a pc or, for races, a kind and two pcs. Location and message are
+ *  those of the first occurrence. Strings belong to the checker. */
 /** A location in the host program that belongs to a finding. */
 struct chk_related {
-    const char *what; /* "launched by main" */
+    const char *what; /* description, such as "launched by main" */
     const char *file; /* "": not known */
     uint32_t line;    /* 0: not known */
 };
@@ -77,10 +77,10 @@ struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
     struct chk_location location;
-    struct chk_location other; /* previous access of a race; its kernel is "" if there is none */
+    struct chk_location other; /* previous access of a race; its kernel is "" if there is no such access */
     uint64_t address;       /* generic address; 0: none */
     const char *allocation; /* name of the nearest allocation at or below address; "" none */
-    uint64_t count;         /* number of lanes, over all occurrences */
+    uint64_t count;         /* number of lanes, summed over all occurrences */
     bool suppressed;
     unsigned related_count;
     struct chk_related related[CHK_MOST_RELATED]; /* see chk_relate */
@@ -97,8 +97,8 @@ void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
-/** Bit of chk_select in addition to the kinds: CHK_BARRIER_EXITED was named, or all kinds were. Without it
- *  that kind is reported only for kernels in OpenCL C, whose language does not allow it. */
+/** Additional bit of chk_select besides the kinds: the list has CHK_BARRIER_EXITED by name, or all kinds. Without this
+ *  bit the kind is reported only for kernels in OpenCL C, whose language forbids such barriers. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
 /** Counts to collect in addition to those that findings need. */
 enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* CHK_COUNT_REQUESTS: memory requests as
@@ -108,38 +108,38 @@ struct chk_options {
     uint64_t kinds;        /* result of chk_select */
     unsigned max_findings; /* limit of recorded sites, without suppressed ones; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
-    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files in it relative to it;
-     *  suppressions may, too. Borrowed; NULL: files are named as in the program. */
+    /** Absolute name of a folder, without a trailing "/". JSON, JUnit and SARIF reports name files in this folder
+     *  relative to it; suppressions may, too. Borrowed; NULL: files are named as in the program. */
     const char *base;
-    /** Folder, in the same form, that relative file names start from. Borrowed; NULL: base. */
+    /** Absolute folder from which relative file names start. Borrowed; NULL: the same folder as `base`. */
     const char *here;
-    /** Called when a finding at a new location is recorded and not suppressed, in the middle of an instruction or of
-     *  a host step. The callback must not change the state. It is called only for kinds with stops enabled
+    /** Called in the middle of an instruction or of a host step, when a finding at a new location is recorded and not
+     *  suppressed. The callback must not change the state. It is called only for kinds with stops enabled
      *  (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
-    /** Receives a message for people, without full stop. May be NULL. */
+    /** Receives a message for people, without a full stop. The member may be NULL. */
     void (*note)(void *context, const char *message);
     void *context;
     uint32_t read_poison; /* value of skipped loads in each 32-bit register */
-    bool by_launch;       /* count each launch separately, too */
-    bool by_options;      /* buffers come from --arg: messages say how to give one contents */
+    bool by_launch;       /* also count each launch separately */
+    bool by_options;      /* buffers come from --arg: messages say how to initialise one */
 };
 struct chk;
-/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, however many it
- *  may use. The machine is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE if the machine has
- *  executed instructions and a selected kind observes instructions. */
+/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, whatever its number
+ *  of host threads. The machine is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE if the machine
+ *  has executed instructions and a selected kind observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
-/** Marks global memory as uninitialised that was allocated before the checker was created. */
+/** Marks global memory that was allocated before the checker was created as uninitialised. */
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
 /** Sets the position of the next host step: @line of @file. */
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** Declares that the host will check a result if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
-/** Records a check of a result by the host at @line of @file. @failed: message; NULL: the check passed.
- *  Reports list it once for each line of @file; it is not a finding. */
+/** Records a check of a result by the host at @line of @file. @failed: the message of a failed check; NULL: the check
+ *  passed. Reports list the check once for each line of @file; it is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /** A finding that a program reports about its own calls; texts are "" and @line is 0 where nothing is known. */
 struct chk_host_finding {
@@ -157,42 +157,42 @@ bool chk_wants(const struct chk *chk, enum chk_kind kind);
 /** Gets the kind of a name. Returns false if there is none. */
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
- * Finishes after the end of the run: what ended it becomes a finding if its kind is enabled, and checks are
- * made that are possible only now. Sorts findings by file, line, kind, pc. Call once.
- * Errors: LW_ENOMEM, also if memory was short for an earlier finding.
+ * Finishes after the end of the run: the event that ended the run becomes a finding if its kind is enabled, and the
+ * checks that need a complete run are made. Sorts findings by file, line, kind, pc. It must be called once.
+ * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Records that a signal of the host, such as "SIGTERM", ended the run; call before chk_finish. Reports have
- *  its name and number. */
+/** Records that a signal of the host, such as "SIGTERM", ended the run. It must be called before chk_finish. Reports
+ *  contain the signal's name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
-/** Records that the run has stopped before its end, at a fault, a hang or a limit. Reports that are written before
- *  chk_finish then say that the run was ended early. */
+/** Records that the run has stopped before its end, because of a fault, a hang or a limit. Reports that are written
+ *  before chk_finish then say that the run was ended early. */
 void chk_broke_off(struct chk *chk);
 /** Returns the number of recorded findings that are not suppressed. */
 unsigned chk_count(const struct chk *chk);
 /** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* number of suppressed findings */
-/** Prints a line for each suppression that matches no finding although one of its kinds was enabled. Call
- *  after chk_finish, for a run that reached its end. */
+/** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. It must
+ *  be called after chk_finish, for a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
-/** Returns finding @index of all recorded ones, suppressed ones included; NULL past the last. Sorted after
- *  chk_finish. */
+/** Returns finding @index of all recorded findings, including suppressed ones; NULL past the last. The findings are
+ *  sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 /** Adds a location in the host program to @finding of @chk, for JSON and SARIF reports. Texts are copied. Errors: LW_ENOMEM; LW_ERANGE
- *  if it has CHK_MOST_RELATED locations. */
+ *  if the finding has CHK_MOST_RELATED locations already. */
 enum lw_status chk_relate(struct chk *chk, const struct chk_finding *finding, const struct chk_related *related,
                           struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if a debugger currently stops for findings of this kind. */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
-/** Prints a line of the list of findings, "k.cl:3: race: ...", without newline. */
+/** Prints a line of the list of findings, such as "k.cl:3: race: ...", without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
 /** Prints all findings and their number. The caller prints how the run ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 
-/** Context of chk_commands: a debugger's checker. */
+/** Context of chk_commands: the checker of a debugger. */
 struct chk_view {
     struct chk *chk;
     /** Returns the instruction count before the instruction for which `found` received @index; UINT64_MAX:
@@ -200,35 +200,36 @@ struct chk_view {
     uint64_t (*when)(void *context, unsigned index);
     void *context;
 };
-/** Debugger commands: which findings stop the run, and the list of findings. */
+/** Debugger commands that select which findings stop the run, and list the findings. */
 extern const struct lw_command chk_commands[];
 extern const size_t chk_command_count;
-/** Emits the rows of the table of findings: number, kind, times, instruction, at, finding. */
+/** Emits the rows of the table of findings, with the columns number, kind, times, instruction, at, finding. */
 void chk_rows(const struct chk_view *view,
               void (*row)(void *context, const char *const *cells, unsigned count), void *context);
 
 /** A file format for the list of findings. */
 struct chk_format {
-    const char *name, *suffix; /* suffix: such as ".sarif" */
-    /** Writes the findings. @run is the launch file's name, @version the program's. */
+    const char *name, *suffix; /* suffix: of files in this format, such as ".sarif" */
+    /** Writes the findings. @run is the launch file's name, @version the version of the program. */
     void (*write)(const struct chk *chk, const char *run, const char *version,
                   struct lw_sink *out);
 };
 /** Returns the format for a file name: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
-/** Returns a format's suffix that differs little from the suffix of @path: ".sarif" for ".sarrif". Returns NULL if the
- *  suffix of @path is the suffix of a format, or is similar to no such suffix. */
+/** Returns the suffix of a format that differs little from the suffix of @path: ".sarif" for ".sarrif". Returns NULL if
+ *  the suffix of @path is the suffix of a format, or is similar to no such suffix. */
 const char *chk_format_suggest(const char *path);
 
-/* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
+/* ---- number of executions of each line (docs/howto/coverage.md) ------------------------------------------- */
 
-/** Writes coverage of lines, branches and functions as lcov's tracefile, for all objects of which a block
- *  ran. Counts are of lanes. Needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also if memory
- *  was short before. */
+/** Writes coverage of lines, branches and functions in lcov's tracefile format, for all objects of which a block ran.
+ *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM; also
+ *  returned if memory was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Writes the source with the counts of each line; with by_launch, of each launch. @run is the launch file's
- *  name. Needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
+/** Writes the source with the counts of each line. If by_launch is set, also writes the source with the counts of each
+ *  launch. @run is the launch file's name. The function needs options.counting CHK_COUNT_REQUESTS. Errors: those of
+ *  chk_write_coverage. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checker: faults after which the run continues, hang reports and leaks become findings, one for each
- * site. */
+/* The checker. Faults after which the run continues, hang reports and leaks become findings, one for each site. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -136,7 +135,8 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
-/** Returns the finding of which @f is another occurrence. CHK_DROPPED: @f belongs to a finding above the limit.
+/** Returns the finding of which @f is another occurrence. CHK_DROPPED: @f belongs to a finding above the limit of
+ *  findings.
  *  CHK_LOST: @f is new. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
@@ -159,7 +159,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
     }
     line[0] = line_key(chk, &f->location);
     line[1] = line_key(chk, &f->other);
-    /* performance findings have numbers for one instruction or line, so they are not merged */
+    /* performance findings contain numbers for one instruction or line, so they are not merged */
     const bool folds = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE && line[0] != 0;
     for (size_t i = 0; folds && (line[1] != 0 || f->other.pc == 0) && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -177,7 +177,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_flush(chk); /* findings are recorded in the order of events */
+    chk_race_flush(chk); /* the flush keeps the findings in the order of events */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -272,11 +272,12 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     struct chk *chk = (struct chk *)(void *)((char *)filter - offsetof(struct chk, filter));
     int kind = chk_kind_of(CHK_FROM_FAULT, fault->kind);
 
-    /* only memory accesses (bytes not 0) and frees can be skipped; other faults end the run, and chk_finish
-     * reports them */
+    /* only faults of memory accesses (bytes is not 0) and frees can be skipped; other faults end the run, and
+     * chk_finish reports them */
     if (!wanted(chk, kind) || (fault->bytes == 0 && fault->kind != EMU_FAULT_FREE))
         return false;
-    if (emu_fault_is_full_stack(chk->machine, fault)) /* the return address is lost */
+    if (emu_fault_is_full_stack(chk->machine, fault)) /* the program cannot continue, because the return address is
+                                                       * lost */
         return false;
     if (!emu_machine_is_replaying(chk->machine))
         (void)add_fault(chk, kind, fault);
@@ -367,7 +368,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
-/** Returns @text with the file at @pc named as in findings, allocated in chk->strings. NULL: no memory. */
+/** Returns @text, allocated in chk->strings, with the file at @pc named as in findings. NULL: no memory. */
 static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
@@ -385,7 +386,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** Returns a copy of @text in chk->strings; NULL, which is recorded: no memory. */
+/** Returns a copy of @text in chk->strings; NULL: there is no memory, which is recorded. */
 static const char *keep(struct chk *chk, const char *text)
 {
     const char *copy = lw_arena_strdup(&chk->strings, text);
@@ -404,7 +405,7 @@ static void end_at(struct chk *chk, const struct emu_thread_ref *place)
     at->line = at->file != NULL ? at->line : 0;
 }
 
-/** Sets the text about the end of the run; NULL: there was no memory for it. */
+/** Sets the text about the end of the run. NULL: there was no memory for the text. */
 static void set_ended(struct chk *chk, const char *text)
 {
     chk->short_of_memory |= text == NULL;
@@ -431,7 +432,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
     }
-    /* for a barrier that not all lanes reach, the diverging branch is more useful than the hang report */
+    /* a barrier that not all lanes reach: the diverging branch is more useful than the hang report */
     if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk_barrier_hang(chk, &stop->hang) &&
         kind == CHK_BARRIER_DIVERGENCE) {
         if (chk->count == chk->suppressed)
@@ -511,7 +512,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
     chk->host_line = line;
 }
 
-/** Returns the comparison at a line, created if needed; NULL: no memory. */
+/** Returns the host's comparison at a line, created if needed; NULL: no memory. */
 static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
 {
     for (size_t i = 0; i < chk->check_count; i++)

@@ -67,7 +67,8 @@ static enum lw_status do_check(const struct lw_call *call, struct lw_error *err)
                                            "--check=%.200s", chk_kinds[lw_lowest(late)].name,
                            call->argv[1]);
         if (left_out != 0) {
-            lw_put(call->out, "not enabled, as these need the option --check at the start of a run:");
+            lw_put(call->out, "these checks are not enabled, because they need the option --check at the start of a "
+                              "run:");
             put_kinds(left_out, call->out);
         }
         kinds &= ~left_out;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** The checks in the order in which they evaluate an instruction. Uninitialised values come first: that check
+/** The checks in the order in which they evaluate an instruction. Uninitialised values come first, because that check
  *  decides whether a warp executes in single steps. */
 static const struct chk_observer *const observers[CHK_OBSERVER_COUNT] = {
     &chk_init_observer, &chk_arith_observer, &chk_bounds_observer, &chk_count_observer, &chk_barrier_observer,
@@ -20,7 +20,7 @@ static struct chk *chk_of(struct emu_hooks *hooks)
     return (struct chk *)(void *)((char *)hooks - offsetof(struct chk, hooks));
 }
 
-/** Returns true if a check observes this instruction, other than the check whose state is @but. */
+/** Returns true if a check other than the one with state @but observes this instruction. */
 static bool wanted_by(const struct chk *chk, const void *but, const struct emu_program *program, uint32_t index,
                       const struct isa_insn *insn)
 {
@@ -55,7 +55,7 @@ static void on_insn(struct emu_hooks *hooks, const struct emu_hook_site *site)
     chk->at = NULL;
 }
 
-/** Intersects filters: an access needs no callback if all checks exclude it. */
+/** Intersects filters: an access needs no hook call if no check needs one. */
 static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
@@ -160,7 +160,7 @@ static void count(struct chk *chk)
             o->is->on_alone(o->state);
 }
 
-/** Handles the end of replay: drops what was recorded of a timeline that no longer exists. */
+/** Handles the end of replay: drops records of a timeline that no longer exists. */
 static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
     struct chk *chk = chk_of(hooks);

@@ -56,7 +56,7 @@ bool chk_kind_find(const char *name, enum chk_kind *kind)
 
 void chk_put_former(const char *former, const char *now, struct lw_sink *out)
 {
-    lw_printf(out, "%s was renamed to %s: use the new name, as the next version removes the old one\n", former, now);
+    lw_printf(out, "%s was renamed to %s: use the new name, because the next version removes the old one\n", former, now);
 }
 
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out)
@@ -84,8 +84,8 @@ uint64_t chk_class_kinds(enum chk_class group)
     return kinds;
 }
 
-/** Returns the kinds that a word of a list names; 0: none. @drop: the word follows a `-`; a class then
- *  includes kinds that are otherwise selected by name only. */
+/** Returns the kinds that a word of a list names; 0: there are none. @drop: the word follows a `-`. A class then
+ *  includes kinds that are otherwise selected only by name. */
 static uint64_t word_kinds(const char *word, bool drop)
 {
     uint64_t kinds = 0;
@@ -102,7 +102,7 @@ static uint64_t word_kinds(const char *word, bool drop)
     return kinds;
 }
 
-/** Fails for @word, which names nothing; @nor: what else it could have named. */
+/** Fails for @word, which is not a name of a kind; @nor: other names that were possible. */
 static enum lw_status no_kind(enum lw_status status, const char *word, const char *nor, struct lw_error *err)
 {
     const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];
@@ -146,7 +146,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
         uint64_t named = word_kinds(word, less);
         if (named == 0 || size - less >= sizeof word)
             return no_kind(LW_EUSAGE, word, "", err);
-        if (less && first) /* "-misaligned" alone means the default kinds without it */
+        if (less && first) /* "-misaligned" alone means the default kinds without that kind */
             chosen = word_kinds("default", false);
         chosen = less ? chosen & ~named : chosen | named;
         *by_name |= !less && chk_kind_named(word) >= 0 ? named : 0;
@@ -159,7 +159,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
     return LW_OK;
 }
 
-/** Prints a line for each of @kinds: its summary, and what enables it. */
+/** Prints a line for each of @kinds: its summary, and the option that enables it. */
 static void list(uint64_t kinds, struct lw_sink *out)
 {
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
@@ -173,7 +173,7 @@ static void list(uint64_t kinds, struct lw_sink *out)
 static const char *const optimised_words[] = {
     [CHK_OPTIMISED_SAME] = "",
     [CHK_OPTIMISED_ELIMINATED] =
-        "\nThis is found if the kernel is compiled with -O0 -g: an optimiser may remove the wrong code.\n",
+        "\nThis is found if the kernel is compiled with -O0 -g, because an optimiser may remove the wrong code.\n",
     [CHK_OPTIMISED_SPECULATED] =
         "\nAn optimiser may move a computation before its guard (`if (n < 32) x = a << n;`), which then discards the "
         "value. This is\nnot reported if a select discards the value soon after; otherwise it is. Compile with -O0 -g "
@@ -196,7 +196,7 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
         return no_kind(LW_ENOENT, name, " and no class of this name", err);
     const struct chk_kind_info *info = &chk_kinds[kind];
     lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
-              chk_class_names[info->group], info->on ? "" : ", by name only",
+              chk_class_names[info->group], info->on ? "" : ", enabled only by name",
               chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
               info->summary, info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
     if (chk_origins[kind].from == CHK_FROM_HOST)

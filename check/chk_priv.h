@@ -16,12 +16,13 @@ extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 int chk_kind_of(enum chk_from from, unsigned value);
 /** Former name of each kind, which --check, suppressions and `explain` still accept; NULL: none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
-/** Prints one line: "nan-made is called nan-generated now; ...". */
+/** Prints one line, such as "nan-made is called nan-generated now; ...". */
 void chk_put_former(const char *former, const char *now, struct lw_sink *out);
 /** Returns a kind by name or former name; -1: none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);
-/** Reads a list of kinds as chk_select does; @by_name is set to the kinds that the list names, not their class. */
+/** Reads a list of kinds as chk_select does; @by_name is set to the kinds that the list names directly instead of by
+ *  their class. */
 enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
                                 struct lw_error *err) LW_MUST_CHECK;
 
@@ -44,23 +45,23 @@ static inline const char *chk_line_file(const struct isa_object *object, const s
 /** Returns true for a store or atomic that may access global memory. */
 bool chk_stores_global(const struct isa_insn *insn);
 
-/** All comparisons that the host makes at one line. */
+/** All comparisons that the host makes at one line of its source. */
 struct chk_check {
     const char *file;
     uint32_t line;
     bool came; /* the run has reached the line */
     const char *failed; /* message of the first failed comparison; NULL: none */
 };
-/** Site of findings: instructions of one kind in one line, in the same inlined calls, that access one
- *  allocation, have one finding. */
+/** Site of findings: all instructions of one kind in one line, in the same inlined calls, that access one allocation,
+ *  share one finding. */
 struct chk_site {
     enum chk_kind kind;
-    uint64_t pc, other, caller; /* as the members of struct chk_finding */
-    uint64_t line[2];           /* The keys of both lines. A key covers the line and the inlined calls that contain it,
-                                 * so equal positions have equal keys. 0: no line */
+    uint64_t pc, other, caller; /* values of the members with these names in struct chk_finding */
+    uint64_t line[2];           /* Keys of both lines. A key covers the line and the inlined calls that contain it, so
+                                 * equal positions have equal keys. 0: there is no line */
     int finding;                /* index of the finding, or CHK_DROPPED */
 };
-/** First member of the records of slots, for checks; a slot has one block after the other. */
+/** First member of the records that checks have for slots; a slot has one block after the other. */
 struct chk_slot {
     const struct emu_core *core;
     unsigned slot;
@@ -81,31 +82,32 @@ static inline void *chk_slot_at(struct chk_slots *slots, const struct emu_core *
     return s != NULL && s->core == core && s->slot == slot ? s : chk_slot_find(slots, core, slot, bytes);
 }
 
-/** Result of the checks for the hook's caller. A check that single-steps a warp sets it in chk->look. */
+/** Result of the checks for the caller of the hook. A check that single-steps a warp sets it in chk->look. */
 enum chk_look {
     CHK_LOOK_DONE,
     CHK_LOOK_STEPS, /* the warp is already in single steps */
-    CHK_LOOK_REPEATED /* single steps begin with this instruction: the hook is called again, and later checks
-                       * evaluate it then */
+    CHK_LOOK_REPEATED /* single steps begin with this instruction: the hook is called again, and later checks evaluate
+                       * the instruction then */
 };
-/** Validity of a check's records after a debugger has changed the past. */
-enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* needed, and the user is notified */ };
+/** Validity of a check's records after a debugger has changed a value in the past. */
+enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* the records are needed, and the user has been
+                                                                  * notified */ };
 /**
- * A check that observes execution: its functions for each event (struct emu_hooks, chk_hooks.c). A NULL
- * function does nothing; `end` is always set. @state: @state_bytes of the check, zeroed, that begin with
- * `struct chk *`.
+ * A check that observes execution, with its functions for each event (struct emu_hooks, chk_hooks.c). A NULL function
+ * does nothing; `end` is always set. @state: @state_bytes of the check, zeroed, that begin with `struct chk *`.
  */
 struct chk_observer {
     uint64_t kinds;   /* bits of enum chk_kind: the check is active if one of them is enabled, */
     unsigned classes; /* or a kind of one of these classes: bits of enum chk_class */
     enum chk_past past;
     size_t state_bytes;
-    bool (*begin)(void *state); /* returns false without memory; then there is nothing to end */
+    bool (*begin)(void *state); /* returns false without memory; `end` is not called then */
     void (*end)(void *state);   /* frees what the state owns */
     /** Returns true if the check observes an instruction: memory instructions by on_access, others by
-     *  on_insn. NULL: all are observed. */
+     *  on_insn. NULL: the check observes all instructions. */
     bool (*wants)(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn);
-    /* called for any instruction that some check observes; the filter of an access is the intersection of all */
+    /* called for any instruction that some check observes; the filter of an access is the intersection of the checks'
+     * filters */
     void (*on_insn)(void *state, const struct emu_hook_site *site);
     void (*on_access)(void *state, const struct emu_hook_access *access);
     void (*on_alone)(void *state); /* called when no other check observes accesses any more */
@@ -141,7 +143,7 @@ struct chk {
     struct emu_fault_filter filter;
     struct emu_machine_listener listener;
     struct emu_hooks hooks;
-    const struct emu_hook_site *at; /* the instruction about to be executed, while checks evaluate it; else NULL */
+    const struct emu_hook_site *at; /* the instruction about to be executed, while checks evaluate it; otherwise NULL */
     struct chk_active active[CHK_OBSERVER_COUNT]; /* the enabled checks that observe execution */
     unsigned active_count;
     /* the active checks that have on_insn, or on_access; terminated by an entry with `is` NULL */
@@ -149,11 +151,11 @@ struct chk {
     enum chk_look look; /* result of the checks that have evaluated this instruction */
     struct chk_options options;
     struct chk_files *files;
-    bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which is not in options.kinds */
+    bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds does not contain */
     uint64_t stops; /* kinds that are passed to options.found */
     bool finished;
     bool broken_off;        /* the run has stopped before its end */
-    const char *ended;      /* NULL: the run reached its end; else one line on the fault, hang, limit or signal */
+    const char *ended;      /* NULL: the run reached its end; otherwise one line about the fault, hang, limit or signal */
     const char *ended_kind; /* name of the kind of end; NULL: a finding describes the end */
     struct chk_location ended_at; /* location of the lanes at which the run ended; line 0: not known */
     const char *signal;     /* signal that ended the run; NULL: none */
@@ -174,24 +176,24 @@ struct chk {
 
 /** Returns true if the kernel of a grid is in OpenCL C, by its line table. */
 bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
-/** Fills @out as far as is known for grid @sequence, which may have left the machine. */
+/** Fills @out with the known properties of grid @sequence, which may have left the machine. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
-/** Fills @out for the instruction of a hook, which lanes @lanes execute. */
+/** Fills @out for the instruction of a hook, which the lanes @lanes execute. */
 void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out);
 static inline uint64_t chk_site_pc(const struct emu_hook_site *site)
 {
     return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
 }
-/** Gets the calls that led a lane to its position, innermost first, by the ABI. Returns how many are known; 0
- *  also if the lane has continued since. */
+/** Gets the calls that led a lane to its position, innermost first, from frames according to the ABI. Returns the
+ *  number of known calls; also 0 if the lane has continued since. */
 enum { CHK_MOST_FRAMES = 16 };
 unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most);
 /** Returns the first of these calls that is in no compiler's header; 0: not known. */
 uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
 /** Records that slot @slot has a new block. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
-enum { CHK_MOST_CALLS = 16 }; /* limit of inlined calls; the outermost ones are left out */
+enum { CHK_MOST_CALLS = 16 }; /* maximum number of inlined calls; the outermost calls above it are left out */
 /** Returns true for a header of a compiler or the system, which is in no repository. */
 bool chk_is_foreign(const char *file);
 /** Gets the inlined calls that contain a location, innermost first, into @out[CHK_MOST_CALLS]. Returns their
@@ -203,32 +205,32 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fills in the inlined calls of a location, unless this has been done. Returns false without memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
-/** Records @finding, or counts it at its site, after checking logged accesses. The message is borrowed.
- *  Returns its index, CHK_DROPPED if there are too many, CHK_LOST without memory. */
+/** Records @finding, or counts it at its site. Logged accesses are checked first. The message is borrowed. Returns its
+ *  index, CHK_DROPPED if there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Records a finding as chk_add() does, with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
-/** Returns a finding with a count of @count and empty names. */
+/** Returns a finding with count @count and empty names. */
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);
 /** Returns the name of the nearest allocation at or below @address; "": none. */
 const char *chk_allocation_name(const struct chk *chk, uint64_t address);
 /** Evaluates the memory accesses in the log of the race checker. */
 void chk_race_flush(const struct chk *chk);
-/** Names of accesses in messages, by enum emu_access_kind: a reduction is an atomic in the source. */
+/** Names of accesses in messages, by enum emu_access_kind. A reduction is called an atomic, as in the source. */
 extern const char *const chk_access_names[];
 
 /* ---- barriers (chk_barrier.c) ---- */
-/** Reports threads of a hanging block that wait at a barrier for threads that a branch has sent to another path.
- *  Returns true if there are such threads. */
+/** Reports threads of a hanging block that wait at a barrier for threads that took another path at a branch. Returns
+ *  true if there are such threads. */
 bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 
 /* ---- files of the source (chk_paths.c) ---- */
 struct chk_files;
 struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
-/** Returns @file without "." and "..", valid as long as the checker; or @file. */
+/** Returns @file without "." and "..", valid as long as the checker; without memory, returns @file. */
 const char *chk_file_plain(const struct chk *chk, const char *file);
-/** Returns @file as reports have it: relative to options.base, if it is in that folder. */
+/** Returns @file as reports show it: relative to options.base, if it is in that folder. */
 const char *chk_report_file(const struct chk *chk, const char *file);
 /** Returns true if @name, a result of chk_report_file, is relative to options.base. */
 bool chk_report_is_below(const struct chk *chk, const char *name);
@@ -246,41 +248,41 @@ void *chk_state(const struct chk *chk, const struct chk_observer *is);
 bool chk_looks_alone(const struct chk *chk, const void *state, const struct emu_program *program, uint32_t index);
 
 /* ---- variables of the source (chk_variable_names.c) ---- */
-/** Returns the shared variable of a kernel at @offset. If kernels of the object have different variables there: NULL
- *  (not known). */
+/** Returns the shared variable of a kernel at @offset. If kernels of the object have different variables there,
+ *  returns NULL. */
 const struct isa_variable *chk_shared_variable(const struct isa_object *object,
                                                const struct isa_function *kernel, uint32_t offset);
-/** Returns the source's part of a compiler's name, kernel_$_s. */
+/** Returns the name that a variable has in the source, without the compiler's prefix "kernel_$_". */
 const char *chk_own_name(const char *name);
 /** Returns the debug entry of a variable of the object, or ISA_NO_DIE. If several variables have this address, the
- *  variable of the kernel is chosen, or else one of the same name. */
+ *  kernel's variable is chosen, or else a variable of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel);
-/** Returns the source variable of the kernel that contains @offset of local memory while instruction @index
- *  runs, and the offset in it; or ISA_NO_DIE. */
+/** Returns the source variable of the kernel that contains @offset of local memory while instruction @index executes,
+ *  and the offset in the variable; or ISA_NO_DIE. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside);
-/** Returns the source variable that is in register v or s (@scalar) @number while instruction @index reads
- *  that, or ISA_NO_DIE. */
+/** Returns the source variable that is in vector register or (@scalar) scalar register @number while instruction @index
+ *  reads the register, or ISA_NO_DIE. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number);
-/** Prints where an address is: ", byte 84 of 'o'" for global memory, ", in 's[5]', declared in line 3" for
- *  shared memory of a block of @kernel; nothing without a name. *@name is set to the name of the allocation
- *  or variable, or "". */
+/** Prints where an address is: ", byte 84 of 'o'" for global memory, ", in 's[5]', declared in line 3" for shared
+ *  memory of a block of @kernel; prints nothing if there is no name. *@name is set to the name of the allocation or
+ *  variable, or "". */
 void chk_put_where(const struct emu_machine *machine, const struct isa_object *object, const struct isa_function *kernel,
                    uint64_t address, struct lw_sink *out, const char **name);
-/** Offset in a variable that is not to be printed. */
+/** Value for an offset in a variable that is not to be printed. */
 #define CHK_SOMEWHERE UINT32_MAX
-/** Prints "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */
+/** Prints the position @offset in variable @die: "s[5]', byte 2, declared in line 3". */
 void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
 /* ---- accesses outside of their variable (chk_bounds.c) ---- */
 /** For each instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). An instruction
  *  that needs its own check has its own index. */
 struct chk_bounds_lead {
-    uint32_t lead, last;  /* last: last instruction that it leads */
-    int32_t below, above; /* range of the led accesses, relative to its own bytes */
+    uint32_t lead, last;  /* last: last instruction for which this one is the leader */
+    int32_t below, above; /* range of the accesses of these instructions, relative to the leader's own bytes */
 };
-/** Returns an array by instruction, on the heap; NULL: no memory. */
+/** Returns an array with an element for each instruction, on the heap; NULL: no memory. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
 /** Adds findings about performance (chk_performance.c), from the counts. */
@@ -293,8 +295,8 @@ bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 /** Adds findings for objects that are live at the end of the run, one for each malloc. */
 void chk_leaks_add(struct chk *chk);
 
-/** Returns the location that reports show first, with the file named as in reports: its own line or, in a
- *  foreign header, the innermost call's in another file. */
+/** Returns the location that reports show first, with the file named as in reports: the location's own line or, if that
+ *  is in a foreign header, the innermost call that is in another file. */
 struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location);
 /** Writes a list that chk_suppressions_load reads (struct chk_format). */
 void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);

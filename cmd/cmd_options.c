@@ -126,7 +126,7 @@ static void put_formers(unsigned used)
 {
     for (size_t i = 0; i < LW_COUNT_OF(renamed); i++)
         if (used >> i & 1)
-            fprintf(stderr, "lanewise: --%s was renamed to --%s: use the new name, as the next version removes the old "
+            fprintf(stderr, "lanewise: --%s was renamed to --%s: use the new name, because the next version removes the old "
                             "one\n",
                     renamed[i].former, renamed[i].now);
 }

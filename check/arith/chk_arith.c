@@ -37,8 +37,8 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a conversion type, for comparisons only; for integers any value beyond
- *  half precision. */
+/** Returns the largest finite value of a conversion type, used only for comparisons; for integers, any value above the
+ *  range of half precision. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -60,7 +60,7 @@ bool chk_arith_wants(void *state, const struct emu_program *program, uint32_t in
     const enum test test = (enum test)rows[insn->op].test;
 
     (void)program, (void)index;
-    /* overflow alone is not a result that sources guard against */
+    /* an overflow alone is not a result against which sources guard */
     if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
         return false;
     switch (test) {
@@ -132,7 +132,7 @@ static double number(uint64_t bits, unsigned width, unsigned mods)
     return mods & 1 ? -d : d;
 }
 
-/** Gets the sources as written: a, b, c of a lane. */
+/** Gets the sources a, b and c of a lane, in the order in which the instruction has them. */
 static void floats(const struct emu_hook_site *site, unsigned bits, bool three, bool one, unsigned lane,
                    double out[3])
 {
@@ -160,12 +160,12 @@ static bool is_finite(double d)
     return d - d == 0;
 }
 
-/** Classifies the result for finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
+/** Classifies the result for finite operands: 0 for a finite value, 1 for an infinity, 2 for a NaN. */
 static int result_of(const struct emu_hook_site *site, const struct row *row, unsigned lane)
 {
     const bool one = row->test >= RECIPROCAL;
     double v[3];
-    long double r; /* no product or sum of two doubles exceeds its range */
+    long double r; /* no product or sum of two doubles exceeds the range of long double */
 
     floats(site, row->bits, row->test == FMA, one, lane, v);
     if (!is_finite(v[0]) || !is_finite(v[1]) || !is_finite(v[2]))
@@ -186,7 +186,7 @@ static int result_of(const struct emu_hook_site *site, const struct row *row, un
     if (r != r)
         return 2;
     r = r < 0 ? -r : r;
-    /* half a unit above the largest value, from where rounding to nearest gives an infinity */
+    /* half a unit above the largest value: from here on, rounding to nearest gives an infinity */
     return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
@@ -212,11 +212,11 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* half a unit above the largest value and beyond */
+    case ISA_CRND_RN: /* values from half a unit above the largest value on */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
-    default: return false; /* towards zero gives the largest value */
+    default: return false; /* rounding towards zero gives the largest value */
     }
 }
 
@@ -233,20 +233,21 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* a value that rounds into the range is in range: towards zero, values up to 1 below are */
+    /* a value that rounds into the range is in range: with rounding towards zero, values less than 1 below the range
+     * are */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
-/* ---- results that a select drops ---------------------------------------------------------- */
+/* ---- results that a select discards ---------------------------------------------------------- */
 
-/** State of the analysis of the straight-line code after an instruction, for one lane that executes it. */
+/** State of the analysis of the straight-line code after an instruction, for a lane that executes this code. */
 struct ahead {
     const struct emu_hook_site *site; /* the instruction being evaluated; the machine's registers have the values from
                                        * before its execution */
     unsigned lane;
     uint64_t vector[4];     /* registers written since the first instruction */
     bool scalar;            /* any */
-    uint8_t written, known, value; /* predicates: bit p */
+    uint8_t written, known, value; /* predicates, with a bit for each */
 };
 
 static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
@@ -355,8 +356,8 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
-            /* no instruction reads the value from here on. It was discarded only if a select has read it and chosen
-             * its other source */
+            /* no later instruction reads the value The value was discarded only if a select has read it and chosen its
+             * other source */
             return chosen;
         at.index = site->index + i;
         at.insn = chk_insn_at(site->program, at.index);
@@ -384,7 +385,7 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             for (unsigned r = use[u].first; r < use[u].first + use[u].count && r < 255; r++) {
                 if (use[u].reg_class == ISA_REG_V) {
                     k.vector[r / 64] |= UINT64_C(1) << r % 64;
-                    if (r >= d && r < d + n) /* all of its registers are overwritten */
+                    if (r >= d && r < d + n) /* all registers of the value are overwritten */
                         return chosen && use[u].first <= d && use[u].first + use[u].count >= d + n &&
                                at.insn->guard == ISA_PT && !at.insn->guard_neg &&
                                !(isa_op_info((enum isa_op)at.insn->op)->flags & ISA_F_SCALAR);
@@ -418,7 +419,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
     (void)chk_add_text(chk, &f, &text);
 }
 
-/** Reports a finding now, or, for a result inside a library, when it leaves the library. */
+/** Reports a finding now or, for a result inside a library, when the result leaves the library. */
 static void found(struct chk_fp_taint *taint, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     struct chk *chk = chk_of_state(taint);
@@ -455,7 +456,7 @@ void chk_arith_insn(void *state, const struct emu_hook_site *site)
     }
     if ((lanes[1] | lanes[2]) == 0)
         return;
-    /* no library divides by an unchecked integer */
+    /* a library never divides by an unchecked integer */
     late = row->test != DIVIDE && chk_fp_taint_reads(taint, site);
     for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
         if (dropped(taint, site, (unsigned)l)) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arithmetic inside library functions. The check ignores intermediate results of these functions: infinities that a
- * division turns to zero, and shifts and conversions out of range that a select discards. Results that leave the
+ * division turns to zero, and out-of-range shifts and conversions that a select discards. Results that leave the
  * library belong to the kernel. An infinity, a NaN, or an integer that could not hold its float is reported when code
- * outside of the library uses the value.
+ * outside the library uses the value.
  *
  * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
- * They pass through copies and selects. Inside the library an infinity or a NaN also passes through any operation
- * whose result is not finite either. It does so even if a select chooses such a result (NAN for the root of a
- * negative number).
+ * They pass through copies and selects. Inside the library an infinity or a NaN also passes through any operation whose
+ * result is not finite. This holds even if a select chooses such a result (NAN for the root of a negative number).
  */
 #include "check/arith/chk_fp_taint_priv.h"
 
@@ -16,13 +15,13 @@
 
 enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 
-/** Lanes of registers v[first] on, count of them, that hold the result of instruction @index. */
+/** The `count` vector registers v[first] and following in some lanes, with the result of instruction @index. */
 struct value {
     uint64_t lanes, caller; /* caller: as in chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
     bool unless_finite;         /* only for a result of the next instruction: the result is tracked only in lanes in
-                                 * which it is not finite */
+                                 * which the result is not finite */
 };
 struct values {
     struct value at[MOST_VALUES];
@@ -74,7 +73,7 @@ static void put(struct values *to, struct value v)
             return;
         }
     }
-    /* If @to is full, the value is no longer tracked and its use is not reported. A missing report is better than a
+    /* If @to is full, the value is no longer tracked, and its use is not reported. A missing report is better than a
      * report of a value that code may discard. */
     if (to->count < MOST_VALUES)
         to->at[to->count++] = v;
@@ -155,22 +154,22 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
     case ISA_V_SELP_B32: case ISA_V_SELP_B64:
         return library && (kind == CHK_NAN || kind == CHK_INFINITY) ? UNLESS_FINITE : PASSES;
     case ISA_V_AND_B32: case ISA_V_PRMT_B32: case ISA_V_BFE_U32: case ISA_V_BFE_S32:
-        if (kind == CHK_CONVERSION) /* narrowed to a smaller integer */
+        if (kind == CHK_CONVERSION) /* the value is narrowed to a smaller integer */
             return PASSES;
         break;
     case ISA_V_CVT:
         if (isa_mod_get(insn, ISA_MOD_STYPE) < ISA_DT_F16)
-            return kind == CHK_CONVERSION ? PASSES : ENDS; /* As in `double d = convert_int(f)`: the compiler gives the
-                                                            * conversion of the result the position of the call, so it
-                                                            * counts as library code. */
+            return kind == CHK_CONVERSION ? PASSES : ENDS; /* For example, in `double d = convert_int(f)` the compiler
+                                                            * gives the conversion of the result the position of the
+                                                            * call, so it counts as library code. */
         break;
     default: break;
     }
     return kind == CHK_NAN || kind == CHK_INFINITY ? UNLESS_FINITE : ENDS;
 }
 
-/** Returns the lanes that read registers of @v. Unless @any is set, a select that chooses its other source does not
- *  count as a read. */
+/** Returns the lanes that read registers of @v. Unless @any is set, a select that chooses its other source is not a
+ *  read. */
 static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_use *use, unsigned count,
                         const struct value *v, bool any)
 {
@@ -214,7 +213,7 @@ static void on_step(void *state, const struct emu_hook_site *site)
 
         if (lanes == 0)
             continue;
-        if (library ? store : how != PASSES) { /* The library stores the value, whose way through memory is not tracked,
+        if (library ? store : how != PASSES) { /* The library stores the value (values are not tracked through memory),
                                                 * or other code uses it. */
             chk_arith_found(taint->chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
@@ -233,7 +232,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     const unsigned type = site->insn->op == ISA_V_CVT ? isa_mod_get(site->insn, ISA_MOD_DTYPE) : ISA_DT_F32;
     uint64_t low = 0, word = 0, exponent;
 
-    /* of two registers the second has the exponent; f64's top bits have the layout of f32's */
+    /* of a pair of registers the second has the exponent; the top bits of f64 have the layout of f32 */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first, lane, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first + v->count - 1u, lane, &word);
     exponent = type == ISA_DT_F16 ? 0x7c00 : type == ISA_DT_BF16 ? 0x7f80 : v->count == 1 ? 0x7f800000 : 0x7ff00000;
@@ -339,7 +338,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
             let_go(taint, taint->warps[i]);
 }
 
-/** Stops tracking all values when replay ends, because the lanes continue at other positions. */
+/** Stops tracking all values when replay ends, because the lanes continue at other positions then. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_fp_taint *taint = state;

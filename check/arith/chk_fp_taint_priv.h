@@ -6,11 +6,11 @@
 #include "check/init/chk_init_priv.h"
 #include "check/arith/chk_library_priv.h"
 
-/** State of the check: values that are tracked. */
+/** State of the check: the tracked values. */
 struct chk_fp_taint;
 /** Returns true if an instruction belongs to a library. */
 bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *site);
-/** Starts tracking in the warp from this instruction on. Returns true if the warp is single-stepped from here
+/** Starts tracking in the warp from this instruction on. Returns true if the warp executes in single steps from here
  *  on, and the checker is called for this instruction again. */
 bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site);
 /** Tracks the instruction's result in some lanes; the warp executes in single steps. */
@@ -19,9 +19,9 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program);
 
 /* chk_arith.c */
-/** Returns true if a select takes registers [@d, @d + @n) in @lane; true for other instructions. */
+/** Returns true if a select chooses registers [@d, @d + @n) in @lane; for other instructions returns true. */
 bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d, unsigned n);
-/** Reports the result of instruction @index, of the program of @site, in lanes of that warp. @caller: as in
+/** Reports the result of instruction @index of the program of @site, in lanes of the warp of @site. @caller: as in
  *  chk_location, 0: the current call. */
 void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint32_t index,
                      uint64_t caller, uint64_t lanes);

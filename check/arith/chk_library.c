@@ -3,9 +3,10 @@
  * Classifies instructions as code of a library function or of the kernel's own source.
  *
  * A compiler links a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
- * line and column of the call. Only these instructions and the call's own instructions have that position, since an
- * operator of the source has a column of its own, and a function of the source has its own lines. Code at a name
- * before a parenthesis therefore belongs to a library. A macro that the file defines counts as its contents.
+ * line and column of the call. Only these instructions and the instructions of the call itself have that position: an
+ * operator of the source has a column of its own, and a function of the source has its own lines. Code at the position
+ * of a name before a parenthesis therefore belongs to a library. For a macro that the file defines, the contents of the
+ * macro decide.
  */
 #include "check/arith/chk_library_priv.h"
 
@@ -91,7 +92,7 @@ static bool look(struct chk_library *library, uint32_t index)
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
 
-    /* a function without lines next to others with lines is the compiler's */
+    /* a function without lines, next to others with lines, is a function of the compiler */
     if (line == NULL || line->line == 0 || line->file >= object->file_count || object->files[line->file][0] == '\0')
         return object->line_count != 0 && f != NULL && !f->kernel;
     if (chk_is_foreign(object->files[line->file]))
@@ -121,7 +122,8 @@ bool chk_library_has(struct chk_library *library, const struct emu_program *prog
         library->no_text = calloc((size_t)object->file_count + 1, sizeof *library->no_text);
         if (library->known == NULL || library->texts == NULL || library->no_text == NULL) {
             forget(library);
-            return false; /* a false report is better than a missed finding */
+            return false; /* if in doubt, the code counts as the kernel's: a false report is better than a missed
+                           * finding */
         }
         library->program = program;
         library->file_count = object->file_count;

@@ -7,7 +7,7 @@
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/** Returns the number of distinct 32-byte sectors of @bytes at each address. */
+/** Returns the number of distinct 32-byte sectors of accesses of @bytes at each address. */
 static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
 {
     uint64_t seen[256], last = UINT64_MAX;
@@ -32,8 +32,8 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
     return n;
 }
 
-/** Returns the wavefronts of a shared access: the largest number of different words of one bank. @least is set to the
- *  wavefronts that as many contiguous words would take. */
+/** Returns the wavefronts of a shared access: the maximum number of different words of one bank. @least is set to the
+ *  number of wavefronts of the same number of contiguous words. */
 static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, unsigned *least)
 {
     uint64_t word[BANKS][EMU_MAX_LANES];

@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 
-/** Memory requests to one address space. */
+/** Counts of memory requests to one address space. */
 struct chk_requests {
     uint64_t count;
     uint64_t parts; /* number of 32-byte sectors of global memory, or of wavefronts of shared memory, that the requests
@@ -15,17 +15,17 @@ struct chk_requests {
 /** Counts of an instruction in a run. */
 struct chk_tally {
     uint64_t times;     /* warp instructions */
-    uint64_t lanes;     /* lanes that executed it: mask and guard true */
-    uint64_t others;    /* branches and exits: lanes of the split whose guard was false */
-    uint64_t parted;    /* times that the guard was true for some lanes only */
+    uint64_t lanes;     /* number of lanes that executed it, with mask and guard true */
+    uint64_t others;    /* branches and exits: number of lanes of the split whose guard was false */
+    uint64_t parted;    /* number of times that the guard was true for some lanes only */
     struct chk_requests global, shared;
     uint64_t local;     /* bytes of local memory */
     const struct isa_function *kernel; /* kernel that executed it first; NULL: none */
     uint32_t grid;      /* sequence number of that launch */
 };
 
-/** Source scope (entry of the object's debug information) of an instruction and, in code that the front end
- *  has duplicated, which duplicate; 0: none. */
+/** Source scope of an instruction (entry of the object's debug information) and, for code that the front end has
+ *  duplicated, the number of the duplicate; 0: none. */
 struct chk_scope {
     uint32_t scope, copy;
 };
@@ -38,9 +38,9 @@ struct chk_counts {
     struct chk_scope *scopes; /* [text_count], for coverage; NULL: there is no duplicated code */
 };
 enum {
-    CHK_COUNT_BRANCH = 1, /* a guarded branch or exit: two outcomes */
+    CHK_COUNT_BRANCH = 1, /* a guarded branch or exit, which has two outcomes */
     CHK_COUNT_MEMORY = 2,
-    CHK_COUNT_JOIN = 4 /* reconvergence instruction: not in the source, and executed by all lanes */
+    CHK_COUNT_JOIN = 4 /* a reconvergence instruction, which is not in the source and which all lanes execute */
 };
 /** Counts of one launch. */
 struct chk_launch_counts {
@@ -48,7 +48,8 @@ struct chk_launch_counts {
     const struct isa_function *kernel;
     uint32_t grid, size[3], block[3]; /* grid: its sequence number; 0: all later launches */
 };
-enum { CHK_MOST_LAUNCHES = 1000 }; /* limit of launches counted separately; later ones are counted as one */
+enum { CHK_MOST_LAUNCHES = 1000 }; /* maximum number of launches counted separately; all later launches together have
+                                    * one entry */
 struct chk_counters {
     struct chk *chk;
     bool memory;    /* memory requests are counted, too */
@@ -65,13 +66,13 @@ struct chk_line_entry {
     uint32_t line, index;
     const struct chk_counts *counts;
 };
-/** Returns all entries, sorted by file, line, program and index; or (@lines false) those without a line in
- *  functions that are no kernels, which are a compiler's own, sorted by program and index. NULL: no memory,
- *  or (@count 0) none. */
+/** Returns all entries, sorted by file, line, program and index. If @lines is false, returns the entries without a line
+ *  in functions that are no kernels (functions of the compiler), sorted by program and index. NULL: there is no memory,
+ *  or (@count 0) there are no entries. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
-/** Returns the index past the entries of one line, or one @file, that begin at @from. */
+/** Returns the index after the entries of one line, or of one @file, that begin at @from. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
-/** Adds to a sum. The kernel of the sum is the kernel of the earliest launch. */
+/** Adds counts to a sum. The kernel of the sum is the kernel of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);
 /** Returns the sums of a line's entries [from, to). */
 struct chk_tally chk_line_sum(const struct chk_line_entry *entries, size_t from, size_t to);

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Returns the path of @file on this machine, for the tool that renders the pages; @file itself if it is not
- *  known. The caller frees it. */
+/** Returns the path of @file on this machine, for the tool that renders the pages, or @file if the path is not known.
+ *  The caller frees it. */
 static char *real(const char *file, const struct chk_counts *counts)
 {
     const char *dir = counts->object->comp_dir;
@@ -28,13 +28,13 @@ static char *real(const char *file, const struct chk_counts *counts)
 /** A function of a file. */
 struct entered {
     const char *symbol;
-    uint64_t plain; /* hash of its unqualified name */
+    uint64_t plain; /* hash of the function's unqualified name */
     uint64_t lanes;
     uint32_t line;
 };
 
-/** Prints a function. lcov identifies it by name, which ends at a comma in version 1. Functions with a common
- *  unqualified name, such as overloads, have their symbol as well. */
+/** Prints a function. lcov identifies it by its name, which in version 1 ends at the first comma. Functions that share
+ *  an unqualified name, such as overloads, get their symbols as part of their names. */
 static void put_function(const char *key, uint64_t number, const struct entered *fn, bool shared, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -131,7 +131,7 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
     }
 }
 
-/* ---- copies that the front end made of code --------------------------------------------------- */
+/* ---- copies of code that the front end made --------------------------------------------------- */
 
 /** Returns true for a block with ranges but no entries, which marks a duplicate (ptx_debug_duplicates.c). */
 static bool is_copy(const struct isa_debug *debug, uint32_t die)
@@ -178,7 +178,7 @@ static bool find_copies(struct chk_counts *c)
     return c->scopes != NULL;
 }
 
-/** An instruction of a line: its statement, and which duplicate of it. */
+/** An instruction of a line: its statement, and the number of the statement's duplicate. */
 struct copied {
     uint32_t scope, column, copy;
     uint64_t lanes;
@@ -203,7 +203,7 @@ static uint64_t lanes_of(const struct chk_line_entry *e)
 {
     const struct chk_tally *t = &e->counts->tally[e->index];
 
-    return t->lanes + t->others; /* a lane that reaches a branch has executed its line */
+    return t->lanes + t->others; /* a lane that reaches a branch has executed the branch's line */
 }
 
 /** Returns the largest count of any statement, summed over its duplicates; @joins: the line has only
@@ -287,7 +287,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         char *path = real(e[file].file, e[file].counts);
 
         end = chk_line_end(e, count, file, true);
-        /* a test's name has no blanks */
+        /* the name of a test has no blanks */
         lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->broken_off ? "broken_off" : "",
                   chk->signal != NULL ? chk->signal : "", path != NULL ? path : e[file].file);
         free(path);

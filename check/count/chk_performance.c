@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_TIMES = 2,  /* report at this many times the least number of sectors or wavefronts */
-    PARTED_SHARE = 10 /* report if at least one in this many branches diverged */
+    PARTS_TIMES = 2,  /* report at this ratio of sectors or wavefronts to their minimum */
+    PARTED_SHARE = 10 /* report if at least one in this many executions of branches diverged */
 };
 
 static double per(uint64_t a, uint64_t b)
@@ -61,8 +61,8 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
-    size_t weight;  /* offset in struct chk_tally of an instruction's weight; an instruction with weight 0 does not
-                     * count */
+    size_t weight;  /* offset in struct chk_tally of an instruction's weight; an instruction with weight 0 is not
+                     * counted */
     bool (*report)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
     {CHK_UNCOALESCED, CHK_COUNT_MEMORY, offsetof(struct chk_tally, global.count), uncoalesced},
@@ -71,7 +71,7 @@ static const struct {
     {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, offsetof(struct chk_tally, local), local},
 };
 
-/** Returns the instruction's weight for a kind; 0: it does not count. */
+/** Returns the instruction's weight for a kind; 0: the instruction is not counted. */
 static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
 {
     const char *tally = (const char *)&e->counts->tally[e->index];
@@ -82,8 +82,8 @@ static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
     return weight;
 }
 
-/** Evaluates one line for one kind. The instructions [from, to) of the line that are in the same inlined calls count
- *  together. */
+/** Evaluates one line for one kind. The instructions [from, to) of the line that are in the same inlined calls are
+ *  counted together. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                  size_t to, const uint64_t *key, uint64_t calls)
 {
@@ -116,7 +116,7 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
         lw_buffer_fini(&text);
 }
 
-/** Evaluates a line for one kind: a finding for each chain of inlined calls that contains the line. */
+/** Evaluates a line for one kind, with a finding for each chain of inlined calls that contains the line. */
 static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                           size_t to, const uint64_t *key)
 {
@@ -140,7 +140,7 @@ static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_en
     free(seen);
 }
 
-/** Evaluates instructions without a line, of called functions: all of a function together. */
+/** Evaluates the instructions without a line in called functions; all instructions of a function are counted together. */
 static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
 {
     const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);

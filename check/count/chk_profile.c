@@ -107,7 +107,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     free(source.data);
 }
 
-/** Prints the counts, after @title. @used: only files with executed code. */
+/** Prints the counts after @title. @used: prints only files with executed code. */
 static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
                                    struct lw_sink *out, struct lw_error *err)
 {

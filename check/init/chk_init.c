@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uninitialised values: warps on the fast path, and warps in single steps. */
+/* Uninitialised values: the handlers for warps on the fast path and for warps in single steps. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static const struct init_plan *plan_of(struct chk_init *init, const struct emu_h
     return &p->plan[site->index];
 }
 
-/** Starts single steps of a warp; all of its registers count as defined. */
+/** Starts single steps of a warp, with all of its registers marked as defined. */
 static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
                                     const struct emu_core *core, unsigned warp)
 {
@@ -201,7 +201,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     b->block = view.block;
     b->warp_count = view.warp_count;
     b->shared_bytes = view.shared_bytes;
-    b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* allocated at the first access */
+    b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* the shadow is allocated at the first access */
     for (unsigned i = 0; i < b->warp_capacity; i++) {
         if (b->local[i] == NULL)
             continue;
@@ -259,7 +259,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         const struct isa_variable *v;
         o.kernel = site->grid->launch.kernel;
         v = chk_shared_variable(object, o.kernel, o.number);
-        if (v != NULL) { /* the elements of a variable count as one location */
+        if (v != NULL) { /* the elements of a variable are treated as one location */
             o.byte = o.number - v->shared_offset; /* byte of the first occurrence within the variable */
             o.number = v->shared_offset;
         }
@@ -356,16 +356,17 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c, lane, &low);
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c + 1u, lane, &high);
     if (!emu_texture_get(init->memory.chk->machine, high << 32 | (uint32_t)low, &texture))
-        return; /* the fetch faults */
+        return; /* the fetch causes a fault */
     bytes = texture.bits / 8;
     for (unsigned k = 0; k < 4; k++) {
-        word[k] = 0; /* missing components are 0 or 1 */
+        word[k] = 0; /* components that the texel lacks are 0 or 1 */
         for (unsigned i = 0; k < texture.components && i < bytes; i++)
             word[k] |= mask[k * bytes + i] != 0 ? ~0u : 0;
     }
 }
 
-/** Computes the undefined bits of what a lane loads, as @word in registers of 32 bits. Returns their origin. */
+/** Computes the undefined bits of the value that a lane loads, as @word in registers of 32 bits. Returns the origin of
+ *  these bits. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {
@@ -377,7 +378,7 @@ static uint32_t lane_load(struct chk_init *init, struct init_block *b, const str
         first++;
     for (unsigned k = 0; k < 4; k++)
         word[k] = lw_get32(mask + 4 * k);
-    if (a->at.insn->op == ISA_TEX) /* how a component's bytes are converted depends on its type */
+    if (a->at.insn->op == ISA_TEX) /* the conversion of a component's bytes depends on its type */
         texel(init, a, lane, mask, word);
     if (sign && word[0] >> (8 * a->bytes - 1) & 1)
         word[0] |= ~(uint32_t)lw_mask(8 * a->bytes);
@@ -449,7 +450,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     }
 }
 
-/** Reports an atomic that reads uninitialised memory. An exchange only copies it. */
+/** Reports an atomic that reads uninitialised memory. An exchange only copies the value. */
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
@@ -482,7 +483,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         return;
     }
     atomic_memory(init, b, a);
-    load(init, b, a); /* The report has marked the memory as defined, so the loaded value is defined, too. */
+    load(init, b, a); /* The report has marked the memory as defined, so the loaded value is also defined. */
 }
 
 static void on_access(void *state, const struct emu_hook_access *a)
@@ -521,7 +522,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
             init->memory.chk->look = CHK_LOOK_REPEATED;
         return;
     }
-    /* defined pages stay defined, whatever a warp without undefined registers stores there */
+    /* a defined page remains defined, because a warp without undefined registers stores only defined values */
     (void)init_memory_filtered(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
 }
 
@@ -562,7 +563,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     uint64_t lanes = 0;
     uint32_t from = 0;
 
-    if (info->flags & ISA_F_CROSS) { /* cross-lane values are only copied: the mask of participants is used */
+    if (info->flags & ISA_F_CROSS) { /* cross-lane values are only copied; only the mask of participants is used */
         const unsigned member = isa_x_member(insn->x);
         if (member != ISA_VZ)
             lanes = take_vector(w, member, 1, site->lanes, &from);
@@ -591,7 +592,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
         init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
 }
 
-/** Checks a write of exec: the active lanes guard all that follows. */
+/** Checks a write of exec: the active lanes guard all later instructions. */
 static void check_exec(struct chk_init *init, const struct emu_hook_site *site, const struct init_result *r)
 {
     uint64_t lanes = 0;
@@ -604,7 +605,7 @@ static void check_exec(struct chk_init *init, const struct emu_hook_site *site, 
         init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of active lanes", r->s_from, 0);
 }
 
-/** Sets the pc of the first read in origin *@from, if it had none. */
+/** Sets the pc of the first read in origin *@from, if it has none. */
 static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
 {
     struct init_origin o;
@@ -618,7 +619,7 @@ static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
     *from = init_origin_add(init, &o);
 }
 
-/** Records where registers that were never written are read first. */
+/** Records the pcs at which registers that were never written are read first. */
 static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -763,7 +764,7 @@ static bool on_stepped(void *state, const struct emu_hook_site *site, bool retir
     return true;
 }
 
-/* ---- what else happens ----------------------------------------------------------------------------- */
+/* ---- calls, shuffles, copies by the host ----------------------------------------------------------- */
 
 static inline bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
@@ -772,7 +773,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
-/** Handles a call: memory below the stack pointer is unused. */
+/** Handles a call: memory below the stack pointer becomes unused. */
 static void call(struct init_block *b, const struct emu_hook_site *site)
 {
     enum { STACK_POINTER = 2 };
@@ -789,8 +790,8 @@ static void call(struct init_block *b, const struct emu_hook_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
-/** Handles a shuffle on the fast path: a value read from a lane that does not participate is undefined, and
- *  the warp executes in single steps, beginning with this one. */
+/** Handles a shuffle on the fast path: a value read from a lane that does not participate is undefined. The warp then
+ *  executes in single steps, beginning with this shuffle. */
 static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     const struct init_plan *plan = plan_of(init, site);
@@ -819,7 +820,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
         call(b, site);
 }
 
-/** Copies undefined bits and origins for a copy by the host, piece by piece; the ranges may overlap. */
+/** Copies undefined bits and origins for a copy by the host, in pieces; the ranges may overlap. */
 static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t bytes)
 {
     enum { PIECE = 1024 };
@@ -863,7 +864,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     init->memory.there.end = 0;
     switch (event->kind) {
     case EMU_MACHINE_ALLOC:
-        /* module variables have initial values */
+        /* variables of the module have initial values */
         if (emu_allocation_at(init->memory.chk->machine, event->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, event->address, event->size_bytes, false);

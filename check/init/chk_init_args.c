@@ -6,7 +6,7 @@
 
 enum { MOST_ARGUMENTS = 32 };
 
-/** Returns a 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
+/** Returns a 64-bit operand of a lane: the value of the registers from @reg on, or the instruction's third operand. */
 static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_class, unsigned reg,
                      unsigned lane)
 {
@@ -21,7 +21,7 @@ static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
     const struct isa_insn *insn = site->insn;
 
     if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
-        return 0; /* Compilers do not generate other kinds of address operands. */
+        return 0; /* Compilers generate no other kinds of address operands. */
     return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
 }
 
@@ -101,7 +101,7 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
             uint64_t first;
             char use[160], room[ISA_SYMBOL_BYTES];
 
-            /* Parameters of other kinds may be structures, whose padding may be uninitialised. */
+            /* Parameters of other types may be structures, whose padding may be uninitialised. */
             if ((p->kind != ISA_PARAM_POINTER && p->kind != ISA_PARAM_INTEGER &&
                  p->kind != ISA_PARAM_FLOAT) ||
                 init_memory_count(&init->memory, buffer + p->offset, p->size_bytes, &first) == 0)

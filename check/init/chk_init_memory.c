@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadow of uninitialised memory, by bits: pages of global memory, shared and local memory of resident
+/* Shadow of uninitialised memory, with a bit for each bit: pages of global memory, shared and local memory of resident
  * blocks. Fully defined memory has no shadow. */
 #include "check/init/chk_init_priv.h"
 
@@ -55,7 +55,7 @@ static void drop(struct init_memory *m, uint64_t address)
     *location = NULL;
 }
 
-/** Returns how many bytes of the page at @base (of its first byte) kernels may access. */
+/** Returns how many bytes of the page at @base (its first byte) kernels may access. */
 static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
 {
     struct emu_allocation a;
@@ -67,7 +67,7 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
 }
 
-/** Returns a page with a mask of its own; NULL: no memory, and the page counts as defined. */
+/** Returns a page with its own mask; NULL: there is no memory, and the page is treated as defined. */
 static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
     struct init_page *p = *location;
@@ -147,7 +147,7 @@ bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct 
     return true;
 }
 
-/** Zeroes @mask. Returns the number of its bytes that were not 0. */
+/** Zeroes @mask. Returns the number of bytes of @mask that were not 0. */
 static inline unsigned clear(uint8_t *mask, unsigned bytes)
 {
     unsigned n = 0;
@@ -183,7 +183,7 @@ static inline bool any(const uint8_t *mask, unsigned bytes)
     return all != 0;
 }
 
-/** Marks global memory [address, + bytes) as defined. */
+/** Marks global memory [address, address + bytes) as defined. */
 static void define(struct init_memory *m, uint64_t address, uint64_t bytes)
 {
     while (bytes != 0) {
@@ -216,7 +216,7 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
             set_fresh(m, address + at);
         return;
     }
-    /* An object that does not fill pages: small objects of malloc share a page. */
+    /* An object that does not fill its pages: small objects of malloc share a page. */
     for (uint64_t at = 0; at < bytes; at++) {
         uint8_t mask = 0xff;
         init_lane_put(m, NULL, 0, 0, address + at, 1, &mask);
@@ -425,7 +425,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
             return;
         for (unsigned k = 0; k < bytes; k++) {
             struct init_page **location = location_of(m, address + k), *p;
-            if (location == NULL || *location == NULL) { /* defined so far: allocate a page of zeros */
+            if (location == NULL || *location == NULL) { /* the page was defined so far: allocate a page of zeros */
                 set_fresh(m, address + k);
                 location = location_of(m, address + k);
                 if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)
@@ -594,7 +594,7 @@ void init_access_define(struct init_memory *m, struct init_block *b, const struc
     }
 }
 
-/* ---- where undefined values were stored -------------------------------------------------------------- */
+/* ---- origins of stored undefined values -------------------------------------------------------------- */
 
 enum { MOST_MARKS = 3 << 18 };
 
@@ -622,6 +622,6 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
     bool is_new;
     struct init_mark *mark = m->marks.count < MOST_MARKS ? lw_table_add(&m->marks, sizeof *mark, key, &is_new) : NULL;
 
-    if (mark != NULL) /* Without a mark the locations of later values serve as their origins. */
+    if (mark != NULL) /* Without a mark, the locations of later values are their origins. */
         mark->from = from;
 }

@@ -13,9 +13,9 @@
  * stores define memory. When a load reads undefined bits, the warp is single-stepped, with a mask of undefined bits
  * for each register, until no live register has undefined bits.
  *
- * A plain load of undefined bits is not a finding. Findings are reported where such bits are used: in addresses and
- * in operands of atomics (on_access of chk_init.c); in guards, branches, barriers and exec (on_step); and in output
- * (chk_init_args.c for printf, init_found_output for what the host reads).
+ * A plain load of undefined bits is not a finding. Findings are reported at uses of such bits: in addresses and
+ * operands of atomics (on_access of chk_init.c); in guards, branches, barriers and exec (on_step); and in output
+ * (chk_init_args.c for printf, init_found_output for buffers that the host reads).
  */
 #ifndef CHK_INIT_PRIV_H
 #define CHK_INIT_PRIV_H
@@ -32,8 +32,8 @@ static inline bool init_set_has(const struct init_set *set, unsigned number)
 {
     return set->w[number / 64] >> number % 64 & 1;
 }
-/** Returns the live registers for each instruction and one past the end, owned by the caller: registers that
- *  a lane at that instruction may read before it writes all of them. NULL: no memory. */
+/** Returns the live registers for each instruction and for the position after the last, owned by the caller: registers
+ *  that a lane at that instruction may read before it writes all of them. NULL: no memory. */
 struct init_set *chk_live(const struct emu_program *program);
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ struct init_memory {
 struct init_warp;
 /** Undefined bits of a warp's local memory. */
 struct init_local {
-    uint32_t low[EMU_MAX_LANES]; /* [lane]: all bytes below are undefined */
+    uint32_t low[EMU_MAX_LANES]; /* [lane]: all bytes below this offset are undefined */
     uint8_t mask[];              /* [word][lane][byte] */
 };
 /** A slot of a core and the block in it. */
@@ -78,24 +78,24 @@ struct init_block {
     uint32_t shared_bytes, shared_capacity, shared_undefined;
     struct init_local **local; /* [warp]: NULL until the first access */
     uint32_t local_bytes, local_capacity;
-    struct init_warp **warp; /* [warp] in single steps, else NULL */
+    struct init_warp **warp; /* [warp] record of a warp in single steps, else NULL */
 };
 
 void init_memory_end(struct init_memory *m);
-/** Marks global memory [address, address + bytes) as uninitialised, or (@defined) as written by the host. */
+/** Marks global memory [address, address + bytes) as uninitialised or, with @defined, as written by the host. */
 void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, bool defined);
-/** Returns the number of bytes of a range that have undefined bits; *@first is set to the address of the
- *  first. */
+/** Returns the number of bytes of a range that have undefined bits; *@first is set to the address of the first such
+ *  byte. */
 uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
                            uint64_t *first);
-/** Finds a range of defined pages around @address. Returns false if @address is in a page that is not. The
- *  pages stay defined until emu_hooks_invalidate_filters. */
+/** Finds a range of defined pages around @address. Returns false if the page of @address is not defined. The pages
+ *  remain defined until emu_hooks_invalidate_filters. */
 bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span);
-/** Returns the lanes of an access that read undefined bits. Global memory is identified by addresses, the
- *  other spaces by the block. */
+/** Returns the lanes of an access that read undefined bits. Global memory is identified by addresses, the other spaces
+ *  by the block and an offset. */
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
                                const struct emu_hook_access *access);
-/** Marks what the lanes of an access write as defined. */
+/** Marks the bytes that the lanes of an access write as defined. */
 void init_access_define(struct init_memory *m, struct init_block *b,
                         const struct emu_hook_access *access);
 /** Gets the undefined bits of one lane's bytes. Returns true if the lane has undefined bits. */
@@ -109,7 +109,7 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
 /** Marks all of a warp's local memory as undefined. */
 void init_local_begin(const struct init_block *b, struct init_local *local);
-/** Marks local memory of @lanes below @end, which is unused stack, as undefined again. */
+/** Marks local memory of @lanes below @end, which is unused stack, as undefined. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
 
 /* ---- warps in single steps --------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ struct init_warp {
     uint32_t p_from[8][EMU_MAX_LANES];
     uint8_t sp;
     uint32_t sp_from;
-    struct init_set unread; /* registers that may have lanes that were neither written nor read */
+    struct init_set unread; /* registers that may have lanes that have been neither written nor read */
     bool any_unread;
 };
 /** A source of an instruction. */
@@ -139,10 +139,10 @@ enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT,
 struct init_plan {
     bool is_built;
     bool half;    /* the instruction reads only the lower 16 bits */
-    uint8_t rule; /* rule of chk_init_rules.c */
+    uint8_t rule; /* rule, as numbered in chk_init_rules.c */
     uint8_t read_count;
-    struct isa_reg_use read[ISA_MAX_USES]; /* registers read, without the guard */
-    struct init_operand source[3]; /* A, X and C; the variant bit swaps the last two */
+    struct isa_reg_use read[ISA_MAX_USES]; /* registers that the instruction reads, except the guard */
+    struct init_operand source[3]; /* A, X and C; the variant bit swaps X and C */
     uint8_t d, words, s, s_words;  /* registers that the instruction writes; words 0: none */
     uint8_t pred_written, sp_written;
 };
@@ -155,8 +155,8 @@ struct init_program {
 /** Results of an instruction, computed before it is executed. */
 struct init_result {
     uint64_t lanes;              /* lanes in which vector registers and predicates are written */
-    uint8_t d, words;            /* vector registers from d on; 0 words: none */
-    uint64_t undefined[4];       /* undefined bits; in other lanes mask and from are not valid */
+    uint8_t d, words;            /* vector registers from d on; words 0: none */
+    uint64_t undefined[4];       /* undefined bits; `mask` and `from` are valid only in lanes with such bits */
     uint32_t mask[4][EMU_MAX_LANES], from[4][EMU_MAX_LANES];
     uint8_t s, s_words;          /* scalar registers */
     uint32_t s_mask[4], s_from;
@@ -177,7 +177,7 @@ struct chk_init {
     size_t origin_count, origin_capacity;
 };
 
-/** Computes what @w will have written, from the masks of its sources; not for memory instructions. */
+/** Computes the undefined bits of the results of @w from the masks of its sources; not for memory instructions. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
                       const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
@@ -196,9 +196,9 @@ struct init_origin {
     uint8_t where; /* enum init_where */
     uint32_t number; /* register (enum init_number), lane that does not participate in a shuffle, or offset in
                       * shared or local memory; a shared variable is one location */
-    uint32_t byte;   /* offset in that location of the first read */
+    uint32_t byte;   /* offset of the first read in that location */
     uint64_t address; /* address of the allocation */
-    uint64_t pc;      /* pc of the load; for a register: of the first read, 0 before it */
+    uint64_t pc;      /* pc of the load; for a register, pc of the first read, or 0 before it */
     const struct isa_function *kernel; /* shared and local memory: kernel of the block */
 };
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
@@ -206,10 +206,10 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
  *  such as "the address of a load". @address: the address in the lowest lane, or 0. */
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
-/** Returns the origin of undefined bits that @site reads for a lane at @at. */
+/** Returns the origin of the undefined bits that @site reads for a lane at @at. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at);
-/** Check the arguments of a printf, and the parameters of a launch, that is about to be executed. */
+/** Check the arguments of a printf, and the parameters of a launch, that are about to be executed. */
 void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
 void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uninitialised values: origins in words. */
+/* Uninitialised values: messages and origins as text. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sin
         lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
 }
 
-/** Prints "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20", with the
- *  source's part of a compiler's name, kernel_$_s. */
+/** Prints "shared 's[5]', declared in line 3" if the source is known; otherwise "shared 's', byte 20", with the name
+ *  that the variable has in the source, without the compiler's prefix. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
                             const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Propagation of undefined bits: which bits of a result depend on undefined bits of its sources. Instructions
- * without a rule here have the strictest one: any undefined bit of a source makes all bits of their results
- * undefined. */
+/* Propagation of undefined bits: which bits of a result depend on undefined bits of its sources. Instructions without a
+ * rule here have the strictest rule: any undefined bit of a source makes all bits of the results undefined. */
 #include "check/init/chk_init_priv.h"
 
 enum rule {
     ALL, /* the strictest rule */
-    COPY, EACH, /* rules that work bit by bit. COPY: the undefined bits of X. EACH: a bit is undefined if it is
-                 * undefined in A or X */
+    COPY, EACH, /* rules that work bit by bit. COPY: the result has the undefined bits of X. EACH: a bit is undefined if
+                 * it is undefined in A or X */
     AND, OR, ANDN2, ORN2,
     LEFT, /* carries propagate from lower bits to higher ones */
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
     CHOOSE, COMPARE, LOGIC, PACK, UNPACK, PACK_SCALAR, UNPACK_SCALAR, UNBALLOT,
     SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, LANE_FIRST, LANE_READ, LANE_WRITE,
-    /* cross-lane: of the participants' predicates, then of their values */
+    /* cross-lane rules, for results from participants' predicates, then for results from their values */
     BALLOT, VOTE_ALL, VOTE_ANY, VOTE_UNI,
     MATCH_ANY, MATCH_ALL, REDUCE, REDUCE_ADD, REDUCE_AND, REDUCE_OR, REDUCE_XOR
 };
@@ -62,7 +61,7 @@ static const uint8_t rules[ISA_OP_COUNT] = {
     [ISA_REDUX_MIN_S32] = REDUCE, [ISA_REDUX_MAX_S32] = REDUCE,
 };
 
-/** A source of one lane: undefined bits, the origin of the lowest one, and its value. */
+/** A source of one lane: its undefined bits, the origin of the lowest one, and its value. */
 struct source {
     uint64_t mask, value;
     uint32_t from;
@@ -104,7 +103,7 @@ static void scalar(const struct look *k, unsigned r, unsigned words, struct sour
     }
 }
 
-/** Returns the undefined bits of the @which-th source: A, X, C. */
+/** Returns the undefined bits of the source numbered @which: A, X, C. */
 static struct source mask_of(const struct look *k, unsigned which)
 {
     const struct init_operand *o = &k->plan->source[which];
@@ -139,9 +138,10 @@ static struct source source_of(const struct look *k, unsigned which)
     return out;
 }
 
-/* ---- what of an instruction is the same each time ------------------------------------------------ */
+/* ---- properties of an instruction that are the same in each execution ------------------------------------------ */
 
-/** Describes the @which-th source as written (0..2): A, X and C, of which the variant bit swaps the last two. */
+/** Describes source number @which in the order of the instruction (0..2): A, X and C, of which the variant bit swaps
+ *  the last two. */
 static void operand_plan(const struct isa_insn *insn, unsigned which, struct init_operand *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -193,7 +193,7 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct isa_reg_use uses[ISA_MAX_USES];
-    const unsigned count = isa_insn_uses(insn, uses), guard = insn->guard < ISA_PT; /* the guard comes first */
+    const unsigned count = isa_insn_uses(insn, uses), guard = insn->guard < ISA_PT; /* the guard is the first use */
 
     *out = (struct init_plan){.is_built = true, .rule = rules[insn->op]};
     out->half = info->flags & ISA_F_HALF && strstr(info->mnemonic, "x2") == NULL;
@@ -221,8 +221,8 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
         out->sp_written = 0x7f;
 }
 
-/** Returns the lanes in which any source has undefined bits. If a scalar source has undefined bits, these are all
- *  lanes. */
+/** Returns the lanes in which any source has undefined bits. If a scalar source has undefined bits, these are all lanes
+ *  of the warp. */
 static uint64_t undefined_lanes(const struct init_warp *w, const struct init_plan *plan)
 {
     uint64_t lanes = 0;
@@ -244,7 +244,7 @@ static uint64_t undefined_lanes(const struct init_warp *w, const struct init_pla
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-/** Returns the bits from the lowest bit of @mask to the highest of the word. */
+/** Returns the bits from the lowest bit of @mask up to the highest bit of the word. */
 static uint64_t to_left(uint64_t mask)
 {
     return mask | (0 - mask);
@@ -290,7 +290,7 @@ static uint64_t permute(const struct source *a, const struct source *x, const st
     return out;
 }
 
-/** Propagates through a field with position and length in one operand. */
+/** Propagates undefined bits through a bit field whose position and length are in one operand. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
 {
     unsigned at = packed & 255, n = packed >> 8 & 255;
@@ -303,7 +303,7 @@ static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
     return sign && mask >> (n - 1) & 1 ? mask | ~lw_mask(n) : mask;
 }
 
-/** Propagates through a truth table, which may see any combination of the undefined source bits. */
+/** Propagates undefined bits through a truth table, whose input may be any combination of the undefined source bits. */
 static uint64_t table(unsigned truth, const struct source *a, const struct source *b,
                       const struct source *c)
 {
@@ -321,7 +321,8 @@ static uint64_t table(unsigned truth, const struct source *a, const struct sourc
     return out;
 }
 
-/** Returns true if predicate @p (@negate: as read) is undefined in the lane; gets its value. */
+/** Returns true if predicate @p is undefined in the lane; otherwise gets the value that the instruction reads, negated
+ *  if @negate is set. */
 static bool predicate_undefined(const struct look *k, unsigned p)
 {
     return p < ISA_PT && k->w->p[p] >> k->lane & 1;
@@ -348,7 +349,7 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     bool unsure = is_scalar ? r < ISA_PT && k->w->sp >> r & 1 : predicate_undefined(k, r), yes;
     uint64_t bit = 1;
 
-    if (unsure) { /* The predicate is undefined, so every bit in which the two sources may differ is undefined. */
+    if (unsure) { /* The predicate is undefined, so each bit that may differ between the two sources is undefined. */
         uint64_t mask = a->mask | x->mask | (a->value ^ x->value);
         *from = is_scalar ? k->w->sp_from : k->w->p_from[r][k->lane];
         return mask;
@@ -360,8 +361,8 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     return yes ? a->mask : x->mask;
 }
 
-/** Returns whether the outcome of a comparison is undefined; for (in)equality it is not if defined bits
- *  differ. Bit 0: of P, bit 1: of Q, which has the opposite of the comparison. */
+/** Returns whether the outcome of a comparison is undefined. The outcome of (in)equality is defined if defined bits
+ *  differ. Bit 0 is for P, bit 1 for Q, which gets the opposite of the comparison. */
 static unsigned compare(const struct look *k, const struct source *a, const struct source *b,
                     uint32_t *from)
 {
@@ -406,7 +407,7 @@ static bool logic(const struct look *k)
     return seen == 3;
 }
 
-/** Returns true if any source of an instruction is undefined, registers of all classes. */
+/** Returns true if any source of an instruction is undefined, for registers of all classes. */
 static bool any_source(const struct look *k, uint32_t *from)
 {
     for (unsigned i = 0; i < k->plan->read_count; i++) {
@@ -434,7 +435,7 @@ static bool any_source(const struct look *k, uint32_t *from)
     return false;
 }
 
-/** Returns the undefined bits of a ballot over @lanes: each bit is a lane's predicate. */
+/** Returns the undefined bits of a ballot over @lanes, in which each bit is the predicate of a lane. */
 static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
 {
     unsigned r = isa_insn_r(k->site->insn);
@@ -471,7 +472,7 @@ static bool is_of_lanes(enum rule rule)
     return rule >= BALLOT;
 }
 
-/** Returns the undefined bits of a vote of @group: none, if the defined predicates decide. */
+/** Returns the undefined bits of a vote of @group; there are none if the defined predicates decide the vote. */
 static uint64_t vote(const struct look *k, enum rule rule, uint64_t group, uint32_t *from)
 {
     const unsigned r = isa_insn_r(k->site->insn);
@@ -524,8 +525,8 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
     }
 }
 
-/** Returns the lane that a shuffle reads, by PTX's rules for virtual warps of 32 lanes. *@absent: that lane
- *  does not participate, and the result is undefined. */
+/** Returns the lane that a shuffle reads, by PTX's rules for virtual warps of 32 lanes. *@absent is set if that lane
+ *  does not participate, which makes the result undefined. */
 static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absent)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -555,7 +556,7 @@ static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absen
     return from;
 }
 
-/** Result of a group of lanes, computed for its first one. */
+/** Result of a group of lanes, computed for the first lane of the group. */
 struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
@@ -616,7 +617,7 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     return false;
 }
 
-/** Returns the undefined bits of a lane's result: of D, at most 64. */
+/** Returns the undefined bits of a lane's result D, which has at most 64 bits. */
 static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words, uint32_t *from)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -679,7 +680,7 @@ static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words
     }
 }
 
-/** Computes undefined predicates: R2P writes all, other instructions P and Q. */
+/** Computes undefined predicates: R2P writes all predicates, other instructions write P and Q. */
 static void apply_predicates(const struct look *at, enum rule rule, struct init_result *out)
 {
     const struct isa_insn *insn = at->site->insn;
@@ -763,7 +764,7 @@ static void apply_scalar(const struct look *at, enum rule rule, struct init_resu
     out->sp = rule == UNPACK_SCALAR ? (uint8_t)mask : mask != 0 ? out->sp_written : 0;
 }
 
-/** Sets all results to defined. */
+/** Marks all results as defined. */
 static void define(const struct init_plan *plan, struct init_result *out)
 {
     memset(out->undefined, 0, sizeof out->undefined);
@@ -781,7 +782,7 @@ static void apply_vector(struct chk_init *init, const struct look *at, enum rule
     struct group_result last = {.lanes = 0};
     struct look k = *at;
 
-    if (rule == LANE_WRITE) { /* writes one lane, active or not */
+    if (rule == LANE_WRITE) { /* the instruction writes one lane, active or not */
         const struct source x = source_of(&k, 1);
         out->lanes = (x.mask & (k.width - 1u)) != 0 ? lw_mask(k.width)
                                                      : UINT64_C(1) << (x.value & (k.width - 1u));

@@ -14,7 +14,7 @@ static void set_join(struct init_set *set, const struct init_set *other)
         set->w[i] |= other->w[i];
 }
 
-/** Gets the uses of an instruction, and definitions of all lanes. */
+/** Gets the uses of an instruction, and the registers that it defines in all lanes. */
 static void read_insn(const struct isa_insn *insn, bool exec_written, struct init_set *use,
                       struct init_set *def)
 {
@@ -27,8 +27,8 @@ static void read_insn(const struct isa_insn *insn, bool exec_written, struct ini
     memset(def, 0, sizeof *def);
     for (unsigned i = 0; i < count; i++) {
         bool lanes = uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_P;
-        /* The instruction defines the register in all lanes: it has no guard. v_writelane, which has ISA_F_SCALAR, writes one lane only.
-         * If the program writes exec, any instruction may write some lanes only. */
+        /* The instruction defines the register in all lanes because it has no guard. v_writelane, which has
+         * ISA_F_SCALAR, writes only one lane. If the program writes exec, any instruction may write only some lanes. */
         bool whole = !guarded && !(lanes && (exec_written || flags & ISA_F_SCALAR));
 
         for (unsigned k = 0; k < uses[i].count; k++) {

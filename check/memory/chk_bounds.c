@@ -12,12 +12,12 @@
 
 /** Generic addresses of an instruction's variable. */
 struct bounds_limit {
-    uint64_t first, end; /* end 0: not looked up; first 0 and end INT64_MAX: no limit */
+    uint64_t first, end; /* end 0: the range has not been looked up; first 0 and end INT64_MAX: the access has no limit */
     uint32_t grid;       /* launch for which the limit is valid; 0: all launches */
 };
 struct bounds_program {
     const struct emu_program *program;
-    /* by instruction */
+    /* arrays with an element for each instruction */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
     bool *alone; /* [instruction] true: the instruction has no hook until the set of resident grids changes */
@@ -29,11 +29,11 @@ struct chk_bounds {
     size_t count, room;
     uint32_t grid;      /* grid whose block started last */
     uint64_t blocks;    /* number of running blocks */
-    bool mixed;         /* blocks of several grids run: the limits of one launch do not hold for another */
-    bool of_grid;       /* an instruction's hook was disabled for `grid` only */
-    bool moved;         /* a debugger has set a pc: a lane that reaches an access may not have executed the access
+    bool mixed;         /* blocks of several grids run, and the limits of one launch do not hold for another */
+    bool of_grid;       /* a hook was disabled for the launch `grid` only */
+    bool moved;         /* a debugger has set a pc, so a lane that reaches an access may not have executed the access
                          * that dominates it */
-    bool is_alone;      /* no other check observes accesses: the hook may be disabled for whole instructions */
+    bool is_alone;      /* no other check observes accesses, so the hook may be disabled for whole instructions */
 };
 
 static void program_fini(struct bounds_program *p)
@@ -139,7 +139,8 @@ static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_
     return &b->programs[b->count++];
 }
 
-/** Gets the shared memory that argument @which of a launch points to: up to the next argument's. */
+/** Gets the shared memory to which argument @which of a launch points: it ends where the memory of the next argument
+ *  begins. */
 static void param_limit(const struct emu_grid *grid, unsigned which, struct bounds_limit *out)
 {
     const struct isa_function *kernel = grid->launch.kernel;
@@ -151,7 +152,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     memcpy(&first, grid->bank0 + kernel->params[which].offset,
            kernel->params[which].size_bytes < 8 ? 4 : 8);
     if (first < kernel->shared_bytes || first >= end)
-        return; /* No host launch passes this argument. */
+        return; /* A launch by the host does not pass this argument. */
     for (unsigned i = 0; i < kernel->param_count; i++) {
         const struct isa_param *p = &kernel->params[i];
         uint64_t at = 0;
@@ -201,7 +202,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
     }
 }
 
-/** Returns true if the memory is valid. Else, as for a misaligned address, the access faults. */
+/** Returns true if the memory is valid. If the memory is invalid or the address misaligned, the access faults. */
 static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       unsigned bytes)
 {
@@ -216,7 +217,7 @@ static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *si
            address + bytes <= a.address + a.size_bytes;
 }
 
-/** Prints "'a' (256 bytes, declared in line 3)". Returns the name. */
+/** Prints "'a' (256 bytes, declared in line 3)". Returns the name of the variable. */
 static const char *put_bound(const struct emu_hook_site *site, const struct bounds_limit *limit,
                              struct lw_sink *out)
 {
@@ -323,7 +324,7 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
     emu_hooks_enable_site(p->program, index, false);
 }
 
-/** Returns true if the variable is all memory that the instruction can reach. */
+/** Returns true if the variable is the only memory that the instruction can reach. */
 static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {
@@ -348,7 +349,7 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
 }
 
 /** Handles the accesses for which the check of @a is sufficient. If @a is within bounds that imply the bounds of these
- *  accesses, these accesses need no check; else they are checked from now on. Narrows *@limit to the implied bounds. */
+ *  accesses, they need no check; otherwise they are checked from now on. Narrows *@limit to the implied bounds. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;
@@ -374,7 +375,8 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
         p->lead[index].last = index;
 }
 
-/** Checks an access, and narrows the filter to what the instruction may access without a call of the hook. */
+/** Checks an access, and narrows the filter to the addresses that the instruction may access without a call of the
+ *  hook. */
 static void on_access(void *state, const struct emu_hook_access *a)
 {
     struct chk_bounds *b = state;

@@ -22,7 +22,7 @@ static bool has_base(const struct isa_insn *insn)
     return mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
 }
 
-/** Returns true if every lane that reaches the instruction accesses memory, at a vector register's address. */
+/** Returns true if every lane that reaches the instruction accesses memory, at an address in a vector register. */
 static bool may_lead(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -43,7 +43,7 @@ static bool follows(const struct isa_object *object, const struct isa_insn *firs
            a->bytes == b->bytes;
 }
 
-/** Returns true if @insn writes a register from which @lead computes its address, or changes which lanes run. */
+/** Returns true if @insn writes a register from which @lead computes its address, or changes the set of active lanes. */
 static bool ends_lead(const struct isa_insn *insn, const struct isa_insn *lead)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -80,7 +80,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
     const struct isa_object *object = emu_program_object(program);
     const uint32_t count = (uint32_t)object->text_count;
     struct chk_bounds_lead *all = calloc((size_t)count + 1, sizeof *all);
-    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* [instruction] reached from elsewhere, too */
+    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* [instruction] control also enters it by a jump */
     uint32_t open[LEADERS];
     unsigned open_count = 0;
 

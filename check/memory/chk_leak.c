@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of kernels' malloc that are live when the run has ended, by allocating location. */
+/* Objects of kernels' malloc that are live when the run has ended, grouped by the location of the malloc. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
-/** The malloc that allocated the last object at an address. */
+/** The malloc call that allocated the last object at an address. */
 struct owner {
     uint64_t address; /* address of the allocation; 0: the entry is free */
     uint64_t pc, block;
@@ -14,12 +14,12 @@ struct owner {
 struct chk_leaks {
     struct chk *chk;
     struct lw_table owners; /* table of struct owner */
-    struct { /* the malloc being executed: its lanes are served in ascending order */
+    struct { /* the malloc that is being executed, which serves its lanes in ascending order */
         struct owner first;
         struct emu_core *core;
         const struct isa_insn *insn;
         unsigned slot;
-        uint64_t lanes; /* lanes that have not been served yet */
+        uint64_t lanes; /* lanes that the malloc has not served yet */
     } now;
 };
 
@@ -72,7 +72,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
 
     if (event->kind != EMU_MACHINE_ALLOC)
         return;
-    /* a failed lane reports nothing: no later lane with the same request succeeds either */
+    /* a failed lane reports nothing, and no later lane with the same request succeeds */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
         const uint64_t bytes = requested_bytes(leaks, lane);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds memory that a launch both reads as constant and writes. Loads read as constant with `const __restrict` and
- * __ldg (loads with the hint nc), and as scalar loads. Caches that do not see stores may then return old contents. */
+/* Finds memory that one launch both reads as constant and writes. Loads that read memory as constant are those of
+ * `const __restrict` and __ldg (loads with the hint nc), and scalar loads. Caches that do not see stores may then
+ * return old contents. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2), PAGE_BITS = 1 << (PAGE_SHIFT - 6) };
-/** Accesses of a launch to a page of global memory: which bytes, and for each word the last instruction, plus
- *  1, that [0] read it as constant, [1] wrote it. */
+/** Accesses of a launch to a page of global memory: the bytes accessed, and for each word 1 + the last instruction that
+ *  [0] read it as constant, [1] wrote it. */
 struct const_page {
     uint32_t grid;
-    struct const_page *next; /* page of another launch: several may be running */
+    struct const_page *next; /* the same page for another launch, because several may be running */
     uint64_t bytes[2][PAGE_BITS];
     uint32_t site[2][PAGE_WORDS];
 };
 struct const_pages {
     uint64_t page; /* page number plus 1 */
-    struct const_page *first; /* owned, with the following ones */
+    struct const_page *first; /* list, owned */
 };
 struct chk_const {
     struct chk *chk;
@@ -97,9 +98,9 @@ static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes, (unsigned long long)address, f.allocation);
     lw_put(&text.sink, load ? "this load reads memory as constant (const __restrict, __ldg) that the same launch has "
-                              "written: use a plain load, or write it in another launch"
+                              "written: use a plain load, or write the memory in another launch"
                     : "this store writes memory that the same launch has read as constant (const __restrict, __ldg): "
-                      "use a plain load there, or write it in another launch");
+                      "use a plain load there, or write the memory in another launch");
     if (line != NULL && line->file < object->file_count)
         lw_printf(&text.sink, ", at %s:%u", object->files[line->file], line->line);
     (void)chk_add_text(c->chk, &f, &text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: the path of an access, and the check of several lanes together. chk_race_plain.c checks lane by
- * lane. */
+/* Race checker: the path of an access, and the check of several lanes together. chk_race_plain.c checks one lane at a
+ * time. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/** Checks a read of one word by all of @lanes. Returns false if nothing was done. */
+/** Checks a read of one word by all lanes of @lanes. Returns false if it has not made the check. */
 static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
                      uint32_t base)
 {
@@ -19,7 +19,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     race_update_read(ctx, cells, i, lw_lowest(lanes));
     if ((lanes & (lanes - 1)) == 0)
         return true;
-    /* Records the other lanes. They are unordered with the lowest lane. */
+    /* Records the reads of the lanes after the lowest one. No synchronisation orders them with the lowest lane. */
     if (race_level_of(*site) <= RACE_WARP) {
         *race_at(cells, RACE_R + RACE_CLOCK_2, i) = ctx->race->order.clock;
         *race_at(cells, RACE_R + RACE_TID_2, i) = *tid;
@@ -79,11 +79,12 @@ static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
            (address & (ctx->access->bytes - 1)) == 0;
 }
 
-/** Defers reads of locations that are close to each other where possible. Returns the other lanes. */
+/** Defers reads of locations that are close to each other where possible. Returns the lanes whose reads are not
+ *  deferred. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, these lanes are checked. They are deferred only if all
-                       * remaining lanes read that page. */
+    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, these lanes are checked now. They are deferred only if
+                       * all remaining lanes read that page. */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);
@@ -113,7 +114,7 @@ void race_flush_deferred(struct chk_race *race)
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
-        return; /* A flush is already in progress. It makes the finding for the access that it is checking. */
+        return; /* A flush is already in progress. The function makes the finding for the access that is being checked. */
     race->batch.is_flushing = true;
     race->chk->at = NULL; /* NULL, because the machine has already executed the logged accesses. */
     race_batch_check(race);
@@ -199,7 +200,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
             race_defer_page(ctx, at, p->run ? bytes : 0, NULL, lanes))
             return;
     }
-    if (bytes < 4 || ctx->synchronizes) { /* each lane by itself */
+    if (bytes < 4 || ctx->synchronizes) { /* each lane is checked by itself */
     } else if (!p->run && ctx->write && !alone &&
                race_stores_same(ctx, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
@@ -234,7 +235,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
             race_access_scattered(ctx, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
-        if (shared && lanes != 0) { /* reads of other blocks' data are checked in batches */
+        if (shared && lanes != 0) { /* reads of data that other blocks wrote are checked in batches */
             const unsigned words = (p->last + 1u - lane) << shift;
             struct race_page_shadow *cells =
                 race_cells_at(ctx, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
@@ -260,10 +261,11 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
         piece(ctx, p, lanes);
 }
 
-/* bit in a site word, at the place of the level, that marks it as known */
+/* bit of a site word, in the field of the level, that marks the site as known */
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
-/** Returns the site word of @access's instruction, with level 0. Its site is 0 if a record cannot hold it. */
+/** Returns the site word of @access's instruction, with level 0. Its site is 0 if a record cannot hold the number of
+ *  the site. */
 static uint32_t site_make(struct chk_race *race, const struct emu_hook_access *access)
 {
     const struct emu_hook_site *at = &access->at;
@@ -328,7 +330,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
 
     if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
-        race_batch_revoke(race); /* the interpreter has not seen the new split: it must report it */
+        race_batch_revoke(race); /* the interpreter has not seen the new split, and must report it */
     }
     access.at.lanes = UINT64_C(1) << lane;
     struct race_access ctx = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
@@ -400,7 +402,8 @@ void race_on_access(void *state, const struct emu_hook_access *access)
     const uint32_t site = site_of(race, access);
     const bool write = access->kind != EMU_ACCESS_LOAD, synchronizes = (site & RACE_STRONG) != 0;
     const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
-    const bool far = race->batch.log != NULL && !write && at >= ISA_GLOBAL_BASE; /* the access may be logged */
+    const bool far = race->batch.log != NULL && !write && at >= ISA_GLOBAL_BASE; /* the access may be logged for a
+                                                                                  * later check */
     if (!far) {
         flush_and_converge(race, b, w, access);
         if (access->space != ISA_SPACE_GLOBAL && !write && !synchronizes && race_filter_shared_write_free(race, access))

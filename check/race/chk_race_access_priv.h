@@ -5,9 +5,9 @@
 
 #include "check/race/chk_race_order_priv.h"
 
-/** Checks words together: @i is the first cell, @self_tid the thread of the first lane, which has 1 << @shift
- *  words; accesses at or before @base are ordered. @n: number of words, at most RACE_CHUNK. Returns false if
- *  nothing was done: each lane must be checked by itself. */
+/** Checks consecutive words together. @i is the first cell, @self_tid the thread of the first lane, and each lane has 1
+ *  << @shift words; accesses at or before @base are ordered. @n: number of words, at most RACE_CHUNK. Returns false if
+ *  it has not made the check: each lane must then be checked by itself. */
 enum { RACE_CHUNK = 16 };
 typedef bool race_chunk_fn(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                            uint32_t self_tid, unsigned shift, uint32_t base, unsigned n);
@@ -22,17 +22,17 @@ struct race_access {
     struct race_warp *warp;
     uint32_t self_tid; /* thread id of lane 0 */
     uint32_t site;     /* site word of the instruction; level 0 */
-    uint32_t vc_block; /* clock up to which the warp is ordered after its block */
-    uint32_t vc_floor; /* clock up to which everything in the accessed space is ordered before */
+    uint32_t vc_block; /* clock of the block up to which the warp is ordered after accesses of its block */
+    uint32_t vc_floor; /* clock up to which all accesses to the space are ordered before this one */
     bool write, synchronizes; /* synchronizes: an atomic or ordered access, which may release or acquire */
-    bool plain;        /* no vector clocks: the clocks of block and warp suffice */
+    bool plain;        /* no vector clocks are needed: the clocks of block and warp suffice */
     bool may_defer;    /* the read may be appended to a list of deferred reads */
-    uint64_t freed, freed_bytes; /* range that the access frees; or 0 */
-    const uint32_t *value; /* values of a store that has already been executed: first the value of each lane, then the
-                            * old contents of memory; or NULL */
+    uint64_t freed, freed_bytes; /* range that the access frees; 0: it frees nothing */
+    const uint32_t *value; /* values of a store that has already been executed: first the stored value of each lane,
+                            * then the old contents of memory; otherwise NULL */
 };
 
-/** Returns true if all lanes of a warp access consecutive words or one word: pages defer such reads as
+/** Returns true if all lanes of a warp access consecutive words, or all access one word. Pages can defer such reads as
  *  cheaply as allocations. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
@@ -48,10 +48,10 @@ static inline enum race_level race_level_of(uint32_t site)
 /** Checks one lane of the access; race_access_plain() checks all of @lanes one by one. */
 void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
 void race_access_plain(struct race_access *ctx, uint64_t lanes);
-/** Returns the cells of a lane's access. NULL: memory without races, or no memory for the shadow. */
+/** Returns the cells of a lane's access. NULL: the memory cannot have races, or there is no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes, uint32_t *first, uint32_t *count);
-/** Parts of race_access_at() for cell @i of @cells. race_check_record: compares the access with record @k, and returns
- *  true if the two are unordered. race_update: adds the access to record @k (@merge), or replaces the record. The other
+/** Parts of race_access_at() for cell @i of @cells. race_check_record compares the access with record @k, and returns
+ *  true if the two are unordered. race_update adds the access to record @k (@merge), or replaces the record. The other
  *  functions record a read, or check and record the access. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                        unsigned lane, uint64_t at);
@@ -62,8 +62,8 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- faster paths (chk_race_access.c) -------------------------------- */
 
-/** Checks lanes with a word each; all cells are prefetched before one is used. New cells, and cells that
- *  other blocks have only read, need no comparison of clocks. */
+/** Checks lanes with one word each; all cells are prefetched before the first is used. New cells, and cells that other
+ *  blocks have only read, need no comparison of clocks. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 /** Checks all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);
@@ -72,26 +72,26 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
                     uint64_t address, uint64_t bytes);
 /** Checks one lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
-/** Checks several lanes whose accesses are in the cell, as the lanes of a segment are. Returns false if it did nothing:
- *  the caller must check each lane by itself. */
+/** Checks several lanes whose accesses are in the cell, like the lanes of a segment. Returns false if it has not made
+ *  the check: the caller must then check each lane by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
 
 /* ---- batches ----------------------------------------------------------- */
 
-/** Starts batches; called when no other check observes accesses. */
+/** Starts batches. It is called when no other check observes accesses. */
 void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
-/** Called after an access whose first lane is at @at: if the access may be logged, sets ctx->access->filter so that
- *  later accesses of its instruction are logged. */
+/** Called after an access whose first lane is at @at. If the access may be logged, sets ctx->access->filter so that the
+ *  interpreter logs later accesses of the instruction. */
 void race_batch_prefetch(struct race_access *ctx, uint64_t at);
 /** Appends an access that the interpreter reports, whose first lane is at @at, to the log. Returns false if the access
  *  was not appended: the caller must check it after the accesses in the log. */
 bool race_batch_add(struct race_access *ctx, uint64_t at);
-/** Stops the logging of all instructions. The interpreter reports their next accesses. */
+/** Stops the logging of all instructions, whose next accesses the interpreter then reports. */
 void race_batch_revoke(struct chk_race *race);
 /** Checks the accesses in the log. */
 void race_batch_check(struct chk_race *race);
-/** Decodes @e to @access, which is @ctx's; @address: [lane]. */
+/** Decodes @e to @access, which belongs to @ctx; @address: the address of each lane. */
 void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                      uint64_t *address);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: accesses to consecutive words, several at a time. Included by chk_race_access_wide.c once for
- * each set of host instructions; it defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n, or the number
- * that all calls have in common.
+ * Race checker: accesses to consecutive words, several words at a time. chk_race_access_wide.c includes this file once
+ * for each set of host instructions, and defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n or, if all calls have
+ * the same n, this number.
  */
-/* n words of an access whose lanes have consecutive words are checked together. Loops over them have no
- * branch; bit 31 of their combined result says whether some cell needs a closer check. */
+/* n words of an access whose lanes have consecutive words are checked together. Loops over the words have no branch;
+ * bit 31 of their combined result says whether some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
 /* hot cells of LEVEL_CELLS cells in one vector */
@@ -27,8 +27,8 @@ LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, uns
     return bits;
 }
 
-/** Sets bit 31 if some record of the cells, of writes or (@read) reads, may be unordered: it is later than
- *  @base, not the lane's own, and not covered by its clocks. */
+/** Sets bit 31 if some record of the cells (of writes or, with @read, reads) may be unordered: the record is later than
+ *  @base, is not the lane's own, and is not covered by the lane's clocks. */
 LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ctx,
                                               const struct race_page_shadow *cells, uint32_t i, bool read,
                                               uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
@@ -43,7 +43,7 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
         uint32_t tid = read ? hot[RACE_HOT_TID] : pair[0];
         uint32_t site = read ? hot[RACE_HOT_SITE] : pair[1];
         uint32_t other = LEVEL(nonzero)((tid ^ (self_tid + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
-        /* The level is RACE_GRID: the second reader of the record is in another block. */
+        /* The record has level RACE_GRID: its second reader is in another block. */
         uint32_t grid = site & site << 1;
         uint32_t unknown = LEVEL(nonzero)(tid >> RACE_THREAD_BITS ^ block_id) | (vc_block - time) | grid;
         unordered |= (base - time) & other & unknown;
@@ -51,8 +51,8 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
     return unordered & SIGN;
 }
 
-/** Sets the words of each hot cell to @read, the lane's thread id, @site and @write where @words selects
- *  them; the others stay. */
+/** Sets the words of each hot cell that @words selects to @read, the lane's thread id, @site and @write; the other
+ *  words remain. */
 LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, uint32_t self_tid,
                                                  unsigned shift, uint32_t site, uint32_t write,
                                                  const LEVEL(hot_cells) *words, unsigned n)
@@ -78,7 +78,7 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, u
     }
 }
 
-/** Merges unordered readers into one record, of the lowest level that contains them all. */
+/** Merges unordered readers into one record, whose level is the lowest that contains all of them. */
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                         uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {
@@ -94,8 +94,8 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
         uint32_t lane = tid != mine, warps = ((tid ^ mine) & warp) != 0;
         uint32_t blocks = tid >> RACE_THREAD_BITS != block_id;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        /* The same rule as in race_ordered(): the record is ordered if all of its accesses are, or if the two accesses
-         * that it names are. */
+        /* As in race_ordered(), the record is ordered if all of its accesses are ordered, or if the two accesses that
+         * it names are. */
         const uint32_t time2 = second[0], who2 = second[1];
         uint32_t last = (time <= base) | !lane | (!blocks & (time <= vc_block)) | (!warps & (time <= vc_warp));
         uint32_t before = (old == RACE_THREAD) | (time2 <= base) | (who2 == mine) |
@@ -114,7 +114,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
     }
 }
 
-/** Checks reads together. Returns false if nothing was done: each cell must be checked. */
+/** Checks reads together. Returns false if it has not made the check: each cell must then be checked. */
 LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                        uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {

@@ -2,21 +2,21 @@
 /*
  * Race checker: batches, which is deferred processing of an access log.
  *
- * The interpreter logs plain accesses of global words instead of calling a hook. They are checked together,
- * in their order: that costs less than a call for each, and their cells are prefetched. Without the log `bfs`
- * executes 28 % more instructions and takes 1.8 times the time (docs/explanation/race-detection.md).
+ * The interpreter logs plain accesses of global words instead of calling a hook. The logged accesses are checked
+ * together, in their order. This costs less than a call for each access, and their cells can be prefetched. Without the
+ * log, `bfs` executes 28 % more instructions and takes 1.8 times as long (docs/explanation/race-detection.md).
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/* The log is processed before any other event that matters to races (race_flush). All of its accesses therefore have
- * one clock, and their blocks are resident. In filtered pages the checker must see a later access immediately, so an
- * allocation has either filters or the log. */
+/* The log is processed before any other event that matters to races (race_flush). All accesses in the log therefore
+ * have one clock, and their blocks are resident. In filtered pages the checker must see a later access immediately, so
+ * an allocation uses either filters or the log. */
 
 enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };
-/* An entry's tag is its site, which has no other bits if it is logged, and above it the index of the range
- * that contains all of its lanes. */
+/* The tag of an entry is the site of the access, which has no other bits if the access is logged. The upper bits are
+ * the index of the range that contains all of its lanes. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
 static inline uint32_t site_of(const struct emu_access_record *e)
 {
@@ -26,12 +26,12 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 {
     return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* Additional form of an entry: from here on the split of a warp is `lanes`; its live lanes are `base`. */
+/* An entry of a further form: from here on the split of a warp is `lanes`, and its live lanes are `base`. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log entries;
-    bool granted; /* granted since the interpreter was last called */
+    bool granted; /* permission to log was granted after the interpreter's last call */
     unsigned sampled; /* counter for sampling */
     uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2];
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
@@ -43,7 +43,7 @@ void race_batch_begin(void *state)
     struct race_batch *log = race->fast && race->chk->options.found == NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
-        return; /* without a log each access is reported */
+        return; /* without a log, the interpreter reports each access */
     log->entries = (struct emu_access_log){.data = log->at, .capacity = LOG_CAPACITY};
     log->granted = false;
     log->sampled = 0;
@@ -57,7 +57,7 @@ void race_batch_end(struct chk_race *race)
     free(race->batch.log);
 }
 
-/** Returns the allocation of an access that may be logged; NULL: it may not. */
+/** Returns the allocation of an access that may be logged; NULL: the access may not be logged. */
 static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
 {
     struct chk_race *race = ctx->race;
@@ -68,7 +68,7 @@ static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
     if (range == NULL)
         return NULL;
     range->written |= ctx->write;
-    /* memory that is only read, and often, is filtered */
+    /* memory that is only read, and often, uses the filter */
     if ((!range->written && (!race_range_is_deferring(race, range) || race_is_whole_warp(ctx))) ||
         (race->filter.any_page && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
@@ -184,13 +184,14 @@ struct coming {
     const struct emu_access_record *e;
     struct race_range *packed; /* allocation that has a packed cell for each word of the record; or NULL */
     bool valid;              /* each of the record's scattered words had a valid cell */
-    unsigned begun;          /* when packed.begin_count had this value */
+    unsigned begun;          /* value of packed.begin_count for which `packed` is valid */
 };
 struct ahead {
     unsigned in, out;
     unsigned lanes;          /* number of lanes between `in` and `out` */
-    unsigned splits;         /* number of records between `in` and `out` that advance the clock */
-    struct race_access keep; /* context of the reads that are deferred */
+    unsigned splits;         /* number of records between `in` and `out` that advance the clock because the split
+                              * changed */
+    struct race_access keep; /* context of the reads that this pipeline defers */
     uint32_t keep_of;
     struct coming entry[ENTRIES];
 };
@@ -200,7 +201,8 @@ static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
-/** Sets @ctx to the warp of @e; @of: the last warp. Returns false if its block is not checked. */
+/** Sets @ctx to the warp of @e; @of: the warp for which @ctx was set last. Returns false if the block of the warp is
+ *  not checked. */
 static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
@@ -221,13 +223,13 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
 }
 
 /** Defers a read immediately if no kernel has written the memory. No earlier entry of the batch accesses the same
- *  allocation, because stores to such an allocation are reported, not logged. Returns false if the read is not
- *  deferred. */
+ *  allocation, because the interpreter reports stores to such an allocation instead of logging them. Returns false if
+ *  the read is not deferred. */
 static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
-        return true; /* The block is not checked, so the access is neither deferred nor checked. */
+        return true; /* The block is not checked, so the access needs neither deferral nor check. */
     a->keep.site = site_of(e);
     const bool kept = race_defer_record(&a->keep, r, e, race_clock_after(race, a->splits));
     race->access_count += kept;
@@ -281,8 +283,8 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     }
 }
 
-/** Describes @e as the interpreter would report it, with lanes as segments where they are equal or
- *  consecutive. */
+/** Sets the members of the access to those that the interpreter would report for @e, with lanes as segments if their
+ *  addresses are equal or consecutive. */
 void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                        uint64_t *address)
 {

@@ -2,16 +2,16 @@
 /*
  * Race checker: deferred reads.
  *
- * FastTrack updates the read record of a location at every read. Here a plain read of memory that has not been
- * written since the host's last launch is appended to a list of its page or of its allocation. Such a read cannot
- * race yet, and a read record takes ten times the memory of a word. The first access of another kind replays the
- * list, in its order and with the clocks of its reads. Most lists are dropped at the next launch of the host. Without
- * lists of pages `reduce` needs 237 MiB instead of 62. Without lists of allocations `bfs` needs 177 MiB instead of
- * 130, and 1.6 times the time (docs/explanation/race-detection.md).
+ * FastTrack updates the read record of a location at every read. Here a plain read of memory that has not been written
+ * since the last launch by the host is appended to a list of its page or of its allocation. Such a read cannot race
+ * yet, and a read record takes ten times as much memory as a word of the list. The first access of another kind replays
+ * the list, in the order and with the clocks of its reads. Most lists are dropped at the next launch by the host,
+ * without a replay. Without lists of pages, `reduce` needs 237 MiB instead of 62 MiB. Without lists of allocations,
+ * `bfs` needs 177 MiB instead of 130 MiB, and 1.6 times as long (docs/explanation/race-detection.md).
  *
- * An allocation has a list while no kernel has written it and none of its pages has a shadow. This list gets reads of
- * scattered lanes. A page has a list until its shadow is valid. This list gets reads of whole warps, and reads that
- * the list of the allocation returns.
+ * An allocation has a list as long as no kernel has written to it and none of its pages has a shadow. This list gets
+ * reads of scattered lanes. A page has a list until its shadow is valid. This list gets the reads of whole warps, and
+ * the reads that the list of the allocation refuses.
  */
 #include "check/race/chk_race_priv.h"
 
@@ -23,12 +23,12 @@ enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
 struct race_deferred_chunk {
     struct race_deferred_chunk *next;
-    uint32_t used, room; /* filled part and size of the list, in words */
+    uint32_t used, room; /* size of the used part of the list, and size of the list, in words */
     uint32_t data[];
 };
 enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
        RANGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * (RANGE_WORDS + RACE_WORDS_BEYOND) };
-/** Chunks of allocations beyond the first are in large pages of the host, which are mapped faster than small
+/** The second and later chunks of an allocation are in large pages of the host, which are mapped faster than small
  *  ones. */
 struct race_deferred_slab {
     struct race_deferred_slab *next;
@@ -36,11 +36,12 @@ struct race_deferred_slab {
 };
 _Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a large page");
 
-/* A read is stored in these words: site, form and size in one word; the thread of lane 0; two words with the lanes.
- * Then follows the word of the first lane, relative to the start of the page or allocation. With EACH the word of each
- * lane follows instead, and with STRIDE the number of words from each lane to the next follows as well. If the clocks
- * of a read differ from the clocks of the read before it, a CLOCK entry precedes it. The entry has the clock, and the
- * clocks up to which the warp is ordered after its block and after itself. */
+/* A read is stored in these words: one word with site, form and size; the thread of lane 0; two words with the lanes.
+ * The number of the first lane's word follows, counted from the start of the page or allocation. In the form EACH the
+ * number of each lane's word follows instead. In the form STRIDE the distance in words from each lane to the next
+ * follows as well. If the clocks of a read differ from the clocks of the preceding read, a CLOCK entry precedes the
+ * read. The entry has the clock, and the clocks up to which the warp is ordered after its block and after its own
+ * lanes. */
 enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
 enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
 enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
@@ -91,14 +92,14 @@ static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
     return chunk;
 }
 
-/** Frees a list's chunks. */
+/** Frees the chunks of a list. */
 static void chunks_free(struct race_defer *defer, const struct race_deferred *list, bool of_range)
 {
     list->last->next = defer->free_list[of_range];
     defer->free_list[of_range] = list->first;
 }
 
-/** Adds a chunk and returns space for @words in it; NULL: the list is full, or no memory. */
+/** Adds a chunk and returns space for @words in it; NULL: the list is full, or there is no memory. */
 static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list, const struct race_range *r,
                            unsigned words)
 {
@@ -121,8 +122,9 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
     return chunk->data;
 }
 
-/** Appends a read with its head, and returns space for its @count words; @r: NULL, or the owner of the list.
- *  NULL: the list is full, or no memory. */
+/** Appends a read with its head, and returns space for @count further words. @r: the allocation that owns the list, or
+ *  NULL.
+ *  NULL: the list is full, or there is no memory. */
 static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {
@@ -173,7 +175,7 @@ struct race_block *race_replay_block(unsigned width)
     return b;
 }
 
-/** Returns the end of the record @at. */
+/** Returns the position after the record at @at. */
 static const uint32_t *record_end(const uint32_t *at)
 {
     switch (*at >> FORM_SHIFT & FORM_MASK) {
@@ -184,7 +186,7 @@ static const uint32_t *record_end(const uint32_t *at)
     }
 }
 
-/** Checks a read as at the time of the read: @clock has the CLOCK of the read. */
+/** Checks a read with the clocks that it had when it was made; @clock has its CLOCK entry. */
 static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
     struct race_block *b = ctx->race->defer.replay_block;
@@ -192,7 +194,7 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    /* Saves the clocks: this replay may run during the replay of another list. */
+    /* Saves the clocks, because this replay may run during the replay of another list. */
     const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp;
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
@@ -221,8 +223,8 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     w->vc_warp = vc_warp;
 }
 
-/** Checks the reads of a list as if they had not been deferred. @base: address of word 0; @of_range: the list
- *  is an allocation's, and its reads may be deferred by their pages. */
+/** Checks the reads of a list in the way in which they would have been checked without deferral. @base: address of word
+ *  0; @of_range: the list belongs to an allocation, and the lists of pages may take its reads. */
 static void replay(struct chk_race *race, const struct race_deferred *list, uint64_t base, bool of_range)
 {
     struct race_access ctx = {.race = race, .block = race->defer.replay_block, .plain = true, .may_defer = of_range};
@@ -249,7 +251,7 @@ void race_deferred_forget(struct chk_race *race)
         r->deferred = (struct race_deferred){0};
     }
     race->defer.range_lists = 0;
-    race->defer.pool_used = 0; /* The lists of pages belong to the earlier epoch. */
+    race->defer.pool_used = 0; /* The lists of pages belong to an earlier epoch. */
     race->defer.free_list[false] = NULL;
     race->shadow.epoch++;
     race_shadow_is_invalid(&race->shadow);
@@ -275,7 +277,7 @@ void race_deferred_end(struct chk_race *race)
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
 
-/** Returns true if a loop repeats the same read: the record's clock is then updated. */
+/** Returns true if the read repeats the last one, as in a loop: the clock of the record is then updated. */
 static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {
@@ -295,8 +297,8 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
     struct race_page_shadow *cells = race_shadow_cached(&race->shadow, offset);
 
     if (race->packed.range_count != 0)
-        race_packed_leave(race, offset); /* The page gets ordinary cells: later writes to packed cells would not replay
-                                          * the list. */
+        race_packed_leave(race, offset); /* The page gets ordinary cells, because later writes to packed cells would not
+                                          * replay the list. */
     if (race->defer.range_lists != 0)
         race_deferred_allocation_flush(race, offset);
     if (cells == NULL || cells->valid_epoch == race->shadow.epoch)
@@ -339,7 +341,7 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
 
     race_range_page_shadowed(race, offset);
     if (cells->valid_epoch == shadow->epoch)
-        return; /* the allocation's list has filled the page's shadow */
+        return; /* the replay of the allocation's list has filled the shadow of the page */
     if (!race_shadow_rows(shadow, cells)) {
         race->chk->short_of_memory = true;
         return;
@@ -417,7 +419,7 @@ void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
     replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
 }
 
-/** Ends a list that has no capacity left. */
+/** Ends a list that is full. */
 static bool leave(struct chk_race *race, struct race_range *r)
 {
     const bool empty = r->deferred.first == NULL;
@@ -428,14 +430,14 @@ static bool leave(struct chk_race *race, struct race_range *r)
     return false;
 }
 
-/** Gets the words from each lane of @e to the next one, modulo 2^32. Returns false if the distances are not whole
- *  words. */
+/** Gets the distance, in words modulo 2^32, from each lane of @e to the next one. Returns false if the distances are
+ *  not whole words. */
 static bool stride_of(const struct emu_access_record *e, uint32_t *words)
 {
     const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
     const uint32_t last = e->word[0] + lanes * e->word[1];
-    /* A unit of the addresses may be smaller than a word. All lanes are in one allocation, so the last lane gives the
-     * direction of the stride. */
+    /* Addresses of @e may have units that are smaller than a word. All lanes are in one allocation, so the last lane
+     * gives the direction of the stride. */
     const uint64_t step = e->word[1] - (last < e->word[0] ? UINT64_C(1) << 32 : 0);
 
     *words = e->scale == 2 ? e->word[1] : (uint32_t)((step << e->scale) / 4);
@@ -453,7 +455,7 @@ bool race_defer_record(const struct race_access *ctx, struct race_range *r, cons
     uint64_t odd = 0;
 
     if (!ctx->plain || !race_range_is_deferring(ctx->race, r))
-        return false; /* the read is checked as any other read */
+        return false; /* the read is checked like any other read */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
     if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))

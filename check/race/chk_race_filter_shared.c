@@ -2,14 +2,14 @@
 /*
  * Race checker: redundant-access filter for shared memory, by barrier interval (GPUVerify).
  *
- * Loads in an interval in which no thread can write shared memory call no hook. Without the filter
- * `gemm_tiled` executes 8.3 times the instructions (docs/explanation/race-detection.md).
+ * Loads in a barrier interval in which no thread can write shared memory call no hook. Without the filter, `gemm_tiled`
+ * executes 8.3 times as many instructions (docs/explanation/race-detection.md).
  *
- * A barrier interval begins where all threads of a block begin, or have arrived at one instruction. Until
- * they arrive together again they execute only code that is reachable from there without a barrier of the
- * whole block. If no reachable store or atomic may be to shared memory, loads from it cannot race: earlier
- * writes are ordered by the barrier, later ones by the next barrier. These loads have no hook where no other
- * check observes accesses.
+ * A barrier interval begins when all threads of a block start, or have arrived at one instruction. Until they all
+ * arrive at a barrier again, they execute only code that is reachable from there without a barrier of the whole block.
+ * If no reachable store or atomic can access shared memory, loads of shared memory cannot race: the first barrier
+ * orders earlier writes, and the next barrier orders later ones. If no other check observes accesses, these loads have
+ * no hook.
  */
 #include "check/race/chk_race_priv.h"
 
@@ -30,7 +30,7 @@ struct flow {
     const struct isa_object *object;
     const struct emu_program *program;
     uint32_t count;
-    bool falls; /* exec is written: some lanes may continue after a branch */
+    bool falls; /* exec is written: after a branch, some lanes may continue with the next instruction */
     uint8_t *mark; /* [instruction] */
 };
 
@@ -60,8 +60,8 @@ static uint8_t what_does(const struct isa_insn *insn)
                : 0;
 }
 
-/** Returns true for a barrier that no thread passes before all have arrived: it has no count, and no lane
- *  skips it. */
+/** Returns true for a barrier that no thread passes before all threads have arrived: it has no count, and no lane skips
+ *  it. */
 static bool all_arrived(const struct flow *f, uint32_t index)
 {
     const struct isa_insn *insn = insn_at(f, index);
@@ -70,7 +70,7 @@ static bool all_arrived(const struct flow *f, uint32_t index)
            !f->falls;
 }
 
-/** Analyses the control flow. Returns false if control may reach any instruction, or without memory. */
+/** Analyses the control flow. Returns false if control may reach any instruction, or if there is no memory. */
 static bool flow_read(struct flow *f)
 {
     for (uint32_t i = 0; i < f->count; i++) {
@@ -95,7 +95,8 @@ static bool flow_read(struct flow *f)
     return true;
 }
 
-/** Adds a mark to instruction @to of the function. Returns true if the mark is new, so that another pass is needed. */
+/** Adds a mark to instruction @to of the function. Returns true if the mark is new, so that another pass over the
+ *  function is needed. */
 static bool reach(struct flow *f, int64_t to, uint8_t mark)
 {
     if (to < 0 || to >= f->count || (f->mark[to] & mark) != 0)
@@ -104,7 +105,7 @@ static bool reach(struct flow *f, int64_t to, uint8_t mark)
     return true;
 }
 
-/** Gets the successors of @i in the same interval. The successors of a return depend on the caller. */
+/** Gets the successors of @i in the same barrier interval. The successors of a return depend on the caller. */
 static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 {
     const struct isa_insn *insn = insn_at(f, i);
@@ -121,10 +122,10 @@ static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
     return count;
 }
 
-/** Marks instructions with DIRTY: a write can be reached from there. */
+/** Marks with DIRTY the instructions from which a write can be reached. */
 static void flow_back(struct flow *f)
 {
-    bool changed = true, returns = false; /* a write can be reached where a call returns */
+    bool changed = true, returns = false; /* returns: a write can be reached from the return point of a call */
 
     while (changed) {
         changed = false;
@@ -142,7 +143,7 @@ static void flow_back(struct flow *f)
     }
 }
 
-/** Marks instructions with REACHED: in an interval with a write. */
+/** Marks with REACHED the instructions of intervals with a write. */
 static void flow_forth(struct flow *f)
 {
     bool changed = true, returned = false;
@@ -214,7 +215,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
     p = phases_make(program);
     if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_capacity, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->filter.threads_diverged = true; /* Without phases all accesses must be reported. */
+        race->filter.threads_diverged = true; /* Without barrier intervals all accesses must be reported. */
         return NULL;
     }
     race->filter.phases[race->filter.phases_count++] = p;
@@ -242,8 +243,8 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
     struct race_phases *p = phases_of(race, access->at.program);
     if (p == NULL || p->write_free[index] == NOT_WRITE_FREE)
         return false;
-    for (unsigned k = 0; k < access->piece_count; k++) /* An address may be generic. All addresses of a segment are in
-                                                        * one window. */
+    for (unsigned k = 0; k < access->piece_count; k++) /* An address may be generic. All addresses of a segment are
+                                                        * in one state space. */
         if (!is_shared(access->piece[k].address))
             return false;
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))

@@ -17,10 +17,10 @@ static bool begin(void *state)
     race->kinds = race->chk->options.kinds;
     race->order.clock = 1;
     race->batch.log_used = &nothing;
-    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* The counts of requests need a call of the hook
-                                                                     * for each access. */
+    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* If requests are counted, each access needs a call
+                                                                     * of the hook. */
     race_chunk_choose(race);
-    /* A debugger may move lanes. Then reads that are earlier in the interval matter, too. */
+    /* A debugger may move lanes to another pc. Then reads that come earlier in the interval can be executed again. */
     race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
     return true;
 }
@@ -139,7 +139,8 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** Starts a launch of the host while nothing runs: everything before has ended, and is ordered before it. */
+/** Starts a launch by the host while no other launch runs: all earlier accesses are complete, and are ordered before
+ *  the launch. */
 static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 {
     enum { LATE = 1 << 30 };
@@ -151,10 +152,10 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race_packed_forget(race);
     race->order.block_id_count = 0;
     race->order.host_launch = sequence;
-    if (race->order.clock >= LATE) { /* Clock values are limited. Everything recorded so far has ended, so no clock of
-                                      * it is needed. */
+    if (race->order.clock >= LATE) { /* Clock values have a limit. All recorded accesses are ordered before the new
+                                      * launch, so their clocks are not needed. */
         race_shadow_forget(&race->shadow, 0, 0);
-        race->shadow.uninit_count = 0; /* the recorded writers of undefined ranges are dropped, too */
+        race->shadow.uninit_count = 0; /* drops the recorded writers of undefined ranges, too */
         spare_forget(race);
         race->order.clock = 1;
     }
@@ -165,7 +166,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** Handles a launch queued by the host. Launches queued while others run are ordered by stream alone. */
+/** Handles a launch that the host has queued. Only streams order launches that are queued while other launches run. */
 static void host_launched(struct chk_race *race, const struct emu_grid *grid)
 {
     const struct race_grid *root = grid_find(race, race->order.host_launch);
@@ -185,7 +186,7 @@ static void host_launched(struct chk_race *race, const struct emu_grid *grid)
         g->vc_floor = base;
 }
 
-/** Handles the first block of a host launch: earlier launches in its stream have ended. */
+/** Handles the first block of a launch by the host: earlier launches in its stream have ended. */
 static void host_begins(struct chk_race *race, struct race_grid *g, const struct emu_grid *grid)
 {
     g->begun = true;
@@ -314,7 +315,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
         race_join(race, &vclock, w->lane[lane].vclock);
     if (b->vc_warps == NULL && w->vc_lanes == NULL)
         return vclock;
-    /* computes race_ordered_before() for one lane, because a warp has many lanes, each with its own fence */
+    /* computes race_ordered_before() for one lane, because each of the many lanes of a warp has its own fence */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
@@ -336,8 +337,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns the accesses that an acquiring thread is ordered after: all accesses up to @fence; with @device also those
- *  that the block was ordered after at fences of the device before a barrier. */
+/** Returns the accesses that an acquiring thread is ordered after: all accesses up to @fence and, with @device, the
+ *  accesses after which the block was ordered at device fences before a barrier. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -370,7 +371,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Returns true if @vclock says that the whole launch of @block_id has ended. */
+/** Returns true if, by @vclock, the whole launch of @block_id has ended before the current access. */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -400,7 +401,7 @@ static bool vclock_covers(const struct chk_race *race, const struct race_vclock 
            launch_over(race, vclock, block_id);
 }
 
-/** Returns true if the thread of @ctx is ordered after all accesses that lanes of its warp made up to @time. */
+/** Returns true if the thread of @ctx is ordered after all accesses of its warp up to @time. */
 static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_warp *w = ctx->warp;
@@ -413,8 +414,7 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** Does what knows_warp() does, for the lanes of all warps of the block, but without the clock of the block's
- *  barriers. */
+/** Does what knows_warp() does for all warps of the block, but ignores the clock of the block's barriers. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_block *b = ctx->block;
@@ -481,8 +481,8 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
         return RACE_ORDERED;
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
-    /* A barrier orders all accesses before it. Atomics may order accesses of other threads up to an earlier time. The
-     * record names two accesses, for which the order is known exactly. The order of its further accesses is not
+    /* A barrier orders all accesses before it. Atomics may order accesses of other threads only up to an earlier time.
+     * The record names two accesses, whose order is known exactly. The order of the record's other accesses is not
      * evaluated. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
@@ -543,7 +543,7 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Returns true if @set already includes what a thread would release. */
+/** Returns true if @set already includes everything that a thread would release. */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
@@ -557,7 +557,7 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** Merges the accesses that a thread made before its fence into @set, or (@replace) sets @set to them. */
+/** Merges the accesses that a thread made before its fence into @set or, with @replace, sets @set to these accesses. */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
@@ -633,7 +633,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_FREE;
 }
 
-/** Handles launch.sync: everything that the block launched has ended. */
+/** Handles launch.sync: all launches that the block made have ended. */
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
 {
@@ -649,7 +649,7 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
     }
 }
 
-/** Handles lanes that are about to free objects of malloc. A refused free accesses nothing. */
+/** Handles lanes that are about to free objects of malloc. A free that malloc refuses accesses nothing. */
 static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -757,7 +757,8 @@ static void on_pc_edited(void *state)
     struct chk_race *race = state;
 
     race_phases_end(race);
-    for (size_t i = 0; i < race->order.grid_count; i++) /* the edited pc may be outside the code that the kernel can reach */
+    for (size_t i = 0; i < race->order.grid_count; i++) /* the edited pc may be outside the code that the analysis
+                                                         * considers reachable */
         race->order.grids[i].code.sync_free = false;
     if (race->filter.any_page)
         race_filter_reads_forget(race);
@@ -775,7 +776,7 @@ static void fill_machine_event(struct chk_race *race, const struct emu_machine_e
     bool inside;
 
     switch (event->kind) {
-    case EMU_MACHINE_ALLOC: /* module variables have initial values */
+    case EMU_MACHINE_ALLOC: /* variables of a module have initial values */
         race_uninit_set(race, event->address, event->size_bytes,
                        emu_allocation_at(race->machine, event->address, &a, &inside) && inside &&
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** Returns the lanes that were launched, whether they have exited or not. */
+/** Returns the lanes of the warp that were launched, including lanes that have exited. */
 static uint64_t launched_lanes(const struct race_block *b, const struct race_warp *w)
 {
     struct emu_warp_view view;
@@ -14,17 +14,18 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
 /* ---- release and acquire -------------------------------------------------------------------------- */
 
-/** Everything that lanes are ordered after, in addition to the scalar clocks of their block and warp. */
+/** All accesses that lanes are ordered after, in addition to the scalar clocks of their block and warp. */
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
-/** The clock of a CTA barrier at which warps arrived by bar.arrive and continued, until it completes. */
+/** The clock of a CTA barrier from the time at which warps arrived by bar.arrive and continued, until the barrier
+ *  completes. */
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks of the arrived lanes; for lanes that arrived without the rest of their
-                                * warp, everything that is ordered before them */
-    /* [warp][warp]: clocks of a warp that arrived as a whole, for each other warp. The warp's own clock is 0, since
-     * its lanes arrived one by one */
+                                * warp, all accesses that are ordered before them */
+    /* [warp][warp]: for a warp that arrived as a whole, its clocks for each other warp. The warp's own clock is 0,
+     * because its lanes arrived one by one */
     uint32_t *row;
     uint64_t arrived_lanes[]; /* [warp] */
 };
@@ -45,7 +46,7 @@ static void merge_lanes(struct chk_race *race, struct sync_clock *all, const str
     }
 }
 
-/** Merges @all, the clocks of all lanes, into a lane. */
+/** Merges @all, the clocks of all lanes, into the clocks of a lane. */
 static void acquire(struct race_lane *lane, const struct sync_clock *all)
 {
     struct race_vclock *const before[3] = {lane->vclock, lane->pending[0], lane->pending[1]};
@@ -87,7 +88,7 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
             of_thread[v * width + l] = race->order.clock;
         }
     }
-    /* sorted by key; what the block's barriers order is common to all */
+    /* sorted by key; accesses that the block's barriers order are common to all lanes */
     for (unsigned t = 0; t < n * width && of_warp != NULL && entry != NULL; t++)
         if (of_thread[t] > race_max(b->vc_block, of_warp[t / width]))
             entry[count++] = (struct race_entry){
@@ -117,8 +118,8 @@ void race_barriers_free(struct race_block *b)
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
-/** Synchronises lanes of a warp that have arrived: each lane is ordered after the other lanes up to now, and after
- *  the accesses that they are ordered after. */
+/** Synchronises lanes of a warp that have arrived: each lane is ordered after all accesses that the other lanes made up
+ *  to now, and after the accesses that those lanes are ordered after. */
 static void lanes_arrived(struct chk_race *race, struct race_block *b, struct race_warp *w,
                        uint64_t lanes)
 {
@@ -132,7 +133,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
             acquire(&w->lane[l], &all);
         sync_clock_drop(&all);
     }
-    if ((launched_lanes(b, w) & ~lanes) == 0) { /* lanes that have exited have synchronised with no thread */
+    if ((launched_lanes(b, w) & ~lanes) == 0) { /* exited lanes have synchronised with no thread */
         w->vc_warp = race->order.clock;
         return;
     }
@@ -140,7 +141,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
         w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
     if (w->vc_lanes == NULL) {
         race->chk->short_of_memory = true;
-        w->vc_warp = race->order.clock; /* orders too much: there are no false positives */
+        w->vc_warp = race->order.clock; /* this orders more than necessary, so there are no false positives */
         return;
     }
     uint32_t most[EMU_MAX_LANES] = {0};
@@ -165,7 +166,7 @@ void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigne
     race_clock_advance(race);
 }
 
-/** Merges fences: all threads that wait at a barrier acquire what the lanes of a warp did before a fence. */
+/** Merges fences: all threads that wait at a barrier acquire the accesses that the lanes of a warp made before a fence. */
 static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
@@ -185,8 +186,8 @@ static void fences_arrived(struct chk_race *race, struct race_block *b)
     }
 }
 
-/** Synchronises all live threads of a block: each is ordered after all accesses of the others, and after the accesses
- *  that they are ordered after. */
+/** Synchronises all live threads of a block: each thread is ordered after all accesses of the other threads, and after
+ *  the accesses that those are ordered after. */
 static void all_arrived(struct chk_race *race, struct race_block *b)
 {
     b->vc_block = race->order.clock;
@@ -202,7 +203,7 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
         uint32_t fenced = live != 0 ? UINT32_MAX : 0;
 
-        bool bare = true; /* no lane has clocks of its own */
+        bool bare = true; /* no lane has its own clocks */
 
         if (w->lane == NULL)
             continue;
@@ -229,13 +230,13 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         }
         b->any_lane |= !bare;
     }
-    race_vclock_prune(&b->vclock, b->block_id); /* vc_block has it */
+    race_vclock_prune(&b->vclock, b->block_id); /* vc_block already includes these entries */
     for (unsigned k = 0; k < 2; k++)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** Handles the arrival of all live threads of a block. Accesses to memory that the barrier does not order,
- *  and acquisitions there, are not released, except for what was done before a fence. */
+/** Handles the arrival of all live threads of a block. Accesses to memory that the barrier does not order, and what
+ *  threads acquired there, are released only if a fence followed them. */
 static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
     const struct race_weak weak = {race->order.clock, arrivals->pc};
@@ -266,7 +267,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     if (b->vc_warps == NULL || most == NULL) {
         free(most);
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* orders too much: there are no false positives */
+        b->vc_block = b->vc_shared = race->order.clock; /* this orders more than necessary, so there are no false
+                                                         * positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -298,7 +300,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     free(most);
 }
 
-/** Handles an arrival of only some lanes of a warp: each lane acquires for itself (else: warps_arrived()). */
+/** Handles an arrival of only some lanes of a warp, each of which acquires separately; whole warps are handled by
+ *  warps_arrived(). */
 static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -308,8 +311,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
     if (waits == NULL) {
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* Without memory the barrier orders more than it should, so no
-                                                         * false positive can result. */
+        b->vc_block = b->vc_shared = race->order.clock; /* Without memory, the barrier orders more than necessary, so
+                                                         * there are no false positives. */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -341,8 +344,7 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
     free(waits);
 }
 
-/** Returns true if each warp arrives at a barrier with all lanes, or with none. *@everyone: all warps do, and
- *  wait. */
+/** Returns true if each warp arrives at a barrier with all lanes or with none. *@everyone: all warps arrive and wait. */
 static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *barrier,
                        bool *everyone)
 {
@@ -372,8 +374,8 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
         return;
     emu_block_barrier_arrivals(core, slot, id, lanes, &arrivals);
     barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
-    /* If the barrier did not wait for exited lanes, they synchronised with no thread. At a barrier for all threads of
-     * the block, an exit counts as an arrival. */
+    /* If the barrier did not wait for exited lanes, these have synchronised with no thread. At a barrier for all
+     * threads of the block, an exit counts as an arrival. */
     const bool whole =
         (barrier == NULL && arrivals.all && !arrivals.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && arrivals.all) {
@@ -393,7 +395,7 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
     race_clock_advance(race);
 }
 
-/** Returns the CTA barrier that an instruction names; -1: not known here. */
+/** Returns the CTA barrier that an instruction names; -1: the number is not known here. */
 static int barrier_of(const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -432,7 +434,7 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_h
     const unsigned n = b->warp_count, index = site->warp;
     const int id = barrier_of(site);
     struct race_warp *w = &b->warp[index];
-    /* a guard selects the arriving lanes; lanes that exec masks arrive, too */
+    /* a guard selects the arriving lanes; lanes that exec disables arrive, too */
     const uint64_t lanes = site->insn->guard == ISA_PT && !site->insn->guard_neg ? site->split_lanes : site->lanes;
 
     if (id < 0 || lanes == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: happens-before, by vector clocks of threads, warps, blocks and launches; and the findings. */
+/* Race checker: happens-before by vector clocks of threads, warps, blocks and launches; and the findings. */
 #ifndef CHK_RACE_ORDER_PRIV_H
 #define CHK_RACE_ORDER_PRIV_H
 
@@ -7,18 +7,19 @@
 
 /* ---- vector clocks ---------------------------------------------------------------------------------- */
 
-/** Owner of an entry of a vector clock; RACE_VC_BLOCKS_OF: the blocks of a launch without what they launched. */
+/** Owner of an entry of a vector clock; RACE_VC_BLOCKS_OF: the blocks of a launch without the launches that these
+ *  blocks made. */
 enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_BLOCKS_OF, RACE_VC_GRID, RACE_VC_ALL };
 static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
     return (uint64_t)entry << 32 | tid;
 }
-/** Entry of a vector clock: the accesses of the threads of @key up to @time are ordered before. */
+/** Entry of a vector clock: the accesses that threads of @key made up to @time are ordered before. */
 struct race_entry {
     uint64_t key;
     uint32_t time;
 };
-/** A sparse vector clock: sorted by key, and immutable after its creation. NULL is the empty one. */
+/** A sparse vector clock: sorted by key, and immutable after its creation. NULL is the empty vector clock. */
 struct race_vclock {
     unsigned refs, count;
     struct race_entry entry[];
@@ -26,13 +27,14 @@ struct race_vclock {
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock);
 void race_vclock_drop(struct race_vclock *vclock);
 uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key);
-/** Creates a vector clock from few entries in any order. Returns NULL if the clock is empty, or without memory
- *  (@short_of_memory). Without memory more accesses count as unordered. */
+/** Creates a vector clock from few entries in any order. Returns NULL if the clock is empty, or if there is no memory
+ *  (@short_of_memory). Without memory more accesses are treated as unordered. */
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
 /** Drops the entries of a block's own threads. */
 void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id);
-/** Sets *@into to the maximum of both. Too large a clock becomes "everything up to @now". */
+/** Sets *@into to the element-wise maximum of both clocks. A clock that would become too large is replaced by
+ *  "everything up to @now". */
 void race_vclock_join(struct race_vclock **into, struct race_vclock *other, uint32_t now,
                      bool *short_of_memory);
 
@@ -43,39 +45,40 @@ struct race_uninit {
     uint64_t first, end;
 };
 void race_uninit_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool uninitialised);
-/** Returns true if the host has not written some of a range; kernels may have written there. */
+/** Returns true if the host has not written all bytes of a range; kernels may have written them. */
 bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64_t bytes);
 
 /* ---- threads ---------------------------------------------------------------------------------------- */
 
 /* A thread has these clocks; most of them are shared by its warp or block. vc_floor is the clock up to which the thread
- * is ordered after everything, vc_block the clock up to which it is ordered after its block, and vc_warp the clock up
- * to which it is ordered after its warp. vc_warps and vc_lanes are used where warps or lanes differ. A sparse vector
- * clock has what the thread acquired by atomics and launches. */
+ * is ordered after all accesses, vc_block the clock up to which it is ordered after its block, and vc_warp the clock up
+ * to which it is ordered after its warp. vc_warps and vc_lanes are used if warps or lanes have different clocks. A
+ * sparse vector clock has the accesses that the thread acquired by atomics and launches. */
 
 /** Clocks of a thread at its last fence, which a later atomic of the thread releases. */
 struct race_fence {
-    uint32_t time, vc_block, vc_warp; /* time of the last fence; 0: the lane has made no fence */
+    uint32_t time, vc_block, vc_warp; /* time of the last fence; 0: the lane has executed no fence */
     struct race_vclock *vclock;
 };
 enum { RACE_FENCE_GPU, RACE_FENCE_CTA };
 struct race_lane {
-    struct race_fence fence[2];  /* [scope]; a fence of the device is also one of the block */
+    struct race_fence fence[2];  /* [scope]; a device fence is also recorded as a block fence */
     struct race_vclock *vclock;  /* vector clock of the lane in addition to its block's */
-    struct race_vclock *pending[2]; /* [scope] acquired by relaxed reads, valid after a fence of that scope */
+    struct race_vclock *pending[2]; /* [scope] clocks acquired by relaxed reads, which become valid after a fence of
+                                     * that scope */
 };
 struct race_warp {
-    uint64_t lanes;        /* lanes of the split that accessed last */
-    uint64_t logged_lanes; /* lanes of the split that accessed last, including the accesses in the batch */
+    uint64_t lanes;        /* lanes of the split that made the last access */
+    uint64_t logged_lanes; /* lanes of the split that made the last access, including accesses in the batch */
     uint32_t vc_warp;      /* clock up to which each lane is ordered after all lanes of the warp */
-    uint32_t converged;    /* clock up to which accesses were made before all lanes were one split */
-    uint32_t *vc_lanes;    /* [lane][lane], where lanes differ; or NULL */
+    uint32_t converged;    /* clock up to which accesses were made before all lanes became one split */
+    uint32_t *vc_lanes;    /* [lane][lane], if lanes differ; or NULL */
     struct race_lane *lane; /* [width], or NULL */
 };
 /** Properties of a kernel's code. */
 struct race_code {
     const struct isa_function *kernel;
-    bool sync_free; /* no thread of the kernel releases: barriers are its only synchronisation */
+    bool sync_free; /* no thread of the kernel releases, so barriers are its only synchronisation */
     bool launches;
 };
 struct race_grid {
@@ -93,108 +96,108 @@ struct race_block {
     uint32_t grid;   /* sequence number */
     uint64_t linear;
     uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
-    uint32_t start;    /* records before this clock are of another block's shared memory */
+    uint32_t start;    /* records before this clock belong to the shared memory of another block */
     uint32_t vc_floor;
-    uint32_t vc_block;  /* clock up to which all threads are ordered after the block; vc_shared: such a clock for shared
-                         * memory */
+    uint32_t vc_block;  /* clock up to which all threads are ordered after the accesses of the block; the same for
+                         * accesses to shared memory */
     uint32_t vc_shared;
     struct race_weak {
         uint32_t time; /* clock of the barrier; 0: there was no such barrier */
         uint64_t pc;
-    } weak[2]; /* [in global memory]: the last barrier that does not order this memory */
-    uint32_t packed_first; /* the block's accesses in packed cells have this number, or a higher one */
-    uint32_t *fenced;     /* [warp]: clock of the last device fence of all lanes before a barrier of the whole
-                           * block; NULL: none */
+    } weak[2]; /* [in global memory]: the last barrier that does not order this memory space */
+    uint32_t packed_first; /* the block's accesses in packed cells have this number or a higher number */
+    uint32_t *fenced;     /* [warp]: clock of the last device fence that all lanes executed before a barrier of the
+                           * whole block; NULL: there was none */
     bool any_fence, any_lane;
-    bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C */
+    bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C, if opencl_known */
     unsigned warp_count, width;
-    struct race_vclock *vclock, *pending[2]; /* common to all threads */
-    uint32_t *vc_warps;   /* [warp][warp], where warps differ; or NULL */
+    struct race_vclock *vclock, *pending[2]; /* vector clocks that all threads share */
+    uint32_t *vc_warps;   /* [warp][warp], if warps differ; or NULL */
     struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* clocks of barriers with bar.arrive; or NULL */
     struct race_page_shadow shared;
     struct race_warp warp[];
 };
-/** Block that a block id in thread ids stands for. */
+/** Block that a block id in thread ids identifies. */
 struct race_block_id {
     uint32_t grid, start; /* start: clock at which the block started */
     uint64_t linear;
 };
-/** Sync variable: the location of an atomic, and the vector clock that atomics have released there. */
+/** Sync variable: the location of an atomic, with the vector clock that atomics have released there. */
 struct race_sync_var {
-    uint64_t key; /* generic address; for shared memory with the block's id above; 0: free */
+    uint64_t key; /* generic address; for shared memory, with the block's id in the upper bits; 0: the entry is free */
     struct race_vclock *gpu, *cta;
     uint32_t cta_block_id;
 };
-/** A pair of sites with a finding. */
+/** A pair of sites that has a finding. */
 struct race_pair {
     uint64_t key; /* key of the entry; 0: the entry is free */
     int finding;  /* -1: the finding was suppressed */
-    uint64_t access, other; /* number of the access and other warp at the first occurrence */
+    uint64_t access, other; /* number of the access, and other warp, at the first occurrence */
     uint64_t counted;       /* number of the lane check that was counted last */
 };
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
-enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire follows */, RACE_ORDERED };
-/** Returns whether the accesses of thread @tid up to @time are ordered before the access of @lane. */
+enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire follows later */, RACE_ORDERED };
+/** Returns whether the accesses that thread @tid made up to @time are ordered before the access of @lane. */
 enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time);
 /** Returns whether the accesses in record @k of a cell are ordered before the access of @lane. The record is not
  *  empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
-/** Records that the split of a warp consists of @lanes from now on; @live lanes have not exited. Accesses from before
+/** Records that the split of a warp consists of @lanes from now on; @live lanes have not exited. Accesses made before
  *  all live lanes were one split may have relied on lockstep. */
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
 
 /* ---- findings (chk_race_report.c) --------------------------------------------------------------- */
 
-/* Part of race_found() for a pair of sites in chk_race.pairs that was reported before. Counts the races of the pair
- * without chk_add(). */
+/* Does the work of race_found() for a pair of sites in chk_race.pairs that was reported before. Counts the races of the
+ * pair without a call of chk_add(). */
 
-/** Handles an unordered pair (@order): the access of a lane and the access of a record. They are not both strong in
- *  each other's scope; or they are, and one of them is volatile. @at: the lane's generic address. @written: the
- *  record is of writes. */
+/** Handles an unordered pair (@order): the access of a lane and the access of a record. Either the two are not both
+ *  strong in each other's scope, or they are, and one of them is volatile. @at: the lane's generic address. @written:
+ *  the record is a record of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
 /** Returns true if a loop waits for the value that the load of a site returns. The site must belong to the running
  *  program. */
 bool race_waits_for(struct chk_race *race, uint32_t site);
-/** Returns true if the access and the access of a record's @site are atomics of two sizes, which PTX does not make
- *  atomic for each other. */
+/** Returns true if the access and the access of a record's @site are atomics of different sizes, which PTX does not
+ *  make atomic with respect to each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 /** Counts the race of a weak load and an unordered weak store of another block, if their race was reported before this
- *  access. Returns false and does nothing if the race was not reported. */
+ *  access. Returns false, and does nothing, if the race was not reported. */
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
 /** Returns the finding that counts races of @site, if their race was reported before this access; else -1. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
-/** Returns true if @lane stores the value that memory has at @at, and no enabled kind reports such races. */
+/** Returns true if @lane stores the value that memory already has at @at, and no enabled kind reports such races. */
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at);
-/** Returns true if @lanes store one value, so that there is no race of an enabled kind between them. */
+/** Returns true if @lanes store one value, so that no enabled kind reports a race between them. */
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes);
 
 /* ---- synchronisation, blocks and lanes (chk_race_order.c, chk_race_order_barrier.c) ------------- */
 
-/** Handles an atomic or strong access of @lane to a location: it reads, then it writes. */
+/** Handles an atomic or strong access of @lane to a location, which reads before it writes. */
 void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes);
-/** Returns the resident block of a slot; NULL: it is not checked. */
+/** Returns the resident block of a slot; NULL: the block is not checked. */
 struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core,
                                  unsigned slot);
-/** Returns the clocks of lanes, created when needed; NULL: no memory. */
+/** Returns the clocks of lanes, which are created when needed; NULL: there is no memory. */
 struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w);
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
-/** Executes race_vclock_join at the current clock. */
+/** Calls race_vclock_join with the current clock. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
-/** Returns, for another thread to acquire, a vector clock of the accesses that lanes[warp] of a block made and are
- *  ordered after, without those that all threads are ordered after. NULL: there are none, or no memory is left. */
+/** Returns a vector clock, for another thread to acquire, of the accesses that lanes[warp] of a block made or are
+ *  ordered after, without the accesses that all threads are ordered after. NULL: there are none, or there is no memory. */
 struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
 void race_barriers_free(struct race_block *b);
 /** Handles a bar.arrive before it executes. */
 void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site);
-/** Returns the lanes of a warp of a resident block that have not exited. */
+/** Returns the lanes that have not exited, for a warp of a resident block. */
 uint64_t race_live(const struct race_block *b, const struct race_warp *w);
-/** Returns true if the clocks of block and warp are complete: there are no vector clocks. */
+/** Returns true if the clocks of block and warp are complete, because there are no vector clocks. */
 static inline bool race_is_plain(const struct race_block *b, const struct race_warp *w)
 {
     return b->vclock == NULL && w->lane == NULL && w->vc_lanes == NULL && b->vc_warps == NULL &&

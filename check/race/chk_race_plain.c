@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: the plain path of an access. It is the reference for all other paths; read it first. race_access_at()
- * checks each lane by itself against the records of its cells, and updates the records. All other files find the same
- * races in less time. If struct chk_race.fast is not set, only this path runs. docs/explanation/race-detection.md
+ * Race checker: the plain path of an access. It is the reference for all other paths, and should be read first.
+ * race_access_at() checks each lane by itself against the records of its cells, and updates the records. All other
+ * files find the same races in less time. If struct chk_race.fast is false, only this path runs.
+ * docs/explanation/race-detection.md
  */
 #include "check/race/chk_race_priv.h"
 
@@ -21,7 +22,7 @@ static inline enum race_level level_between(const struct race_access *ctx, uint3
                : RACE_BLOCK;
 }
 
-/** Returns true if both accesses are strong and each is in the other's scope: they cannot race. */
+/** Returns true if both accesses are strong and each is in the scope of the other: they cannot race. */
 static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, uint32_t site)
 {
     if (!(ctx->site & site & RACE_STRONG))
@@ -30,8 +31,8 @@ static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid,
            self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
 }
 
-/** Checks the weak write that precedes an atomic write. The weak write need not be ordered if the atomic write is
- *  not: a thread ordered after the atomic write is ordered after both. */
+/** Checks the weak write that precedes an atomic write. The weak write may be unordered if the atomic write is
+ *  unordered: a thread ordered after the atomic write is ordered after both. */
 static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)
 {
@@ -45,8 +46,8 @@ static void check_weak(struct race_access *ctx, const struct race_page_shadow *c
         race_found(ctx, lane, at, tid, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
 }
 
-/** Returns true for what PTX calls observation order: the strong write of the cell's record, and with atomics
- *  all of the record, was read by an atomic or strong read that is ordered before what @lane does now. */
+/** Returns true for the relation that PTX calls observation order: an atomic or strong read that is ordered before the
+ *  access of @lane has read the strong write of the cell's record and, for atomics, all writes of the record. */
 static bool was_observed(const struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                          unsigned lane)
 {
@@ -59,7 +60,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
 
     if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
         (level == RACE_GRID && site & RACE_CTA))
-        return false; /* an atomic has not read the value of the preceding atomic, or is not in its scope */
+        return false; /* an atomic has not read the value of the preceding atomic, or is outside its scope */
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
@@ -70,8 +71,8 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
 }
 
-/** Returns true if two threads are in the same warp or block, according to the record's level, which says that the
- *  record has another thread. */
+/** Returns true if two threads are in the same warp or block, according to the level of the record, which has another
+ *  thread. */
 static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
@@ -81,8 +82,8 @@ static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t t
     return level == RACE_GRID || (self_tid & thread) / ctx->block->width == (tid & thread) / ctx->block->width;
 }
 
-/** Compares an access with record @k of a cell. The caller has not found the record to be ordered before the access.
- *  Returns true if the two are unordered. */
+/** Compares an access with record @k of a cell. The caller has already found that the record is not ordered before the
+ *  access as a whole. Returns true if the two accesses are unordered. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                   unsigned lane, uint64_t at)
 {
@@ -95,12 +96,12 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
         return false;
     if (k == RACE_W && site & RACE_STRONG)
         check_weak(ctx, cells, i, lane, at);
-    /* volatile accesses do not race formally, but are reported by kinds of their own */
+    /* volatile accesses are not data races by definition, and have their own kinds */
     const bool strong = both_strong(ctx, self_tid, tid, site) && !race_two_sizes(ctx, site);
     const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
         return false;
-    if (race_level_of(site) != RACE_THREAD) { /* The record has two threads. Selects the one to report. */
+    if (race_level_of(site) != RACE_THREAD) { /* The record has two threads. The one to report is selected here. */
         const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
         const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
 
@@ -111,7 +112,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
         }
-        /* Only this access is unordered. The other access of the record is ordered. */
+        /* Only the last access of the record is unordered. The other access of the record is ordered. */
         if (is_near(ctx, self_tid, tid, race_level_of(site)))
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
@@ -120,7 +121,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
     return order == RACE_UNORDERED;
 }
 
-/** Updates record @k of a cell, of reads or strong writes: adds @self_tid, or replaces it. */
+/** Updates record @k of a cell, which has reads or strong writes: adds @self_tid, or replaces the record. */
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k,
                  uint32_t self_tid, bool merge)
 {
@@ -136,7 +137,7 @@ void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32
             *race_at(cells, k + RACE_TID_2, i) = *tid;
             *race_at(cells, k + RACE_SITE_2, i) = *site;
         }
-        /* properties that both accesses have */
+        /* properties that both accesses share */
         how = (ctx->site & ~(uint32_t)RACE_HOW) | (ctx->site & *site & (uint32_t)RACE_HOW) |
               ((ctx->site | *site) & RACE_CTA);
     }
@@ -195,7 +196,7 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- the cells of an access --------------------------------------------------------------------------- */
 
-/** Creates the shadow of a block's shared memory. If possible it reuses the shadow of the last block, all of whose
+/** Creates the shadow of a block's shared memory. If possible, reuses the shadow of the last block, all of whose
  *  records are older than the start of this block. Returns false without memory. */
 static bool shared_cells(struct chk_race *race, struct race_block *b)
 {
@@ -205,7 +206,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
         race->chk->short_of_memory = true;
         return false;
     }
-    /* A block that started before the last one ended could mistake records of that block for its own. */
+    /* A block that started before the last block ended could mistake records of that block for its own. */
     if (race->shadow.spare_shared.hot != NULL && race->shadow.spare_shared.shift == 2 && race->shadow.spare_clock <= b->start &&
         race->shadow.spare_shared.count == (view.shared_bytes + 3) / 4) {
         b->shared = race->shadow.spare_shared;
@@ -220,7 +221,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
     return true;
 }
 
-/** Returns the cells of a lane's access. NULL: memory without races, or no memory for the shadow. */
+/** Returns the cells of a lane's access. NULL: memory in which races are impossible, or no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes,
                                    uint32_t *first, uint32_t *count)
 {
@@ -248,13 +249,13 @@ struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, uns
         cells = &b->shared;
         if (cells->hot == NULL && !shared_cells(race, b))
             return NULL;
-        ctx->vc_floor = race_max(b->start, b->vc_shared); /* everything that the block's barriers order */
+        ctx->vc_floor = race_max(b->start, b->vc_shared); /* all accesses that the block's barriers order */
         ctx->vc_block = b->vc_shared;
     } else {
         return NULL;
     }
     if (cells == NULL || cells->hot == NULL ||
-        (at & (bytes - 1) & 15) != 0) /* misaligned: the access faults */
+        (at & (bytes - 1) & 15) != 0) /* the address is misaligned, so the access faults */
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
         if (!race_page_shadow_split(cells, &race->shadow.bytes)) {
@@ -286,7 +287,7 @@ void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, ctx->write);
 }
 
-/** Checks @lanes one by one: the plain form of each_lane and piece. */
+/** Checks @lanes one by one: the plain counterpart of each_lane() and piece(). */
 void race_access_plain(struct race_access *ctx, uint64_t lanes)
 {
     const struct emu_hook_access *access = ctx->access;

@@ -20,14 +20,14 @@
  *   chk_race_spin_loop.c         loads that a loop waits for
  *   chk_race_report.c            kinds and messages
  *
- * The path of an access begins at race_on_access(). A shared load may end in the filter of write-free intervals, and
- * a global load in the batch. Other accesses reach race_access_check(), which uses the packed shadow, defers a read, or
- * checks the lanes: together (consecutive or scattered words) or one by one. Races are passed to race_found(). After the
- * check of a global load its page may be filtered.
+ * The path of an access begins at race_on_access(). A shared load may be dropped by the filter of write-free intervals,
+ * and a global load may be put into the batch. Other accesses reach race_access_check(), which uses the packed shadow,
+ * defers a read, or checks the lanes: together (consecutive or scattered words), or one by one. Races are passed to
+ * race_found(). After the check of a global load, its page may be filtered.
  *
- * One logical clock advances at each synchronisation. A record has the clock of its access and the thread id: an
- * epoch. The access is ordered before an access of thread t if the vector clock of t has the same or a later clock
- * for the thread of the record.
+ * One logical clock advances at each synchronisation. A record has the clock of its access and the thread id, which
+ * together are an epoch. The access is ordered before an access of thread t if the vector clock of t has an equal or
+ * later clock for the thread of the record.
  */
 #ifndef CHK_RACE_PRIV_H
 #define CHK_RACE_PRIV_H
@@ -36,20 +36,20 @@
 
 /** Resident threads and their order. */
 struct race_order_state {
-    uint32_t clock; /* common to all threads, advanced at each synchronisation */
+    uint32_t clock; /* common to all threads; it advances at each synchronisation */
     struct race_block **blocks; /* resident blocks */
     size_t block_count, block_capacity;
     struct race_block *last_block; /* result of the last race_block_at(); or NULL */
-    struct race_block_id *block_ids; /* [1..]: blocks of thread ids, since the host's last launch */
+    struct race_block_id *block_ids; /* [1..]: blocks of thread ids, since the last launch by the host */
     size_t block_id_count, block_id_capacity;
-    struct race_grid *grids; /* grids since the host's last launch started */
+    struct race_grid *grids; /* grids since the start of the last launch by the host */
     size_t grid_count, grid_capacity;
-    uint32_t host_launch; /* sequence number of the host's last started launch */
+    uint32_t host_launch; /* sequence number of the last launch by the host that has started */
     struct lw_table sync_vars; /* records of type struct race_sync_var */
     struct race_code *codes; /* code of launched kernels */
     size_t code_count, code_capacity;
 };
-/** Allocations of global memory that are handled as a whole, not by pages. */
+/** Allocations of global memory that are handled as a whole instead of by pages. */
 struct race_ranges {
     struct race_range *table, *last;
     unsigned count;
@@ -59,25 +59,25 @@ struct race_packed_state {
     struct race_packed_access *access; /* [number]; or NULL */
     unsigned access_count, access_capacity;
     unsigned range_count; /* number of allocations with a packed shadow */
-    unsigned begin_count; /* number of packed shadows begun */
-    unsigned candidate_count; /* number of allocations that may get one again */
+    unsigned begin_count; /* number of packed shadows that have been started */
+    unsigned candidate_count; /* number of allocations that may get a packed shadow again */
 };
 /** Logged accesses that have not been checked yet. */
 struct race_batch_state {
     struct race_batch *log; /* batch of accesses; NULL: the interpreter calls the hook for each access */
-    const unsigned *log_used; /* number of words in the log; or 0 */
+    const unsigned *log_used; /* number of used words in the log; or 0 */
     bool is_flushing;
 };
 /** Filters: accesses that the interpreter does not report, because they would change nothing. */
 struct race_filter_state {
-    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: site of all its readers; 0: not filtered */
+    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: site of all readers of the page; 0: the page is not filtered */
     bool any_page;
-    bool threads_diverged; /* barrier intervals are not known, or each access is checked */
-    uint32_t host_launches; /* number of host launches while no other was running */
-    struct race_phases **phases, *last_phases; /* of programs */
+    bool threads_diverged; /* barrier intervals are not known, or all accesses must be checked */
+    uint32_t host_launches; /* number of launches by the host while no other launch was running */
+    struct race_phases **phases, *last_phases; /* results for the programs */
     size_t phases_count, phases_capacity;
 };
-/** Pairs of sites with a finding. */
+/** Pairs of sites that have a finding. */
 struct race_pairs {
     struct lw_table table; /* records of type struct race_pair */
     uint64_t last_key; /* key of the pair of last_finding, which an earlier access reported; 0: none */
@@ -89,14 +89,15 @@ struct race_sites {
     uint64_t program_base;
     uint32_t *word; /* [instruction]: its site word, and whether it is known */
     size_t room;
-    uint8_t *spin; /* [instruction] of spin_program: whether a loop waits for this load, as far as it was requested */
+    uint8_t *spin; /* [instruction] of spin_program: whether a loop waits for this load, for the loads whose results
+                    * were requested */
 };
 
 struct chk_race {
     struct chk *chk;
     struct emu_machine *machine;
     uint64_t kinds;
-    bool fast; /* lanes are checked together where possible; false: the reference, each lane by itself */
+    bool fast; /* lanes are checked together where possible; false: as in the reference, each lane by itself */
     uint64_t access_count, lane_count; /* numbers of checked accesses and lanes */
     race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: functions that check RACE_CHUNK words (chunk) or fewer
                                                * (short_chunk) */
@@ -110,7 +111,7 @@ struct chk_race {
     struct race_pairs pairs;
     struct race_sites sites;
 };
-/** Checks deferred and logged accesses. Call it before any other event is evaluated. */
+/** Checks deferred and logged accesses. It must be called before any other event is evaluated. */
 void race_flush_deferred(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {
@@ -123,15 +124,15 @@ static inline bool race_range_is_deferring(const struct chk_race *race, struct r
         race_range_begins(race, r);
     return r->state == RACE_DEFERRED;
 }
-/** Returns true if one launch runs, which makes no launches and whose threads only barriers order. */
+/** Returns true if one launch runs, makes no launches, and has threads that only barriers order. */
 static inline bool race_packed_simple(const struct chk_race *race)
 {
     return race->order.grid_count == 1 && race->order.grids[0].code.sync_free && !race->order.grids[0].code.launches;
 }
 static inline void race_clock_advance(struct chk_race *race)
 {
-    race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond the limit everything counts as ordered: no
-                                                               * findings */
+    race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond the limit all accesses are treated as ordered,
+                                                               * and no findings are made */
 }
 /** Returns the clock after @count further synchronisations. */
 static inline uint32_t race_clock_after(const struct chk_race *race, uint32_t count)

@@ -28,7 +28,7 @@ static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t 
     return true;
 }
 
-/** Returns the value that a lane is about to store; at most 8 bytes. */
+/** Returns the value that a lane is about to store, which has at most 8 bytes. */
 static uint64_t stored(const struct race_access *ctx, unsigned lane)
 {
     const struct emu_hook_site *at = &ctx->access->at;
@@ -88,13 +88,13 @@ static void describe(const struct race_access *ctx, unsigned lane, uint64_t at, 
                      address - at + ctx->access->bytes - 1 < 2 * ctx->access->bytes - 1u;
 }
 
-/** Returns true if a kernel or the host has written the location that a lane's access stores to. The contents
- *  of uninitialised shared memory, buffers or objects of malloc cannot be relied on. */
+/** Returns true if a kernel or the host has written the location to which a lane's access stores. The contents of
+ *  uninitialised shared memory, buffers or objects of malloc cannot be relied on. */
 static bool was_written(const struct race_access *ctx, uint64_t at)
 {
     const uint32_t bytes = ctx->access->bytes;
     struct race_page_shadow *cells = &ctx->block->shared;
-    uint32_t before = ctx->block->start; /* earlier records are another block's */
+    uint32_t before = ctx->block->start; /* earlier records belong to another block */
 
     if (at >= ISA_GLOBAL_BASE) {
         if (!race_is_uninitialised(ctx->race, at, bytes))
@@ -133,7 +133,7 @@ static unsigned bytes_of(const struct chk_race *race, uint32_t site)
     return (bytes & (bytes - 1)) == 0 ? bytes : 0;
 }
 
-/** Returns the bytes that an atomic of a site changes in one operation; 0: not known. */
+/** Returns the number of bytes that an atomic of a site changes in one operation; 0: not known. */
 static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -142,7 +142,7 @@ static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
         return 0;
     switch (isa_mod_get(insn, ISA_MOD_ATYPE)) {
     case ISA_ATYPE_F16X2:
-    case ISA_ATYPE_BF16X2: return 2; /* each half separately */
+    case ISA_ATYPE_BF16X2: return 2; /* each half is a separate atomic */
     default: return isa_mem_bytes(insn);
     }
 }
@@ -170,7 +170,7 @@ static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t a
            (a.flags & EMU_ALLOC_READ_ONLY) != 0;
 }
 
-/** Returns true if one of the two accesses was skipped. */
+/** Returns true if the memory check skipped one of the two accesses. */
 static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, const struct other *other)
 {
     const unsigned mine = ctx->freed != 0 ? 1 : ctx->access->bytes, theirs = bytes_of(ctx->race, other->site);
@@ -181,7 +181,7 @@ static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64
     return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
-/** Returns true if both accesses write the same value, or the written value was in memory before. */
+/** Returns true if both accesses write the same value, or if memory already had the written value. */
 static bool is_benign(const struct race_access *ctx, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
 {
@@ -222,7 +222,7 @@ static struct chk_finding *reported_before(const struct race_access *ctx, uint32
     struct chk_race *race = ctx->race;
     const uint64_t key = key_of(ctx->site, site, CHK_RACE);
 
-    if (race->pairs.last_key == key) /* The pair has been reported, so its races only count. */
+    if (race->pairs.last_key == key) /* The pair has been reported, so its further races are only counted. */
         return &race->chk->findings[race->pairs.last_finding];
     const struct race_pair *pair = lw_table_find(&race->pairs.table, sizeof *pair, key);
     if (pair == NULL || pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
@@ -266,7 +266,7 @@ bool race_stores_same(const struct race_access *ctx, uint64_t lanes)
     return true;
 }
 
-/** Returns a barrier of the block between an access up to @time and now that does not order the memory at
+/** Returns a barrier of the block, between an access up to @time and now, that does not order the memory at
  *  @at; NULL: none. */
 static const struct isa_insn *weak_barrier(const struct race_access *ctx, const struct other *other, uint64_t at,
                                            uint32_t time, uint64_t *pc)
@@ -296,7 +296,7 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
               global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
 }
 
-/** Returns a text that says what would order the two accesses. @line: both accesses are in one source line, such as
+/** Returns a text that proposes how to order the two accesses. @line: both accesses are in one source line, such as
  *  `*count = *count + 1`. */
 static const char *remedy(const struct race_access *ctx, const struct other *other, bool line)
 {
@@ -320,7 +320,7 @@ static const char *remedy(const struct race_access *ctx, const struct other *oth
                                                   "with fences";
 }
 
-/** Adds a finding. @mine and @theirs: the written values, where both are known. @weak: the result of weak_barrier(). */
+/** Adds a finding. @mine and @theirs: the written values, if both are known. @weak: the result of weak_barrier(). */
 static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
@@ -359,8 +359,8 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
                   line && ((ctx->site | other->site) & RACE_ATOMIC) == 0 ? ", or use an atomic (atomicAdd, atomic_add)" : "");
         break;
     case CHK_ATOMIC_SCOPE:
-        lw_printf(&text.sink, ": not atomic with respect to the access by %s, as one of the two has only block scope: "
-                              "use device scope for both", by_whom(ctx, other));
+        lw_printf(&text.sink, ": not atomic with respect to the access by %s, because one of the two has only block "
+                              "scope: use device scope for both", by_whom(ctx, other));
         break;
     case CHK_MISSING_ACQUIRE:
         lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed load of a flag: add a fence after that "
@@ -394,15 +394,15 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     pair->counted = race->lane_count;
 }
 
-/** Returns true if two lanes' accesses are of one instruction, or their lanes have been together since. */
+/** Returns true if the accesses of two lanes are of one instruction, or if their lanes have been in one split since. */
 static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
     return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;
 }
 
-/** Returns true if a race of volatile accesses is reported like any other. OpenCL C 1.2 guarantees nothing
- *  about them, and orders a work-group by barriers. Between work-groups it has no such means, and locks and
- *  flags there are volatile or atomic. */
+/** Returns true if a race of volatile accesses is reported like a race of plain accesses. OpenCL C 1.2 guarantees
+ *  nothing about volatile accesses, and orders a work-group by barriers. Between work-groups it has no such means, so
+ *  locks and flags are volatile or atomic there. */
 static bool volatile_orders_nothing(const struct race_access *ctx, const struct other *other, uint32_t site)
 {
     struct race_block *b = ctx->block;
@@ -437,7 +437,8 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
-        return; /* These are atomics of a small scope. A read between them would be sufficient to order them. */
+        return; /* The two are atomics, one of which has a too small scope. A read between them would be sufficient to
+                 * order them. */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
@@ -463,8 +464,8 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (is_new) {
         const size_t had = race->chk->count;
         report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
-        /* The finding's lanes come from its first occurrence. If this pair is counted with another pair, that is an
-         * occurrence of the other pair. */
+        /* The lanes of the finding are lanes of its first occurrence. If the finding of this pair also counts other
+         * pairs, the race is an occurrence of that finding. */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
@@ -473,7 +474,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         return;
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];
-    /* A lane counts once, even if several of its bytes race. */
+    /* A lane is counted once, even if several of its bytes race. */
     f->count += pair->counted != race->lane_count;
     pair->counted = race->lane_count;
     if (pair->access == race->access_count &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: shadow memory, with the last write and reads of each word. */
+/* Race checker: shadow memory, with the last write and the last reads of each word. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -64,7 +64,8 @@ bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total)
 #define HOT_BYTES (LARGE_BYTES + REST_BYTES)
 #define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_COLD)
 
-/** Allocates zeroed memory aligned to large pages, the first @large bytes in such; NULL: no memory. */
+/** Allocates zeroed memory aligned to large pages, with the first @large bytes in large pages; NULL: there is no
+ *  memory. */
 static void *aligned_make(size_t bytes, size_t large)
 {
     char *at = mmap(NULL, bytes + LARGE_BYTES, PROT_READ | PROT_WRITE,
@@ -76,7 +77,7 @@ static void *aligned_make(size_t bytes, size_t large)
         (void)munmap(at, less);
     if (less != LARGE_BYTES)
         (void)munmap(at + less + bytes, LARGE_BYTES - less);
-    /* locations that are far apart need fewer TLB entries. Only a hint. */
+    /* with large pages, locations that are far apart need fewer TLB entries. The call is only a hint. */
     if (large != 0)
         (void)madvise(at + less, large, MADV_HUGEPAGE);
     return at + less;

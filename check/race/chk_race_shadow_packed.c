@@ -3,26 +3,27 @@
  * Race checker: the packed shadow, which stores compressed epochs.
  *
  * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine words of
- * chk_race_shadow.c. Thread and time of a record are the number of an access and a lane; the properties of that access
- * are loaded only where they matter. Without the packed shadow `bfs` takes 1.4 times the time
- * (docs/explanation/race-detection.md). A record that a packed cell cannot express gets full cells, so findings are the
- * same.
+ * chk_race_shadow.c. The thread and time of a record are stored as the number of an access and a lane; the properties
+ * of that access are loaded only when they are needed. Without the packed shadow, `bfs` takes 1.4 times as long
+ * (docs/explanation/race-detection.md). If a packed cell cannot express a record, its cells become ordinary ones, so
+ * findings are the same.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 /* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program without fences
- * or launches. Two such blocks are always unordered. The block number identifies an access by another block: it is
- * less than the numbers since the own block began. The number of a site in the allocation identifies the site. If
- * this is not sufficient, the cell is unpacked to a temporary cell, checked as any other, and packed again. If that
- * is impossible, the cells of the allocation become ordinary cells, permanently if it happens often. */
+ * or launches. Two blocks under these conditions are always unordered. The number of an access shows whether another
+ * block made it: such numbers are less than the numbers assigned since the own block began. A site is identified by its
+ * number in the allocation. If these numbers are not sufficient for a check, the cell is unpacked to a temporary
+ * ordinary cell, checked, and packed again. If that is impossible, the cells of the allocation become ordinary cells;
+ * if it happens often, they remain ordinary. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
-/* A cell: the last read, an earlier read by another thread (as its level says), the last write, and a word that
- * describes them. The word has 5 bits for each site (0: none), 2 bits for the level of reads, and the tag for which
- * the cell is valid. */
+/* A cell consists of the last read, an earlier read by another thread (according to its level), the last write, and a
+ * word that describes them. The word has 5 bits for each site (0: none), 2 bits for the level of reads, and the tag for
+ * which the cell is valid. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
 enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
        SITE_MASK = MOST_SITES - 1 };
@@ -31,19 +32,19 @@ _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 struct race_packed {
     uint32_t *cell;        /* [word][CELL] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
-    uint32_t tried;        /* race_shadow.epoch in which packing was tried and failed */
+    uint32_t tried;        /* value of race_shadow.epoch in which packing failed last */
     uint32_t tag;          /* tag of valid cells */
     unsigned site_count, left;
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
-                                * so packing may be profitable in the next one */
+                                * so packing may be profitable in the next epoch */
     uint64_t lanes, slow;  /* counts in this epoch */
     uint32_t site[MOST_SITES];            /* [1..]; [0] means none */
-    uint8_t near[NEAR_SITES];             /* [site]: its number, or another site's */
-    int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: finding that counts races of the pair, plus 1;
-                                                 * 0: not known */
-    /* [number]: bits of the other numbers for which a finding, or the absence of a race, is known */
+    uint8_t near[NEAR_SITES];             /* [site]: number of the site, or of another site with the same index */
+    int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: 1 + index of the finding that counts races of the
+                                                 * pair; 0: not known */
+    /* [number]: a bit for each other number for which a finding, or the absence of a race, is known */
     uint32_t known_sites[MOST_SITES];
-    uint32_t times[MOST_SITES];           /* used by reads_each(); 0 outside of it */
+    uint32_t times[MOST_SITES];           /* used by reads_each(); 0 outside that function */
 };
 /** An access of a warp: its clock, and the thread of lane 0. */
 struct race_packed_access {
@@ -116,11 +117,12 @@ struct pass {
     struct race_access *ctx;
     struct chk_race *race;
     struct race_packed *b;
-    const struct emu_access_record *entry; /* record from which ctx->access is to be decoded; NULL: it has been */
+    const struct emu_access_record *entry; /* record from which ctx->access is to be decoded; NULL: it has been
+                                            * decoded */
     struct emu_hook_access *access;
-    uint32_t mine;          /* number of this access, with lane 0 */
-    uint32_t first;         /* lowest number of the own block's accesses; lower ones are other blocks' */
-    unsigned number;        /* number of its site */
+    uint32_t mine;          /* number of this access for lane 0 */
+    uint32_t first;         /* lowest number of an access of the own block; lower numbers belong to other blocks */
+    unsigned number;        /* number of the access's site */
     uint64_t address[EMU_MAX_LANES];
 };
 
@@ -166,7 +168,7 @@ static void record_out(const struct chk_race *race, const struct race_packed *b,
     *race_at(cells, row + RACE_SITE, i) = b->site[number];
 }
 
-/** Unpacks a valid @cell to an ordinary one. */
+/** Unpacks a valid @cell to an ordinary cell. */
 static void cell_out(const struct chk_race *race, const struct race_packed *b, const uint32_t *cell,
                      const struct race_page_shadow *cells, uint32_t i)
 {
@@ -185,7 +187,7 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
 
-/** Packs a record of @cells to a number; @old: the numbers that the cell had. */
+/** Packs a record of @cells to a number. @old: the numbers that the cell had. */
 static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
@@ -224,8 +226,8 @@ static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32
     cell[CELL_WHAT] = what;
 }
 
-/** Checks @lanes of the access, which are all at @cell, by unpacking the cell. Returns false if nothing was
- *  done. */
+/** Checks @lanes of the access, which all access the word of @cell, after unpacking the cell. Returns false if it has
+ *  not made the check. */
 static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 {
     uint32_t hot[RACE_HOT] = {0}, rest[RACE_WARM] = {0}, cold[RACE_COLD] = {0};
@@ -249,7 +251,8 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     return true;
 }
 
-/** Returns the finding, plus 1, that counts reported races of this site and another; 0: check in full. */
+/** Returns 1 + the index of the finding that counts reported races of this site and another site; 0: the check must be
+ *  made in full. */
 static inline int finding_of(struct pass *p, unsigned number)
 {
     int *f = &p->b->finding_of[p->number][number];
@@ -303,7 +306,7 @@ static inline struct quick quick_of(const struct pass *p)
                           p->race->chk->findings};
 }
 typedef uint32_t cell_words __attribute__((vector_size(4 * CELL)));
-/** Handles a read by the fast path. Returns false if nothing was done. */
+/** Handles a read by the fast path, if possible. Returns false if it has not handled the read. */
 static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned lane)
 {
     const uint32_t what = cell[CELL_WHAT], last = cell[CELL_READ], mine = q->mine | lane;
@@ -332,7 +335,7 @@ static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned
     return true;
 }
 
-/** Handles a write. @same: @lane stores the value that is there. */
+/** Handles a write. @same: @lane stores the value that memory already has. */
 static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
 {
     const uint32_t what = cell[CELL_WHAT], tag = p->b->tag << TAG_SHIFT;
@@ -346,8 +349,8 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
         if (read != 0 && is_own(p, cell[CELL_READ])) {
             const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
 
-            /* The read is of this block. The fast path handles it only if this thread made it, and a second recorded
-             * read is of another block. */
+            /* The recorded read is of this block. The fast path handles it only if this thread made the read, and if a
+             * second recorded read is of another block. */
             odd |= thread_of(p, cell[CELL_READ]) != self_tid || (level != RACE_THREAD && level != RACE_GRID) ||
                    (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
@@ -395,7 +398,7 @@ static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsign
     return k;
 }
 
-/** Handles reads of @lanes, whose first is at @cell, the others in the following cells. */
+/** Handles reads of @lanes: the cell of the first is @cell, and the cells of the others follow. */
 static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
 {
     const unsigned low = lw_lowest(lanes);
@@ -403,7 +406,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     uint64_t rest = lanes >> low;
 
     for (unsigned l = low; rest != 0; rest >>= 1, l++, cell += CELL) {
-        if ((rest & 3) == 3) { /* usually all of them are first reads, or none */
+        if ((rest & 3) == 3) { /* usually all four are first reads, or none is */
             const unsigned count = ~rest != 0 ? lw_lowest(~rest) : 64, k = reads_first(&q, cell, l, count);
 
             cell += (size_t)k * CELL;
@@ -418,7 +421,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     }
 }
 
-/** Handles @lanes, whose first is at @offset, the others consecutive or at the same word. */
+/** Handles @lanes, of which the first is at @offset, and the others at consecutive words or at the same word. */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
     const unsigned count = lw_popcount(p->ctx->access->at.lanes), low = lw_lowest(lanes);
@@ -435,7 +438,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
         lane_at(p, cell + (l - low) * step / 4 * CELL, (unsigned)l, k++, count);
 }
 
-/** Does what lanes_at() does, for scattered lanes, or where not all lanes have a packed cell. */
+/** Does what lanes_at() does, for scattered lanes and for accesses of which not all lanes have a packed cell. */
 static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
 {
     const uint64_t all = p->ctx->access->at.lanes;
@@ -521,7 +524,8 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_capacity(race, 0))
         return false;
-    while (k > 0 && race->packed.access_count - k < 4 && /* the record's access is usually that of the word before */
+    while (k > 0 && race->packed.access_count - k < 4 && /* the access of the record is usually that of the preceding
+                                                          * word */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
     if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)
@@ -610,8 +614,9 @@ static bool begin(struct race_access *ctx, struct race_range *r)
         if (race->packed.access != NULL)
             race_large_wish(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
     }
-    if ((end - first) / 4 > race->packed.access_capacity) /* An access record for each word: with it, a packed cell
-                                                           * still takes less memory than an ordinary cell. */
+    if ((end - first) / 4 > race->packed.access_capacity) /* There is at most one access record for each word: with that
+                                                           * many, a packed cell still takes less memory than an
+                                                           * ordinary cell. */
         race->packed.access_capacity = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
     if (b->cell == NULL)
         b->cell = race_large_make((size_t)(end - first) * CELL);
@@ -626,7 +631,7 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     b->stored = false;
     race->packed.range_count++;
     race->packed.begin_count++;
-    /* The allocation's deferred reads are later than the deferred reads of its pages. They are therefore processed
+    /* The deferred reads of the allocation are later than the deferred reads of its pages. They are therefore processed
      * last, even if a page makes all cells ordinary again. */
     const struct race_deferred list = r->deferred;
     r->deferred = (struct race_deferred){0};
@@ -671,7 +676,7 @@ void race_packed_forget(struct chk_race *race)
         if (is_packed(r)) {
             b->candidate = b->stored && b->left != MOST_LEFT;
             race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
-            r->epoch = 0; /* With epoch 0 the first access to the allocation determines its state anew. */
+            r->epoch = 0; /* With epoch 0, the first access to the allocation determines its state anew. */
         }
         race->packed.candidate_count += b->candidate;
     }
@@ -689,7 +694,7 @@ void race_packed_free(struct chk_race *race)
     lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
 }
 
-/** Counts checked lanes. If most of them needed more than the fast path, converts to ordinary cells. */
+/** Counts checked lanes. If the fast path could not handle most of them, converts the cells to ordinary ones. */
 static inline void looked(struct race_access *ctx, struct race_range *r, unsigned lanes)
 {
     struct race_packed *b = r->packed;
@@ -702,7 +707,7 @@ static inline void looked(struct race_access *ctx, struct race_range *r, unsigne
     }
 }
 
-/** Returns the number of the access's site, if packed cells support it; else 0, and the cells of @r become
+/** Returns the number of the access's site, if packed cells support it; otherwise returns 0, and the cells of @r become
  *  ordinary. */
 static unsigned may_look(struct race_access *ctx, struct race_range *r)
 {
@@ -712,14 +717,13 @@ static unsigned may_look(struct race_access *ctx, struct race_range *r)
     if (ctx->plain && !ctx->synchronizes && !(ctx->site & RACE_HOW) && ctx->access->bytes == 4 && ctx->freed == 0 &&
         race_packed_simple(race) &&
         has_capacity(race, 0))
-        number = number_of(r->packed, ctx->site); /* usually there are few */
+        number = number_of(r->packed, ctx->site); /* usually there are few sites */
     if (number == 0)
         leave(race, r);
     return number;
 }
 
-/** Returns true if @r had packed cells, and they were useful, when the instruction of @site was executed
- *  last. */
+/** Returns true if @r had packed cells, and if they were profitable, when the instruction of @site was executed last. */
 static bool was_on(const struct race_range *r, uint32_t site)
 {
     bool known = false;
@@ -796,7 +800,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct pass p;
 
     if (number == 0) {
-        if (on) /* reads by ordinary cells must find the records there */
+        if (on) /* later reads in ordinary cells must find the records there */
             leave(race, r);
         return false;
     }
@@ -810,8 +814,9 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     return true;
 }
 
-/** Does what reads() does for the words of @e, which are @base bytes and more after the first cell's. Without
- *  branches: the path of a lane is practically random, so each branch would cost more than the code after it. */
+/** Does what reads() does for the words of @e, which are at least @base bytes after the word of the first cell. The
+ *  code has no branches: the outcome for a lane is practically random, so each branch would cost more than the code
+ *  after it. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;

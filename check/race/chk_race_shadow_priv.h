@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: shadow memory, deferred reads before it exists, and its packed form. */
+/* Race checker: shadow memory, its packed form, and deferred reads, which need no shadow. */
 #ifndef CHK_RACE_SHADOW_PRIV_H
 #define CHK_RACE_SHADOW_PRIV_H
 
@@ -17,44 +17,44 @@ enum {
     RACE_SITE_BITS = 26,
     RACE_VOLATILE = 1 << 26,
     RACE_ATOMIC = 1 << 27,
-    RACE_CTA = 1 << 28,    /* strong in its block only */
+    RACE_CTA = 1 << 28,    /* the access is strong only in its block */
     RACE_STRONG = 1 << 29, /* atomics, volatile and ordered accesses */
     RACE_HOW = RACE_VOLATILE | RACE_ATOMIC | RACE_CTA | RACE_STRONG,
     RACE_LEVEL_SHIFT = 30
 };
-/* Differences of clocks are signed. */
+/* The difference of two clocks is signed. */
 enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 /* Thread id of a record: 22 bits of block id (a block of the running launches), 10 of the thread. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
 /* Rows of a record, of writes or of reads. A record of several threads has the last access, and the last access among
- * those of another lane, warp or block (by the level). */
+ * those of a different lane, warp or block (according to the level). */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
        RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of a weak write by one thread that precedes atomic writes */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
-/** List of deferred reads, in their order (chk_race_defer.c). */
+/** List of deferred reads, in the order of the reads (chk_race_defer.c). */
 struct race_deferred {
     struct race_deferred_chunk *first, *last; /* first and last chunk of the list; NULL: empty */
     unsigned chunk_count;
     uint32_t clock[3]; /* clocks of the last read */
-    uint32_t *repeat;  /* words of the last read, from its CLOCK on; NULL: the read has no CLOCK */
+    uint32_t *repeat;  /* words of the last read, from its CLOCK entry on; NULL: the read has no CLOCK entry */
 };
 enum { RACE_DEFER_SINGLE = 2 };
 /** Memory of deferred reads. */
 struct race_defer {
     struct race_block *replay_block;
     struct race_deferred_chunk *free_list[2]; /* [of an allocation's list] */
-    char **pools; /* memory of pages' chunks */
+    char **pools; /* memory for the chunks of pages */
     size_t pool_count, pool_capacity, pool_used; /* used: number of chunks */
     struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* first chunks of allocations */
     unsigned single_count, range_lists; /* range_lists: number of allocations with a list */
     struct race_deferred_slab *slabs;
 };
-/** Shadow of a range: `count` cells, each of 4 bytes or of 1. Clock 0 means no record. Rows are hot, warm and
- *  cold, by how often a check needs them: hot has { clock, tid and site of the read, clock of the write } of
+/** Shadow of a range: `count` cells, each for 4 bytes or for 1 byte. Clock 0 means no record. Rows are hot, warm and
+ *  cold, by how often a check needs them: the hot row has { clock, tid and site of the read, clock of the write } of
  *  each cell. */
 struct race_page_shadow {
     uint32_t *hot;  /* 16-byte aligned; NULL: none */
@@ -63,9 +63,9 @@ struct race_page_shadow {
     uint32_t count;
     uint8_t shift; /* bytes of a cell, as a power of two: 2 or 0 */
     bool in_slab;
-    uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, during the launch with
-                                                 * this filter.host_launches */
-    /* for a page: its cells are valid, and it has deferred reads, in this race_shadow.epoch */
+    uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, during the launch whose
+                                                 * number filter.host_launches has */
+    /* value of race_shadow.epoch for which the page's cells are valid, or in which the page has deferred reads */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
@@ -93,7 +93,7 @@ static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned r
 /** Creates cells for @bytes. Returns false without memory. */
 bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total);
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total);
-/** Changes to one cell for each byte. */
+/** Changes the shadow to one cell for each byte. */
 bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total);
 
 enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RACE_SLAB_PAGES = 128,
@@ -101,30 +101,30 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RA
 /** Shadow of global memory: pages that were accessed. */
 struct race_shadow {
     struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12] */
-    uint64_t bytes, most;                              /* bytes of all cells, now and limit */
-    uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm ones, then the cold ones */
+    uint64_t bytes, most;                              /* number of bytes of all cells: current value and limit */
+    uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm rows, then all cold rows */
     size_t slab_count, slab_capacity;
-    unsigned slab_used; /* pages used of the last slab */
+    unsigned slab_used; /* number of used pages of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
                                            * reuse it */
     uint32_t spare_clock;                 /* the clock up to which spare_shared has records */
     struct race_uninit *uninit;           /* sorted, disjoint */
     size_t uninit_count, uninit_capacity;
-    uint32_t epoch; /* advanced when deferred reads are dropped */
-    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: not valid. The host allocates memory
-     * only for the entries that are written */
+    uint32_t epoch; /* number that is incremented when deferred reads are dropped */
+    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID. NULL: the cells are not valid. The host
+     * allocates memory only for the entries that are written */
     uint32_t **valid_page;
-    size_t valid_first, valid_end; /* pages outside this range have none */
+    size_t valid_first, valid_end; /* pages outside this range have no valid cells */
     struct {
         uint64_t page; /* page number plus 1 */
         struct race_page_shadow *cells;
     } lookup_cache[RACE_LOOKUP_CACHE];
 };
-/** Returns the page at @offset in global memory, created without rows if needed; NULL: no memory, or beyond
- *  64 GiB. */
+/** Returns the page at @offset in global memory, created without rows if needed; NULL: there is no memory, or the
+ *  offset is beyond 64 GiB. */
 struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
-/** Creates rows for a page that has none, in a slab: untouched parts take no memory of the host. Returns
- *  false without memory. */
+/** Creates rows in a slab for a page that has none. Parts of a slab that are never touched take no memory of the host.
+ *  Returns false without memory. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells);
 static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *shadow, uint64_t offset)
 {
@@ -140,7 +140,7 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
     }
     return shadow->lookup_cache[at].cells;
 }
-/** Value for a page whose shadow is valid but not in a slab. */
+/** Value for a page whose shadow is valid, but whose rows are not in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
 /** Returns NULL if the page's shadow is not valid, or if there was no memory to record that it is valid. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
@@ -152,11 +152,11 @@ static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64
 /** Returns false without memory. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
-/** The hot cells of a slab take one large page of the host, the rest one and a quarter. */
+/** The hot cells of a slab take one large page of the host, and its other cells take one and a quarter. */
 enum { RACE_PAGE_HOT = RACE_PAGE_WORDS * RACE_HOT * 4, RACE_PAGE_WARM = RACE_PAGE_WORDS * RACE_WARM * 4,
        RACE_PAGE_COLD = RACE_PAGE_WORDS * RACE_COLD * 4,
        RACE_SLAB_HOT = RACE_SLAB_PAGES * RACE_PAGE_HOT };
-/** Index of a slab's hot cell in its page, and its warm and cold words. */
+/** Index of the cell in its page's hot row in a slab, and indexes of its warm and cold words. */
 static inline unsigned race_hot_index(const uint32_t *hot)
 {
     return (unsigned)((uintptr_t)hot & (RACE_PAGE_HOT - 1)) / (RACE_HOT * 4);
@@ -176,7 +176,7 @@ void race_shadow_is_invalid(struct race_shadow *shadow);
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 /** Allocates zeroed memory that is aligned to large pages of the host and uses large pages. NULL: no memory. */
 void *race_large_make(size_t bytes);
-/** Advises the host to use large pages for memory that begins on a page. */
+/** Advises the host to use large pages for memory that begins at a page boundary. */
 void race_large_wish(void *at, size_t bytes);
 void race_large_free(void *at, size_t bytes);
 
@@ -184,32 +184,32 @@ void race_large_free(void *at, size_t bytes);
 
 struct race_access;
 /** Defers a plain read by @lanes of a page that was neither written nor accessed by strong accesses since the
- *  host's last launch, until another kind of access reaches the page. Lane l is at @address + (l - first of
- *  @lanes) * @step, or (@each not NULL) each[l]. Returns false if it is not deferred. */
+ *  host's last launch, until another kind of access reaches the page. The address of lane l is @address + (l - first of
+ *  @lanes) * @step or, if @each is not NULL, each[l]. Returns false if it has not deferred the read. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replays the deferred reads of a page; from now on the page's shadow is valid. If there is no memory, the page gets
+/** Replays the deferred reads of a page, after which the page's shadow is valid. If there is no memory, the page gets
  *  no rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
-/** Replays the deferred reads of all pages of a range; from now on their shadows are valid. */
+/** Replays the deferred reads of all pages of a range, after which their shadows are valid. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Drops all lists, and marks all pages as not valid. */
 void race_deferred_forget(struct chk_race *race);
 void race_deferred_end(struct chk_race *race);
-/** Replays the reads of @address, by each lane of @ctx. */
+/** Replays the reads at @address, for each lane of @ctx. */
 void race_access_replay(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 void race_access_segment(struct race_access *ctx, const struct emu_addr_segment *piece, uint64_t lanes);
-/** Adds the number of a page's deferred reads to @count. Returns false if some are not of 4 bytes for each
+/** Adds the number of a page's deferred reads to @count. Returns false if some of them do not have 4 bytes for each
  *  lane. */
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
-/** Returns the number of words that the list of an allocation occupies, and of the free ones in its last chunk. */
+/** Returns the number of words that the list of an allocation occupies, and of the free words in its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
 /** Replays deferred reads into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
-/** Words are copied in batches: a copy may read and write this many words past the requested ones. */
+/** Words are copied in batches: a copy may read and write this many words after the requested words. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
-/** State of an allocation's reads and writes: chk_race_state.c draws the transitions. */
+/** State of an allocation's reads and writes. chk_race_state.c draws the transitions. */
 enum race_state { RACE_SHADOWED, RACE_DEFERRED, RACE_PACKED };
 enum race_why { RACE_AT_LAUNCH, RACE_AT_ACCESS, RACE_AT_LIST_FULL, RACE_AT_SCATTERED_STORE, RACE_AT_UNPACKABLE };
 struct race_range;
@@ -223,44 +223,47 @@ struct race_range {
     struct race_deferred deferred;
     struct race_packed *packed; /* packed cells of the allocation, or NULL */
 };
-/** Returns the allocation at @offset; NULL: no allocation there is handled as a whole. */
+/** Returns the allocation at @offset; NULL: the allocation there, if any, is not handled as a whole. */
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
-/** Resets the state of @r for the reads since the host's last launch. */
+/** Resets the state of @r to the state after a launch by the host. */
 void race_range_begins(const struct chk_race *race, struct race_range *r);
-/** Handles that memory at @offset is freed or allocated anew. */
+/** Handles that memory at @offset is freed or newly allocated. */
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
-/** Defers a read in its allocation's list; its first lane is at @at. Returns false if it is not deferred. */
+/** Defers a read in the list of its allocation; the first lane is at @at. Returns false if it has not deferred the
+ *  read. */
 bool race_defer_allocation(const struct race_access *ctx, uint64_t at);
-/** Defers a read of the batch in the list of allocation @r, at the clock @now. Returns false if it is not deferred. */
+/** Defers a read of the batch in the list of allocation @r, with clock @now. Returns false if it has not deferred the
+ *  read. */
 bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now);
 /** Replays the deferred reads of the allocation at @offset. */
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
-/** Handles that the page at @offset gets its shadow: reads of its allocation are no longer deferred. */
+/** Handles that the page at @offset gets its shadow: reads of the allocation are no longer deferred in its list. */
 void race_range_page_shadowed(struct chk_race *race, uint64_t offset);
-/** Creates the replay block, which stands for the blocks of replayed reads: only their clocks are known.
- *  NULL: no memory. */
+/** Creates the replay block, which stands for the blocks of replayed reads, because only the clocks of these blocks are
+ *  known.
+ *  NULL: there is no memory. */
 struct race_block *race_replay_block(unsigned width);
 
 /* ---- packed shadow ---------------------------------------------------------------------------------- */
 
-/** Checks an access if its allocation has packed cells, or gets them by this access. Returns false if the
+/** Checks an access if its allocation has packed cells, or if this access gives it packed cells. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** Does what race_packed_check() does, for deferred reads of @lanes. Their addresses are the segment @piece, or
- *  @address if @piece is NULL. */
+/** Does the work of race_packed_check() for deferred reads of @lanes. Their addresses are in the segment @piece or, if
+ *  @piece is NULL, in @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** Does what race_packed_check() does, for a logged access @e for which race_packed_prefetch returned true. @access is
+/** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch returned true. @access is
  *  ctx->access, into which @e has not been decoded yet; @simple: result of race_packed_simple. */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
-/** Prefetches the packed cells of the words of @e, all in @r, whose lanes are scattered, or (for loads)
- *  consecutive. Returns false if not all words have one. */
+/** Prefetches the packed cells of the words of @e, all of which are in @r. The lanes are scattered or, for loads,
+ *  consecutive. Returns false if some word has no packed cell. */
 bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e);
 /** Converts the cells at @offset to ordinary ones. */
 void race_packed_leave(struct chk_race *race, uint64_t offset);
-/** Ends the packed shadow of an allocation that is no longer handled as a whole. */
+/** Ends the packed shadow of an allocation, which is no longer handled as a whole. */
 void race_packed_end(struct chk_race *race, struct race_range *r);
 /** Drops the records of all packed cells. */
 void race_packed_forget(struct chk_race *race);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: loads that a loop waits for. The shortest path around such a loop has no store and no
- * barrier, reads the same location again, and is left or repeated depending on the value. A thread that waits
- * for another lane in this way does not rely on lockstep: in lockstep it would wait for ever.
+ * Race checker: loads with which a loop waits for a value. The shortest path around such a loop has no store and no
+ * barrier, reads the same location again, and repeats or leaves the loop depending on the value. A thread that waits
+ * for another lane in this way does not rely on lockstep: in lockstep the loop would never end.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 enum { MOST = 96, WORDS = (ISA_REG_NUMBERS + 63) / 64 };
-/** Registers, and values stored in local memory. */
+/** A set of registers, and of values stored in local memory. */
 struct set {
     uint64_t reg[WORDS];
     bool local;
@@ -41,8 +41,8 @@ static void set_put(struct set *set, const struct isa_reg_use *use, bool in)
     }
 }
 
-/** Finds the shortest path from an instruction back to it. Returns false if the instruction is in no small loop of its
- *  function. */
+/** Finds the shortest path from an instruction back to itself. Returns false if the instruction is not in a small loop
+ *  of its function. */
 static bool way_find(struct way *way, const struct emu_program *program, uint32_t index)
 {
     const uint64_t text = emu_program_object(program)->text_count;
@@ -88,8 +88,8 @@ static bool way_find(struct way *way, const struct emu_program *program, uint32_
     return last >= 0;
 }
 
-/** Propagates @set along the path: adds registers whose values are computed from values in the set. @begins: the set
- *  contains the loaded value. Returns true if a branch depends on the set. */
+/** Propagates @set along the path: adds registers whose values are computed from members of the set. @begins: the set
+ *  contains the loaded value. Returns true if a branch depends on a member of the set. */
 static bool follow(const struct way *way, struct set *set, bool begins)
 {
     bool is_tested = false;
@@ -100,8 +100,8 @@ static bool follow(const struct way *way, struct set *set, bool begins)
         const unsigned count = isa_insn_uses(insn, uses);
         enum isa_space space = ISA_SPACE_GLOBAL;
         const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
-        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* Lanes that do not write the register keep their
-                                                                     * values in it. */
+        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* In lanes that do not write the register, it keeps
+                                                                     * its value. */
         const bool local = space == ISA_SPACE_LOCAL;
         int64_t target;
         bool in = (k == 0 && begins) || (local && access == ISA_ACCESS_LOAD && set->local);
@@ -141,7 +141,7 @@ static bool moves(const struct way *way)
     struct set written = {{0}, false}, carried = {{0}, false};
     struct isa_reg_use uses[ISA_MAX_USES];
 
-    /* registers that are read before they are written, and written afterwards */
+    /* registers that the path reads before it writes them */
     for (unsigned k = 0; k < way->count; k++) {
         const struct isa_insn *insn = chk_insn_at(way->program, way->at[k]);
         const unsigned count = isa_insn_uses(insn, uses);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: the state of an allocation in global memory, in one launch of the host.
+ * Race checker: the state of an allocation in global memory during one launch by the host.
  *
  *                    first access of a launch
  *                  /                          \
@@ -15,10 +15,11 @@
  *                +---------------------->  PACKED       SHADOWED <------------+
  *                   scattered store                       write, or another reader
  *
- * DEFERRED: reads are in a list (chk_race_defer.c); a transition replays it. SHADOWED: each page has its own list or its
- * shadow (chk_race_shadow.c). PACKED: 16 bytes a word (chk_race_shadow_packed.c); a transition unpacks them. FILTERED is
- * the state of a page of a SHADOWED allocation, filter.page_stamp: its reads are not reported (chk_race_filter_reads.c).
- * A launch of the host begins anew if no other launch is running.
+ * DEFERRED: reads are stored in a list (chk_race_defer.c), which each transition replays. SHADOWED: each page has its
+ * own list, or has its shadow (chk_race_shadow.c). PACKED: a word has 16 bytes of shadow (chk_race_shadow_packed.c);
+ * each transition unpacks them. FILTERED is the state of a page of a SHADOWED allocation, stored in filter.page_stamp:
+ * its reads are not reported (chk_race_filter_reads.c). A launch by the host starts in DEFERRED again if no other
+ * launch is running.
  */
 #include "check/race/chk_race_priv.h"
 
@@ -30,7 +31,7 @@ void race_transition(const struct chk_race *race, struct race_range *r, enum rac
     enum { LAUNCH = 1 << RACE_AT_LAUNCH, ACCESS = 1 << RACE_AT_ACCESS, FULL = 1 << RACE_AT_LIST_FULL,
            SCATTERED = 1 << RACE_AT_SCATTERED_STORE, UNPACKABLE = 1 << RACE_AT_UNPACKABLE };
     static const uint8_t table[3][3] = {
-        /* to:              SHADOWED                DEFERRED PACKED */
+        /* new state: SHADOWED DEFERRED PACKED */
         [RACE_SHADOWED] = {LAUNCH,                 LAUNCH, SCATTERED},
         [RACE_DEFERRED] = {LAUNCH | ACCESS | FULL, LAUNCH, SCATTERED},
         [RACE_PACKED]   = {LAUNCH | UNPACKABLE,    0,      0},
@@ -63,7 +64,7 @@ struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
     if (race->ranges.table == NULL)
         race->ranges.table = malloc(RACE_MOST_RANGES * sizeof *race->ranges.table);
     if (race->ranges.table == NULL)
-        return NULL; /* without the table the access is checked */
+        return NULL; /* if the table is missing, the access is checked */
     r = &race->ranges.table[race->ranges.count++];
     *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
                              .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};
@@ -90,7 +91,7 @@ void race_range_page_shadowed(struct chk_race *race, uint64_t offset)
         if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
             continue;
         race_deferred_allocation_flush(race, r->first);
-        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* In all other cases the page has its own
+        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* In all other cases each page has its own
                                                                           * state. */
             race_transition(race, r, RACE_SHADOWED, RACE_AT_ACCESS);
     }

@@ -2,7 +2,7 @@
 /* Race checker: ranges of global memory that the host has allocated and not written. */
 #include "check/race/chk_race_priv.h"
 
-/** Returns the first range that ends past @address. */
+/** Returns the first range whose end is greater than @address. */
 static size_t find(const struct chk_race *race, uint64_t address)
 {
     size_t low = 0, high = race->shadow.uninit_count;
@@ -40,7 +40,7 @@ static void take(struct chk_race *race, uint64_t first, uint64_t end)
 
         race->shadow.uninit[i++].end = first;
         if (last > end) {
-            (void)insert(race, i, end, last); /* without memory it counts as written */
+            (void)insert(race, i, end, last); /* without memory, the range is treated as written */
             return;
         }
     }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A vector clock with more entries is replaced by "everything up to now". This hides few races. */
+/* A vector clock with more entries than the limit is replaced by "everything up to now". This may hide a few races. */
 enum { MOST_ENTRIES = 4096 };
 
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock)
@@ -91,7 +91,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     if (kept != 0) {
         out = create(kept, &short_of_memory);
         if (out == NULL)
-            return; /* without memory the clock remains as it is, which is harmless */
+            return; /* without memory the clock remains unchanged, which is harmless */
         for (unsigned i = 0; i < a->count; i++)
             if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];
@@ -100,7 +100,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     race_vclock_drop(a);
 }
 
-/** Returns true if @a includes everything that @b does. */
+/** Returns true if @a includes all accesses that @b includes. */
 static bool covers(const struct race_vclock *a, const struct race_vclock *b)
 {
     unsigned i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers of a compiler's function: frames of a lane by the ABI (docs/reference/abi.md). */
+/* Callers of a compiler's function: the frames of a lane, found by the rules of the ABI (docs/reference/abi.md). */
 #include "check/chk_priv.h"
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
@@ -36,8 +36,8 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-/** Returns true if the lane is about to execute the instruction at @pc. Where many instructions run in one
- *  batch, the splits' pcs are not current. */
+/** Returns true if the lane is about to execute the instruction at @pc. If many instructions run in one batch, the
+ *  stored pcs of splits are not current. */
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {
@@ -61,7 +61,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
         return 0;
     const struct emu_core *core = is->core;
     const unsigned slot = is->slot;
-    /* The access is reported later than it was executed, and its stack no longer exists. */
+    /* The access is then reported later than it was executed, when its stack no longer exists. */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);
@@ -72,7 +72,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
 
         if (f == NULL || f->kernel || !isa_function_frame(object, f, index, &frame))
             break;
-        sp = (uint32_t)sp - (uint32_t)frame.added; /* CFA: the caller's v2 */
+        sp = (uint32_t)sp - (uint32_t)frame.added; /* the CFA is the caller's v2 */
         pc = return_address(core, slot, warp, lane, frame.saved || count != 0, (uint32_t)sp) - ISA_WORD_BYTES;
         if (emu_machine_program_at(chk->machine, pc) != program)
             break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings as a list of suppressions: a run with this list reports only new ones. */
+/* Writes the findings as a list of suppressions. A run with this list reports only new findings. */
 #include "check/chk_priv.h"
 
 /** Prints a quoted shell pattern that matches only @text; invalid bytes match any character. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inlined calls around a location, which are frames in the source; for a compiler's own functions, executed
- * calls, too. */
+/* Inlined calls around a location, as frames of the source; for a compiler's own functions, also executed calls. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
                 name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
                 (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
         }
-        end = debug->dies[i++].end; /* The rest of the entry contains only its scopes. */
+        end = debug->dies[i++].end; /* The rest of the entry consists of its scopes. */
     }
     for (unsigned i = 0; i < count; i++)
         out[i] = call[count - 1 - i];
@@ -91,7 +90,7 @@ static const char *function_name(const struct isa_object *object, const struct i
     return name_or(die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL, f->name);
 }
 
-/** Returns the function that instruction @index calls; NULL: none. A call through a register sets *@anything. */
+/** Returns the function that instruction @index calls; NULL: none. For a call through a register, sets *@anything. */
 static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -106,7 +105,8 @@ static const struct isa_function *callee_of(const struct emu_program *program, u
     return isa_object_function_at(object, (uint32_t)target);
 }
 
-/** Returns the functions that @kernel may reach, by their number in the object; NULL: no memory, or all. */
+/** Returns the functions that @kernel may reach, by their number in the object; NULL: there is no memory, or the kernel
+ *  may reach all functions. */
 static bool *reachable_from(const struct emu_program *program, const char *kernel)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -134,8 +134,8 @@ static bool *reachable_from(const struct emu_program *program, const char *kerne
     return NULL;
 }
 
-/** Returns the only call of @f that @kernel may reach; text_count: there is none, or there are several, or an
- *  indirect call may be one. */
+/** Returns the only call of @f that @kernel may reach. Returns text_count if there is no such call, if there are
+ *  several, or if an indirect call may be one. */
 static uint32_t only_call(const struct emu_program *program, const struct isa_function *f,
                           const char *kernel)
 {
@@ -174,7 +174,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
     if (object->debug != NULL)
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file : chk_line_file(object, isa_object_line_at(object, insn));
-    /* Leaves functions whose only caller is known. The callers apply to the first occurrence. */
+    /* Continues from a function to its caller while the only caller is known. The callers are those of the first
+     * occurrence. */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);
@@ -185,7 +186,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
             break;
         if (!walked)
             frames = chk_frames(chk, location, frame, CHK_MOST_FRAMES);
-        if (own && location->caller != 0 && !walked) /* skips to location->caller, the first call by other code */
+        if (own && location->caller != 0 && !walked) /* skips frames up to location->caller, the first call by other
+                                                      * code */
             while (at < frames && frame[at] != location->caller)
                 at++;
         insn = at < frames ? chk_pc_index(program, frame[at++])
@@ -225,7 +227,7 @@ bool chk_inline_calls(struct chk *chk, struct chk_location *location)
     memcpy(calls, call, count * sizeof *calls);
     location->calls = calls;
     location->call_count = count;
-    /* An instruction without a line gets the line of the first call that is in no header. */
+    /* An instruction without a line gets the line of the first call that is not in a header. */
     for (unsigned i = 0; none && i < count; i++)
         if (location->line == 0 || chk_is_foreign(location->file)) {
             location->file = calls[i].file;

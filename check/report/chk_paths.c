@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A given name, its form without "." and "..", and in reports (NULL: not requested yet). */
+/** A name as given, its form without "." and "..", and its form in reports (NULL: not requested yet). */
 struct known {
     const char *given, *plain, *report;
 };
@@ -40,12 +40,12 @@ static bool has_dots(const char *file)
            strncmp(file, "./", 2) == 0;
 }
 
-/** Copies @file without "//", "." and "..", as far as the text alone permits, to @out, which has the same
- *  size. */
+/** Copies @file without "//", "." and ".." to @out, which has the same size, as far as the text alone shows which parts
+ *  can be removed. */
 static void simplify(const char *file, char *out)
 {
     const bool rooted = file[0] == '/';
-    size_t size = 0, fixed = 0; /* fixed: length of the leading part that stays unchanged: "/" or "../.." */
+    size_t size = 0, fixed = 0; /* length of the leading part that remains unchanged: "/" or "../.." */
 
     if (rooted)
         out[size++] = '/', fixed = 1;
@@ -74,7 +74,7 @@ static void simplify(const char *file, char *out)
     out[size] = '\0';
 }
 
-/** Returns true if both names refer to one file, or no file @a is found. */
+/** Returns true if both names refer to one file, or if no file @a exists. */
 static bool are_one(const char *a, const char *b)
 {
     struct stat x, y;
@@ -93,7 +93,7 @@ static struct known *known_of(struct chk_files *files, const char *file)
         return NULL;
     if (has_dots(file)) {
         simplify(file, plain);
-        if (!are_one(file, plain)) /* ".." after a link to a folder leads elsewhere */
+        if (!are_one(file, plain)) /* ".." after a symbolic link to a folder leads to another folder */
             strcpy(plain, given);
     }
     files->known[files->count] = (struct known){given, plain, NULL};
@@ -107,7 +107,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
     return k != NULL ? k->plain : file; /* without memory the name is unchanged */
 }
 
-/** Returns the part of the absolute @file after the base; NULL: it is not in that folder. */
+/** Returns the part of the absolute @file after the base; NULL: the file is not in that folder. */
 static const char *below_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);
@@ -152,7 +152,7 @@ void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *ou
     const size_t size = base != NULL ? strlen(base) : 0;
 
     for (const char *at = text; base != NULL && *at != '\0'; at++) {
-        /* a file's name begins after a blank or a parenthesis, or with the text */
+        /* the name of a file begins after a blank or a parenthesis, or at the start of the text */
         if ((at != text && at[-1] != ' ' && at[-1] != '(') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
             at[size + 1] == '\0')
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a baseline: chk_baseline.c. */
+/* Findings as text, JSON, JUnit XML and SARIF 2.1.0. chk_baseline.c writes baselines. */
 #include "check/chk_priv.h"
 
 #include <ctype.h>
@@ -31,7 +31,8 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-/** Prints a location. @whole: the location of one warp; otherwise that of all warps that executed the instruction. */
+/** Prints a location. @whole: the location is of one warp; otherwise it is common to all warps that executed the
+ *  instruction. */
 static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -53,7 +54,7 @@ static void put_location(const struct chk_location *p, const char *other, bool w
         lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
-/** Prints a finding in one line, without its location in the source; no newline. */
+/** Prints a finding in one line, without its location in the source and without newline. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
@@ -69,12 +70,13 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
     if (f->location.line != 0)
         lw_printf(out, "%s:%u: ", f->location.file, f->location.line);
-    else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* a host step that has no line */
+    else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* the finding is at a host step that has
+                                                                            * no line */
         lw_printf(out, "%s: ", f->location.file);
     put_line(f, out);
 }
 
-/* beyond --max-findings */
+/* findings above the limit --max-findings */
 #define BEYOND "%u more findings were dropped: a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
@@ -110,7 +112,7 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
     put_text(chk, run, false, out);
 }
 
-/** Prints a message, with files named as in reports, by @put. */
+/** Prints a message by @put, with files named as in reports. */
 static void put_message(const struct chk *chk, const char *text, void (*put)(struct lw_sink *, const char *), struct lw_sink *out)
 {
     struct lw_buffer room;
@@ -121,7 +123,7 @@ static void put_message(const struct chk *chk, const char *text, void (*put)(str
     lw_buffer_fini(&room);
 }
 
-/** Prints a finding as chk_print, without its location. */
+/** Prints a finding as chk_print does, without its location. */
 static void put_finding(const struct chk *chk, const struct chk_finding *f, void (*put)(struct lw_sink *, const char *),
                         struct lw_sink *out)
 {
@@ -262,8 +264,8 @@ static unsigned count_checks(const struct chk *chk, bool failed, bool came)
     return n;
 }
 
-/** Returns the location that is shown first: its own line or, in a foreign header, the innermost call's in
- *  another file. */
+/** Returns the location that is shown first: the finding's own line or, if that is in a foreign header, the innermost
+ *  call that is in another file. */
 static struct chk_call shown(const struct chk_location *location)
 {
     if (location->line == 0 || chk_is_foreign(location->file))
@@ -327,8 +329,8 @@ static struct numbered *numbers_of(const struct chk *chk)
     return all;
 }
 
-/* Writes a failed test case for each finding, and a passed one for each enabled kind without findings: a case
- * may have one failure only. */
+/* Writes a failed test case for each finding, and a passed one for each enabled kind without findings, because a test
+ * case may have only one failure. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
 {
@@ -355,7 +357,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     for (LW_EACH_BIT(k, without_finding))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
-    /* readers merge cases with one name */
+    /* readers of JUnit files merge test cases with equal names */
     struct numbered *all = numbers_of(chk);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         char room[ISA_SYMBOL_BYTES];
@@ -387,7 +389,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     lw_put(out, "  </testsuite>\n</testsuites>\n");
 }
 
-/** Prints a file's name as a URI reference (RFC 3986): all but unreserved characters and "/" are escaped. */
+/** Prints the name of a file as a URI reference (RFC 3986): all characters except unreserved ones and "/" are escaped. */
 static void put_uri(struct lw_sink *out, const char *path)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -409,13 +411,13 @@ static void put_physical(const struct chk *chk, const char *file, uint32_t line,
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
-/** Appends the location in @one, which becomes empty, unless it is there already: the standard requires
- *  unique locations. */
+/** Appends the location in @one, which becomes empty, unless the list already has it: the standard requires unique
+ *  locations. */
 static void put_new(struct lw_buffer *one, struct lw_buffer *related)
 {
     const bool any = related->text != NULL && related->text[0] != '\0';
 
-    /* the text of one object cannot be part of another's: names in it are quoted */
+    /* the text of one object cannot be part of another object's text, because names in it are quoted */
     if (one->text != NULL && (!any || strstr(related->text, one->text) == NULL))
         lw_printf(&related->sink, "%s%s", any ? ", " : "", one->text);
     lw_buffer_fini(one);
@@ -525,7 +527,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "}},\n");
         lw_buffer_fini(&folder);
     }
-    /* several files of a commit need different categories: all but the last part */
+    /* several files of one commit need different categories, which are all parts except the last */
     lw_put(out, "    \"automationDetails\": {\"id\": ");
     lw_printf_json(out, "lanewise/%s/", chk_report_file(chk, run));
     lw_put(out, "},\n");

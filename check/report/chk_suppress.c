@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A suppression. A member that is NULL (line: 0) matches every finding. */
+/** A suppression. A member that is NULL (`line`: 0) matches every finding. */
 struct suppression {
     const char *kind, *kernel, *file, *allocation; /* shell patterns */
     uint64_t line;
@@ -131,7 +131,7 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         s->rows[s->count++] = row;
     }
     if (status == LW_OK)
-        *list = s; /* owned by the caller now */
+        *list = s; /* the caller owns it now */
     else
         s->count = before;
 cleanup:
@@ -156,7 +156,7 @@ static bool fits(const char *pattern, const char *text)
     return pattern == NULL || fnmatch(pattern, text, 0) == 0;
 }
 
-/** Matches a symbol, or its readable name: with its scope, with or without template arguments. */
+/** Matches a symbol or its readable name: with or without its scope and template arguments. */
 static bool fits_symbol(const char *pattern, const char *symbol)
 {
     char name[ISA_SYMBOL_BYTES];
@@ -171,7 +171,7 @@ static bool fits_symbol(const char *pattern, const char *symbol)
     return fits(pattern, name);
 }
 
-/** Matches the whole path, or its name in reports; a pattern without "/" matches the last part. */
+/** Matches the whole path, or the path as shown in reports; a pattern without "/" matches the last part. */
 static bool fits_file(const struct chk *chk, const char *pattern, const char *file)
 {
     const char *last = strrchr(file, '/');
@@ -180,7 +180,7 @@ static bool fits_file(const struct chk *chk, const char *pattern, const char *fi
            (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
 }
 
-/** Returns true if the suppression fits the finding's own line, or the line of an inlined call around the finding. */
+/** Returns true if the suppression matches the finding's own line, or the line of an inlined call around the finding. */
 static bool fits_line(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                       const struct chk_call *call, unsigned count)
 {
@@ -192,7 +192,7 @@ static bool fits_line(const struct chk *chk, const struct suppression *s, const 
     return fit;
 }
 
-/** Matches the kind's name; the pattern may have its former name. */
+/** Matches the name of the kind; the pattern may also have the former name. */
 static bool fits_kind(const struct suppression *s, unsigned kind)
 {
     return fits(s->kind, chk_kinds[kind].name) || (chk_former_names[kind] != NULL && fits(s->kind, chk_former_names[kind]));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source variables in messages: which variable, and which of its elements. */
+/* Source variables in messages: determines which variable, and which of its elements, an address belongs to. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
 const char *chk_own_name(const char *name)
 {
-    /* a mangled name: _ZZ, the function, E, and the variable preceded by its length */
+    /* a mangled name: _ZZ, the function, E, and the variable's name preceded by its length */
     for (const char *at = strncmp(name, "_ZZ", 3) == 0 ? name : ""; (at = strchr(at, 'E')) != NULL;) {
         char *own;
         const unsigned long size = strtoul(++at, &own, 10);
@@ -19,7 +19,8 @@ const char *chk_own_name(const char *name)
     return name;
 }
 
-/** Returns true if a compiler's name of a shared variable belongs to a function: kernel_$_s, _ZZ6kernelPiE1s. */
+/** Returns true if a compiler's name of a shared variable shows that it belongs to a function: kernel_$_s,
+ *  _ZZ6kernelPiE1s. */
 static bool is_of(const char *name, const char *function)
 {
     const size_t n = strlen(function);
@@ -53,7 +54,7 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     bool several = false;
 
     if (kernel != NULL && offset >= kernel->shared_bytes)
-        return NULL; /* The address is in dynamic shared memory, where variables of other kernels do not apply. */
+        return NULL; /* The address is in dynamic shared memory, which variables of other kernels do not describe. */
     for (unsigned i = 0; i < object->variable_count; i++) {
         const struct isa_variable *v = &object->variables[i];
         bool foreign = false;
@@ -74,8 +75,8 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     return !several ? found : named;
 }
 
-/* Returns the entry of a variable. If several variables have this address, the variable of the kernel is chosen, or
- * else one of the same name. */
+/* Returns the entry of a variable. If several variables have this address, the kernel's variable is chosen, or else a
+ * variable of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel)
 {
@@ -131,7 +132,7 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 }
 
 /** Returns the variable of a function, or of code inlined into it, that is at @address, a debug address
- *  (docs/reference/object.md), while instruction @index runs, or from it on. */
+ *  (docs/reference/object.md), while instruction @index executes or from this instruction on. */
 static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
                       bool from_it_on, uint64_t address, uint64_t *inside)
 {
@@ -162,14 +163,14 @@ static int64_t die_at(const struct isa_object *object, const struct isa_function
     return ISA_NO_DIE;
 }
 
-/* Kernels have their variables at fixed addresses. */
+/* Kernels have variables at fixed addresses. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside)
 {
     return die_at(object, kernel, index, false, ISA_LOCAL_BASE + offset, inside);
 }
 
-/* Registers are in debug address ranges, 4 bytes each. */
+/* In debug address ranges a register has 4 bytes. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number)
 {
     const struct isa_function *f = isa_object_function_at(object, index);
@@ -180,7 +181,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     if (f == NULL || object->debug == NULL)
         return ISA_NO_DIE;
     die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
-    /* at joins, instructions that copy registers precede the variable's location */
+    /* at joins, instructions that copy registers precede the instruction at which the variable's location begins */
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers of a block that complete in ways that OpenCL C and CUDA do not allow: lanes reached them at
- * different instructions, or lanes had exited before. Also members of a mask that arrive at different
- * cross-lane operations, which then do not see each other (MACHINE 2). A barrier that does not complete is a
- * hang, and the hang report describes it.
+ * Barriers of a block that complete in ways that OpenCL C and CUDA forbid: lanes reached them at different
+ * instructions, or lanes had exited before. Also members of a mask that arrive at different cross-lane operations,
+ * which then do not exchange values (MACHINE 2). A barrier that never completes is a hang, which the hang report
+ * describes.
  */
 #include "check/sync/chk_barrier_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Lanes of a warp, grouped by the instruction: the warpsync or .sync operation that they reached last. */
+/** Lanes of a warp, grouped by the warpsync or .sync instruction that they reached last. */
 struct warp_arrivals {
     unsigned count;
     struct {
         struct chk_arrival arrival;
         bool cross; /* false: the arrival is at a warpsync */
-    } at[8]; /* limit of instructions at one time: the oldest is dropped */
+    } at[8]; /* maximum number of instructions at one time; above it, the oldest is dropped */
 };
 /** State of a resident block. */
 struct state {
@@ -29,10 +29,11 @@ struct state {
     } at[ISA_CTA_BARRIER_COUNT];
     struct warp_arrivals *arrivals; /* [warp]; owned */
     size_t arrivals_capacity;     /* elements */
-    /* decisions of branches that control barriers; owned, kept for the slot's next block */
+    /* decisions of branches that control barriers; owned, and kept for the slot's next block */
     struct chk_paths *paths;
     bool follows, lost; /* follows: `paths` belongs to this block; lost: `paths` is no longer valid */
-    struct chk_arrivals came, left; /* since the last barrier that waited for all live threads */
+    struct chk_arrivals came, left; /* threads that arrived or exited since the last barrier that waited for all live
+                                     * threads */
 };
 struct chk_barrier {
     struct chk *chk;
@@ -154,7 +155,7 @@ static void come(struct chk_barrier *barrier, struct state *s, bool cross, const
     m->count = at + 1;
 }
 
-/** Returns the barrier that a lane names. The machine ensures that all lanes name the same one. */
+/** Returns the barrier that a lane names. The machine ensures that all lanes name the same barrier. */
 static uint64_t barrier_of(const struct emu_hook_site *site, unsigned lane)
 {
     const uint32_t x = site->insn->x;
@@ -185,7 +186,7 @@ static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const s
         list->at[list->count++] = *now;
 }
 
-/** Tracks the start or end of a branch's region. */
+/** Handles the start or the end of a branch's region. */
 static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_hook_site *site)
 {
     if (!s->follows && !s->lost) {
@@ -231,7 +232,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
         return;
     }
     const uint64_t id = barrier_of(site, lw_lowest(lanes));
-    if (id >= ISA_CTA_BARRIER_COUNT) /* the machine refuses it */
+    if (id >= ISA_CTA_BARRIER_COUNT) /* the machine refuses such an instruction */
         return;
     if (!s->at[id].used) {
         s->at[id].used = true;
@@ -254,8 +255,8 @@ static void find(struct chk *chk, enum chk_kind kind, const char *message,
     (void)chk_add(chk, &f);
 }
 
-/** Handles a completed barrier. At a barrier with a count the program decides which lanes arrive: there only
- *  the instructions are compared. */
+/** Handles a completed barrier. At a barrier with a count the program decides which lanes arrive, so only the
+ *  instructions are compared. */
 static void on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *all)
 {
     struct chk_barrier *barrier = state;
@@ -298,7 +299,7 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang)
     return reported;
 }
 
-/** Handles that a debugger has moved a lane: the branches taken by resident blocks are no longer valid. */
+/** Handles that a debugger has moved a lane: the recorded branches of resident blocks are no longer valid. */
 static void on_pc_edited(void *state)
 {
     struct chk_barrier *barrier = state;
@@ -307,7 +308,7 @@ static void on_pc_edited(void *state)
         ((struct state *)barrier->states.at[i])->lost = true;
 }
 
-/** Handles lanes of a warp that have synchronised. All of them name each other as members. */
+/** Handles lanes of a warp that have synchronised and name each other as members. */
 static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
     struct chk_barrier *barrier = state;
@@ -316,7 +317,7 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
     if (s == NULL || warp >= s->arrivals_capacity)
         return;
     const struct warp_arrivals *m = &s->arrivals[warp];
-    unsigned last = m->count; /* the operation reached last: it is reported with each other one */
+    unsigned last = m->count; /* the operation reached last, which is reported with each of the others */
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;

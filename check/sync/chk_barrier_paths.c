@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Branches taken by the threads of a block, of those that decide which threads reach a CTA barrier.
+ * Records the branches taken by the threads of a block, for the branches that decide which threads reach a CTA barrier.
  *
- * A lane is in the region of a branch from the branch on until it reaches the instruction where the sides
- * reconverge. For each region its decisions since the block's last barrier are recorded. When a barrier for
- * all live threads completes, all of them must be in the same regions with the same decisions. Else one of
- * them waits inside a region that others bypassed, have left, or execute in another iteration. A thread that
- * has exited since the last barrier counts, too, unless a branch whose sides do not reconverge sent it to its
- * exit: an early return.
+ * A lane is in the region of a branch from the branch until it reaches the instruction at which the sides reconverge.
+ * For each region, the decisions that the lane made since the block's last barrier are recorded. When a barrier for all
+ * live threads completes, all of these threads must be in the same regions with the same decisions. Otherwise some
+ * thread waits inside a region that other threads bypassed, have left, or execute in another iteration. A thread that
+ * has exited since the last barrier is included, unless a branch whose sides do not reconverge sent it to its exit (an
+ * early return).
  */
 #include "check/sync/chk_barrier_priv.h"
 
 #include <stdlib.h>
 
-/** A branch, as taken by a warp. */
+/** A branch, and the decisions of a warp at it. */
 struct path {
     uint64_t open, taken; /* open: lanes in the region; taken: lanes that took the branch when they reached it last */
-    uint64_t came;        /* lanes that reached the branch since the last barrier */
+    uint64_t came;        /* lanes that have reached the branch since the last barrier */
     uint32_t value;       /* hash of the decisions that the lanes in the region made since the last barrier */
-    uint32_t sequence;    /* sequence number: the time at which the first of the lanes in the region entered it */
+    uint32_t sequence;    /* sequence number: the time at which the first lane in the region entered it */
     uint32_t generation;  /* number of the barrier for which value is valid */
-    bool differs;         /* lanes have values of their own */
+    bool differs;         /* lanes have different values */
     uint32_t *each;       /* [lane]; or NULL */
-    /* how often lanes have reached the reconvergence point since the last barrier */
-    uint64_t left;         /* lanes that have left the region left_count times; the other lanes have never left it. Not
-                            * valid if left_each counts */
+    /* number of times that lanes have reached the reconvergence point since the last barrier */
+    uint64_t left;         /* lanes that have left the region left_count times; the other lanes have never left the
+                            * region. This member is not valid if left_each is used */
     uint32_t left_count;
     bool left_differs;
     uint32_t *left_each;   /* [lane]; or NULL */
@@ -105,7 +105,7 @@ static struct path *path_of(struct chk_paths *p, unsigned warp, uint32_t region)
     return &p->path[(size_t)warp * p->count + (region - p->first)];
 }
 
-/** Gives lanes values of their own. */
+/** Gives each lane its own value. */
 static bool apart(struct chk_paths *p, struct path *path)
 {
     if (path->differs)
@@ -121,7 +121,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** Drops decisions before the last barrier, except for the last decision. */
+/** Drops decisions made before the last barrier, except the last decision. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)
@@ -164,7 +164,7 @@ static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_
     path->open |= all;
 }
 
-/** Records that lanes @over of the region reach the reconvergence point. */
+/** Records that the lanes @over of the region reach the reconvergence point. */
 static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 {
     renew(p, path);
@@ -196,7 +196,7 @@ static uint64_t taken_by(const struct emu_hook_site *site)
 
     if (site->lanes == 0 || site->lanes == site->split_lanes)
         return site->lanes;
-    /* Under partial exec the active lanes agree, and the other lanes of the split follow them (MACHINE 1). */
+    /* Under partial exec, the active lanes agree, and the other lanes of the split follow them (MACHINE 1). */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC, 0, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC + 1, 0, &high);
     return (site->split_lanes & ~(high << 32 | low)) != 0 ? site->split_lanes : site->lanes;
@@ -226,10 +226,10 @@ struct thread {
     unsigned warp, lane;
     enum stands stands;
 };
-/** Threads involved in a barrier that waits for all. */
+/** Threads that take part in a barrier that waits for all. */
 struct barrier_arrivals {
     const struct chk_arrivals *came, *ended; /* ended: threads that exited since the last such barrier */
-    uint64_t *present;                       /* [warp] lanes: the involved threads, and the other live threads */
+    uint64_t *present;                       /* [warp] lanes that take part, and the other live lanes */
 };
 
 static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)
@@ -284,7 +284,7 @@ static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
     return (path->came >> w.lane & 1) != 0;
 }
 
-/** Returns how often thread @w has reached the end of a region since the last barrier. */
+/** Returns the number of times that thread @w has reached the end of a region since the last barrier. */
 static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -295,17 +295,17 @@ static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region
     return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
 }
 
-/** Returns the side of the branch that the thread took last. */
+/** Returns the side that the thread took last at the branch. */
 static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
 }
 
 /**
- * @a waits at a barrier. Returns true if the branch of a region, in which @b differs, has sent @b past the barrier. A
- *         thread @b that does not wait has bypassed the barrier only if @b reached the branch. If @a waits in the
- *         region, @b must also have left the region once more often than @a. Otherwise @b has returned before, or is
- *         still on its way. A thread that exited in the region has returned, too.
+ * Thread @a waits at a barrier. Returns true if the branch of a region, in which thread @b differs, has sent @b past
+ *         the barrier. A thread @b that does not wait has bypassed the barrier only if it reached the branch. If @a
+ *         waits in the region, @b must also have left the region once more than @a. Otherwise @b has returned earlier,
+ *         or may still arrive. A thread that exited in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
@@ -342,7 +342,7 @@ static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
     return outer;
 }
 
-/** Returns the arrival of a thread among several; NULL: it is not among them. */
+/** Returns the arrival of a thread among several arrivals; NULL: the thread is not among them. */
 static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct thread w)
 {
     for (size_t i = list->count; i-- > 0;)
@@ -376,7 +376,7 @@ static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, 
     return w;
 }
 
-/** Prints what @count threads that are not in a region do instead. */
+/** Prints what @count threads outside a region do instead. */
 static void put_others(const struct chk_paths *p, const struct barrier_arrivals *m, struct thread other, unsigned count,
                        const struct chk_location *from, struct lw_sink *out)
 {
@@ -394,7 +394,7 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
     }
 }
 
-/** Reports that @inside waits in a region in which @outside does not, or in another iteration. */
+/** Reports that @inside waits in a region that @outside is not in, or executes in another iteration. */
 static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
     struct chk_finding f = chk_finding_of(CHK_BARRIER_DIVERGENCE, 1);
@@ -447,7 +447,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
     (void)chk_add_text(p->chk, &f, &text);
 }
 
-/** Findings reported at one barrier. Further findings of the same kind are not added. */
+/** Findings reported at one barrier. Further findings of one kind at the barrier are not added. */
 struct reported {
     unsigned count;
     struct {
@@ -468,8 +468,8 @@ static bool is_new(struct reported *reported, uint32_t region, uint64_t pc)
     return true;
 }
 
-/** Compares the threads. *@explained: the findings explain why @m->came are at several barriers. Returns true
- *  if something was reported. */
+/** Compares the threads. *@explained: the findings explain why the threads in @m->came are at several barriers. Returns
+ *  true if it reported something. */
 static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool *explained)
 {
     const struct thread a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
@@ -484,7 +484,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
 
             if (j < 0)
                 continue;
-            /* of two threads inside, the one that arrived first gives the location */
+            /* of two threads inside the region, the one that arrived first gives the location */
             const struct thread inside = is_in(p, a, (uint32_t)j) ? a : b;
             const struct chk_arrival *here = arrival_of(m->came, inside);
             if (here == NULL)

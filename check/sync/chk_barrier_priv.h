@@ -10,13 +10,13 @@
 enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* the sides reconverge where the
                                                                                         * function has returned */ };
 /** A branch whose region contains a barrier without a count. A guarded barrier, and a guarded call of a function with a
- *  barrier, also count as branches. */
+ *  barrier, are also treated as branches. */
 struct chk_region {
     uint32_t branch, join; /* instructions */
-    uint32_t next;          /* the next region with the same end, plus 1; 0: none */
+    uint32_t next;          /* 1 + the next region with the same end; 0: none */
     bool loops;             /* control flow can return to the branch before its sides reconverge */
 };
-/** Actions before an instruction, as bits. */
+/** Effects of an instruction that are handled before it executes, as bits. */
 enum {
     CHK_DOES_BARRIER = 1,  /* the instruction reaches a CTA barrier */
     CHK_DOES_FULL = 2,     /* the instruction's barrier waits for all live threads of the block */
@@ -33,14 +33,14 @@ struct chk_regions {
         uint32_t first, count;
         bool calls;
     } *function;         /* [function of the object] */
-    uint32_t *branch_at; /* [instruction] the region of a branch, plus 1; 0: none. NULL without regions */
-    uint32_t *close_at;  /* [instruction] the first of the regions that end at the instruction, plus 1 */
+    uint32_t *branch_at; /* [instruction] 1 + the region of a branch; 0: none. NULL: there are no regions */
+    uint32_t *close_at;  /* [instruction] 1 + the first of the regions that end at the instruction */
 };
-/** Analyses a program. Finds the regions of branches only if @branches. Returns NULL without memory. */
+/** Analyses a program. The regions of branches are found only if @branches is set. Returns NULL without memory. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
 void chk_regions_destroy(struct chk_regions *regions);
 
-/* ---- which side of these branches the threads of a block took (chk_barrier_paths.c) ---- */
+/* ---- sides of these branches that the threads of a block took (chk_barrier_paths.c) ---- */
 struct chk_paths;
 /** Starts tracking a block; @old is the record of an ended block, which is freed or reused. Returns NULL if its
  *  kernel has no such branch, or without memory. */
@@ -49,7 +49,8 @@ struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *reg
 void chk_paths_destroy(struct chk_paths *paths);
 /** Handles an instruction at which a region begins or ends, before it executes. */
 void chk_paths_insn(struct chk_paths *paths, const struct emu_hook_site *site);
-/** Lanes of a warp that arrived somewhere: raw, converted to a location only for a finding. */
+/** Lanes of a warp that arrived at an instruction, with the raw position, which is converted to a location only for a
+ *  finding. */
 struct chk_arrival {
     uint64_t pc, block, lanes;
     uint32_t grid;
@@ -59,12 +60,12 @@ struct chk_arrivals {
     struct chk_arrival *at;
     size_t count, room;
 };
-/** Checks a barrier for all live threads when it completes: @came are the threads that reached it, @ended
- *  the threads that have exited since the last barrier. Reports threads that took branches in different ways. Returns
- *  true if that is why they wait at different barriers. */
+/** Checks a barrier for all live threads when it completes: @came are the threads that reached it, and @ended the
+ *  threads that have exited since the last barrier. Reports threads that took different sides of branches. Returns true
+ *  if that is the reason why threads wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** Checks a barrier that never completes, of a resident block that hangs. Returns true
- *  if something was reported. */
+/** Checks a barrier of a resident block that hangs, because the barrier never completes. Returns true if it reported
+ *  something. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
 

@@ -4,9 +4,9 @@
  *
  * The region of a branch is the code between the branch and its immediate post-dominator, where its sides reconverge.
  * Branches without a barrier in their region are irrelevant to barriers, and are not observed. In a kernel, paths to
- * its end do not reconverge. A side that only ends the thread is an early return. A side that stores and ends is an
- * early return, too, if no barrier can be reached on it. Such edges are removed before post-dominators are computed.
- * The other side is then the kernel's main path, and has no region.
+ * its end do not reconverge. A side that only ends the thread is an early return. A side that stores and then ends is
+ * also an early return, if no barrier can be reached on it. Such edges are removed before post-dominators are computed.
+ * The other side is then the kernel's main path, which has no region.
  */
 #include "check/sync/chk_barrier_priv.h"
 
@@ -17,8 +17,8 @@ enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 /** A basic block of a function; the one after the last is the virtual exit. */
 struct block {
     uint32_t first, end; /* instructions */
-    uint32_t next[2];    /* NO_BLOCK: none */
-    bool barrier;        /* the basic block has a barrier, or calls a function with one */
+    uint32_t next[2];    /* NO_BLOCK: there is none */
+    bool barrier;        /* the basic block has a barrier, or calls a function that has one */
     bool reaches;        /* a barrier can be reached from the basic block, or in it */
     bool ends;           /* the basic block only ends the thread */
     bool leaves;         /* the basic block continues to the virtual exit */
@@ -29,7 +29,7 @@ struct build {
     const struct isa_object *object;
     struct chk_regions *out;
     size_t room;
-    bool *join; /* [function] it may reach a barrier */
+    bool *join; /* [function] the function may reach a barrier */
     bool any_function_synchronises;
     /* the following members describe the current function */
     const struct isa_function *function;
@@ -90,7 +90,7 @@ static bool insn_synchronises(const struct build *b, const struct isa_insn *insn
            ((isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) != 0 && call_synchronises(b, insn, index));
 }
 
-/** Finds the functions that may reach a barrier. Returns false if none does. */
+/** Finds the functions that may reach a barrier. Returns false if no function does. */
 static bool find_functions(struct build *b)
 {
     bool changed = true, any = false;
@@ -129,7 +129,7 @@ static int64_t target_of(const struct build *b, uint32_t index)
     return target - b->function->first;
 }
 
-/** Divides the function into blocks. Returns false if control flow may lead anywhere. */
+/** Divides the function into blocks. Returns false if control flow may lead to any instruction. */
 static bool make_blocks(struct build *b)
 {
     const struct isa_function *f = b->function;
@@ -172,8 +172,8 @@ static bool make_blocks(struct build *b)
     return true;
 }
 
-/** Returns true if an instruction has line and column of the thread's end, both known. Code that an optimiser has
- *  merged from two returns has no line. */
+/** Returns true if line and column of an instruction are known, and are those of the end of the thread. Code that an
+ *  optimiser has merged from two returns has no line. */
 static bool is_of_the_end(const struct build *b, uint32_t index, const struct isa_line *end)
 {
     const struct isa_line *line = isa_object_line_at(b->object, index);
@@ -246,7 +246,7 @@ static void predecessors(struct build *b)
     }
     for (uint32_t i = 0; i <= exit; i++)
         b->from_first[i + 1] += b->from_first[i];
-    for (uint32_t i = b->count; i-- > 0;) { /* each row is filled from its end; then the rows are moved back */
+    for (uint32_t i = b->count; i-- > 0;) { /* each row is filled from its end, and is moved to its place afterwards */
         for (unsigned k = 0; k < 2; k++)
             if (b->block[i].next[k] != NO_BLOCK)
                 b->from[--b->from_first[b->block[i].next[k] + 1]] = i;
@@ -261,7 +261,8 @@ static void predecessors(struct build *b)
     b->from_first[exit + 1] = all;
 }
 
-/** Numbers the blocks that reach @root, after those already numbered, in post-order. Returns the new count. */
+/** Numbers the blocks that reach @root in post-order, after the blocks that already have numbers. Returns the new
+ *  number of numbered blocks. */
 static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
 {
     uint32_t depth = 0;
@@ -270,7 +271,7 @@ static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
         return numbered;
     b->seen[root] = b->stamp;
     b->stack[depth++] = root;
-    b->idom[root] = b->from_first[root]; /* while on the stack: the next edge to visit */
+    b->idom[root] = b->from_first[root]; /* while the block is on the stack: the next edge to visit */
     while (depth != 0) {
         const uint32_t x = b->stack[depth - 1];
 
@@ -323,7 +324,7 @@ static void post_dominators(struct build *b)
                 endless = i;
         if (endless == NO_BLOCK)
             break;
-        b->block[endless].leaves = true; /* an endless loop: as if it ended after its last block */
+        b->block[endless].leaves = true; /* an endless loop is treated as if it ended after its last block */
     }
     for (uint32_t i = 0; i < b->count; i++)
         b->idom[i] = NO_BLOCK;
@@ -353,7 +354,7 @@ static bool is_decision(const struct block *x)
     return x->next[0] != NO_BLOCK && x->next[1] != NO_BLOCK;
 }
 
-/** Removes sides of branches that end the thread without another barrier, while the other side may reach one. */
+/** Removes sides of branches that end the thread without another barrier, if the other side may reach one. */
 static void cut_returns(struct build *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
@@ -362,7 +363,7 @@ static void cut_returns(struct build *b)
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
         else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
-            cut(x, 0); /* Returns that are compiled to one common end are not a reconvergence point. */
+            cut(x, 0); /* If returns are compiled to one common end, this end is not a reconvergence point. */
             x->leaves = true;
         }
     }
@@ -454,8 +455,8 @@ static void find_regions(struct build *b, unsigned number)
     b->out->function[number].count = b->out->region_count - first;
 }
 
-/** Returns the first instruction of @f from @index on that is not a memory instruction: those have no hook
- *  here. */
+/** Returns the first instruction of @f, from @index on, that is not a memory instruction, because memory instructions
+ *  have no such hook. */
 static uint32_t past_memory(const struct build *b, const struct isa_function *f, uint32_t index)
 {
     while (index + 1 < f->first + f->count && (isa_op_info((enum isa_op)at(b, index)->op)->flags & ISA_F_MEMORY) != 0)
@@ -499,8 +500,8 @@ static bool index_regions(struct build *b)
 
             if (at(b, i)->op != ISA_RET)
                 continue;
-            while (*list != 0) /* A return may be a reconvergence point. Regions that end there end at every return of
-                                * the function. */
+            while (*list != 0) /* A return may be a reconvergence point. Regions that end at this return end at every
+                                * return of the function. */
                 list = &r->region[*list - 1].next;
             *list = returned;
             r->does[i] |= CHK_DOES_REGION;
@@ -552,7 +553,7 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
         b.stack = room != NULL ? room + 4 * n : NULL;
         b.seen = room != NULL ? room + 5 * n : NULL;
         b.from_first = room != NULL ? room + 6 * n : NULL;
-        b.from = room != NULL ? room + 7 * n : NULL; /* at most three for each block */
+        b.from = room != NULL ? room + 7 * n : NULL; /* space for at most three edges of each block */
         for (unsigned k = 0; k < b.object->function_count && !b.bad; k++) {
             b.function = &b.object->functions[k];
             if (b.join[k])

@@ -252,7 +252,7 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
 # a message names each former name that is used, but not with -q, and not if both names are given
-ends=': use the new name, as the next version removes the old one$'
+ends=': use the new name, because the next version removes the old one$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 grep "$ends" err >said

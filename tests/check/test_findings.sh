@@ -102,7 +102,7 @@ shell late 3 -- c
 grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
 shell late 1 -- c 'check memory' c c c
 stops 2 # it continues from the fault
-grep -q '^not enabled, as these need the option --check at the start of a run: variable-bounds$' out || fail "what is left out is not told"
+grep -q '^these checks are not enabled, because they need the option --check at the start of a run: variable-bounds$' out || fail "what is left out is not told"
 shell named 2 -- stepi 'check memory,variable-bounds'
 grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "a late kind that is named is not refused"
 shell refused 2 -- stepi 'check races'
