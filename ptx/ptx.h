@@ -6,21 +6,21 @@
 #include "isa/isa.h"
 
 struct ptx_options {
-    bool verify;          /* check the barrier placement (on by default) */
-    bool no_scalar;       /* use no scalar unit: for engines that divide warps freely */
-    bool lat_barriers;    /* loads and stores of global and local memory have a bar.synch_partner before them, for
-                           * dynamic warp resizing with explicit barriers */
+    bool verify;          /* check the placement of barriers (on by default) */
+    bool no_scalar;       /* do not use the scalar unit, for engines that divide warps at any instruction */
+    bool lat_barriers;    /* insert a bar.synch_partner before loads and stores of global and local memory, for dynamic
+                           * warp resizing with explicit barriers */
     bool from_source;     /* the text was compiled from the source @name: messages give the file and line of the
                            * last .loc, then the PTX's line; instructions are not checked against .version and
                            * .target, which the compiler chose */
     bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
                            * their values */
-    bool no_values;       /* neither a debugger nor a check reads variables; launch/ uses this when it compiles */
+    bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
     unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
                                  * limit of .maxnreg, else all registers */
-    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. Tests use it to cover the saving
-                                 * of barrier registers */
+    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. number of barrier registers;
+                                 * tests use it to cover the saving of barrier registers */
     const char *comp_dir; /* compilation folder for the line table; NULL: the one in the source's debug information */
     struct lw_sink *notes; /* receives messages about omitted parts; may be NULL */
 };
@@ -41,10 +41,10 @@ struct ptx_source {
     bool from_source;        /* as in struct ptx_options, for this module */
 };
 /**
- * Translates several modules into one object. An external function or variable refers to the one of its name
- * that another module defines as visible, weak or common. Of several definitions a weak or common one is
- * replaced (of common ones the largest remains), and two others are an error. Names that are not visible are
- * local to their module. The object has the first module's debug sections, and lines of all modules.
+ * Translates several modules into one object. An external function or variable refers to the definition of its name
+ * that another module declares as visible, weak or common. If there are several definitions, weak and common ones are
+ * replaced (of common ones the largest remains), and two others are an error. Names that are not visible are local to
+ * their module. The object has the first module's debug sections, and lines of all modules.
  */
 enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
                                  const struct ptx_options *options, struct isa_object **out,
@@ -72,8 +72,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 /**
  * Compiles a CUDA C++ file to PTX text: its device side; host code must parse.
  * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
- *            /usr/local/cuda. NULL: as ptx_compile_cl, else nvcc. clang needs no CUDA SDK.
- * Other parameters and errors are as for ptx_compile_cl.
+ *            /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, else nvcc. clang needs no CUDA SDK. Other
+ * parameters and errors are as for ptx_compile_cl.
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
@@ -94,8 +94,8 @@ enum lw_status ptx_compile(const char *path, const char *const *flags, size_t fl
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile() for text in memory, which is compiled in a private folder. Messages and the line table use @name,
- *  which ends in ".cl" or ".cu". The user's own headers need an -I option. */
+/** Does what ptx_compile() does, for text in memory, which is compiled in a private folder. Messages and the line table
+ *  use @name, which ends in ".cl" or ".cu". The user's own headers need an -I option. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,
@@ -106,7 +106,8 @@ struct ptx_text {
     const char *name, *text;
     size_t size;
 };
-/** As ptx_compile_text(), with headers that the source may include by their names: paths below one folder. */
+/** Does what ptx_compile_text() does, with headers that the source may include by their names, which are paths below
+ *  one folder. */
 enum lw_status ptx_compile_texts(const struct ptx_text *source, const struct ptx_text *headers, size_t header_count,
                                  const char *const *flags, size_t flag_count, const char *compiler, char **ptx,
                                  size_t *ptx_size, struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
@@ -123,33 +124,33 @@ enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx
 
 /** One word of a program's command line. */
 struct ptx_input {
-    enum { PTX_INPUT_WORD /* of the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* C or C++ */ } kind;
+    enum { PTX_INPUT_WORD /* a word for the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* C or C++ */ } kind;
     const char *word;
 };
 /** A program to compile and link; everything is borrowed. */
 struct ptx_program {
-    const char *compiler;            /* as of ptx_compile_cu; nvcc only by name */
-    const struct ptx_input *inputs;  /* files and words of the linker, in their order */
+    const char *compiler;            /* compiler, as in ptx_compile_cu; nvcc only by name */
+    const struct ptx_input *inputs;  /* files and words for the linker, in the order of the command line */
     size_t input_count;
     const char *const *flags;        /* of the compiler, for kernels and host code */
     size_t flag_count;
-    const char *const *host_flags;   /* for host code and the linker only */
+    const char *const *host_flags;   /* flags only for host code and the linker */
     size_t host_flag_count;
-    const char *const *plain;        /* everything as it was typed, for nvcc */
+    const char *const *plain;        /* all words as they were typed, for nvcc */
     size_t plain_count;
     const char *source;              /* the first file to compile; NULL: none */
     size_t source_count;
     bool compile_only;               /* an object for each file */
     bool device_debug;               /* kernels are not optimised, and have all lines and variables */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
-    const char *output;              /* NULL with compile_only: NAME.o in the working folder */
+    const char *output;              /* NULL with compile_only: the output is NAME.o in the working folder */
     const char *runtime;             /* folder of libcudart.so.13 */
 };
 /** A flag of an entry in a fat binary: the runtime links its PTX with that of the program's other files. */
 #define PTX_FATBIN_LINKED (UINT64_C(1) << 56)
 /**
- * Compiles and links a program. Files are written when they are complete. @words receives the compiler's output; may be
- * NULL.
+ * Compiles and links a program. Files get their names only when they are complete. @words receives the compiler's
+ * output; may be NULL.
  * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when a program or libclc is missing.
  */
 enum lw_status ptx_build_program(const struct ptx_program *program, struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;

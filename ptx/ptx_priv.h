@@ -9,8 +9,7 @@
  *        --ptx_layout--> linear code --ptx_alloc--> registers --ptx_emit--> object
  *
  * Every failure calls ptx_fail(), which writes the message and returns by longjmp() to the
- * entry point; that frees the arena. So no pass owns heap memory, and allocation functions
- * never return NULL.
+ * entry point; that frees the arena. Therefore no pass owns heap memory, and allocation functions never return NULL.
  */
 #ifndef PTX_PRIV_H
 #define PTX_PRIV_H
@@ -49,7 +48,7 @@ _Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
 const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line);
 /** Allocates zeroed arena memory for @count elements; never returns NULL. */
 void *ptx_new(struct ptx_job *job, size_t count, size_t size);
-/** As lw_grow(), in the arena; never fails. */
+/** Does what lw_grow() does, in the arena; never fails. */
 void *ptx_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size);
 /** Grows an array of the object to @need elements or more. */
 void *ptx_object_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size);
@@ -99,7 +98,7 @@ const char *ptx_op_name(enum ptx_op op);
 /** How an instruction interacts with other lanes (MACHINE 2). */
 enum ptx_effect {
     PTX_EFFECT_NONE,
-    PTX_EFFECT_ORDERED, /* the kind WAITS if the access is volatile, relaxed or an acquire, else NONE */
+    PTX_EFFECT_ORDERED, /* the kind is WAITS if the access is volatile, relaxed or an acquire, else NONE */
     PTX_EFFECT_WAITS,   /* instructions that may poll until another lane acts, so that loops with them yield */
     PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
 };
@@ -149,7 +148,7 @@ struct ptx_symbol {
     bool weak, common;     /* another definition of the name replaces it */
     uint16_t source;       /* index of its module */
     uint8_t pointer_space; /* space that a .ptr parameter points to */
-    uint8_t type;          /* enum ptx_type of its elements */
+    uint8_t type;          /* enum ptx_type of the variable's elements */
     uint32_t align, line;
     uint64_t size_bytes;
     uint8_t *init; /* initial data; NULL: zeros */
@@ -161,16 +160,16 @@ struct ptx_symbol {
     /* Parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
     uint32_t reg;               /* 1 + register that contains it in the body, 0: none */
     uint8_t home;               /* enum ptx_spill_home */
-    bool odd;                   /* the variable is also accessed at an offset, in part, or by address */
+    bool odd;                   /* the variable is also accessed in part, at an offset, or by address */
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none) and of the largest load */
     uint32_t home_vreg;         /* REGISTER: register with the value; POINTER: register with its offset in local
                                  * memory */
-    uint32_t first_use, last_use; /* index of the first and last instruction that use it, + 1; 0: unused */
-    uint32_t first_run, last_run; /* straight-line stretches of the text that contain these instructions */
+    uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter; 0: none */
+    uint32_t first_run, last_run; /* straight-line stretches of the text that contain first_use and last_use */
 };
 /** Location of a .param variable while its function executes. */
 enum ptx_spill_home {
-    PTX_SPILL_NONE,     /* it is not used */
+    PTX_SPILL_NONE,     /* the variable is not used */
     PTX_SPILL_CONST,    /* constant bank 0, for a parameter of a kernel */
     PTX_SPILL_REGISTER,
     PTX_SPILL_FRAME,    /* a local variable of the function */
@@ -206,8 +205,9 @@ struct ptx_insn {
     uint8_t type_count, type[4];
     bool guard_neg;
     uint8_t operand_count;
-    uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier gives */
-    bool newer;      /* belongs to our OpenCL library (a pragma): it may be newer than the module's .version */
+    uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier specifies */
+    bool newer;      /* the instruction belongs to our OpenCL library (a pragma), and may be newer than the module's
+                      * .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
     uint64_t words[3]; /* modifiers that no rule has handled yet: bits by enum ptx_word */
@@ -236,7 +236,7 @@ struct ptx_reg {
     bool constant;        /* its only definition is a mov of the literal @value */
     uint64_t value;
     uint32_t vreg; /* 1 + virtual register; 0: none yet */
-    /* Its only definition is the address of a local variable (ptx_param.c): */
+    /* Members of a register whose only definition is the address of a local variable (ptx_param.c): */
     uint32_t local;        /* 1 + symbol of that variable; 0: no such register */
     bool local_generic;    /* the operand is a generic address */
     int64_t local_offset;
@@ -244,7 +244,7 @@ struct ptx_reg {
 struct ptx_loc {
     uint32_t file, line;
     uint16_t column;
-    /* Of an inlined function: label of its name, and location of the call. */
+    /* For an inlined function: label of its name, and location of the call. */
     bool inlined;
     uint16_t call_column;
     uint32_t call_file, call_line;
@@ -255,7 +255,7 @@ struct ptx_loc {
     uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, 0: none yet */
     const struct ptx_function *instance_of;
 };
-enum { PTX_LEAST_REGISTERS = 16 }; /* smallest effective limit of registers */
+enum { PTX_LEAST_REGISTERS = 16 }; /* minimum effective limit of registers */
 enum { PTX_FIRST_SAVED = 96 }; /* the callee preserves vector registers from here on (docs/reference/abi.md) */
 /** Registers that a call may change: a bit set of vector registers, then one of predicates. */
 struct ptx_clobber {
@@ -264,8 +264,8 @@ struct ptx_clobber {
 };
 /** Properties of a function and its callees that its callers need (ptx_call_graph.c). */
 struct ptx_tree {
-    /* lanes may leave its regions before they reconverge, so lanes that call the function together may return
-     * separately */
+    /* lanes may leave its regions before they reconverge, so lanes that call the function together may return at
+     * different times */
     bool lossy;
     bool waits;  /* the function may wait for another lane, so that loops which call it yield */
     bool syncs;  /* contains block barriers or .sync operations */
@@ -285,7 +285,7 @@ struct ptx_tree {
 struct ptx_calls {
     PTX_LIST(uint32_t) callees;  /* functions with a body that it calls directly */
     PTX_LIST(uint32_t) names;    /* further functions whose address it takes */
-    bool any;                    /* the function has calls of such functions, or through a register */
+    bool any;                    /* the function calls such functions, or calls through a register */
     bool indirect, address_taken, reachable;
     bool recursive;              /* the function may call itself, directly or through others */
     bool soft;                   /* a kernel whose barriers are soft calls the function */
@@ -312,7 +312,8 @@ struct ptx_notes {
 struct ptx_function {
     const char *name;
     bool kernel, has_body, weak;
-    const char *refusal; /* message, with its location, that says why it is not translated; NULL: it is */
+    const char *refusal; /* message, with its location, that says why the function is not translated; NULL: the function
+                          * is translated */
     uint16_t source;
     uint32_t symbol, line;
     uint32_t opening; /* its first .loc, to which compilers give the line of the opening brace; 0: none */
@@ -339,8 +340,8 @@ struct ptx_function {
 struct ptx_alias { /* .alias name, target: function symbols */
     uint32_t symbol, target, line;
 };
-/** A module's .version (63: 6.3) and .target (75: sm_75). If is_checked is true, instructions must exist in both; it is
- *  false for compiled text. */
+/** A module's .version (63: 6.3) and .target (75: sm_75). If is_checked is true, instructions must exist in both
+ *  .version and .target; it is false for compiled text. */
 struct ptx_dialect {
     uint16_t version, target;
     char variant; /* 'a' of sm_100a or 'f' of sm_100f, else 0 */
@@ -385,7 +386,7 @@ struct ptx_lexer {
     struct ptx_job *job;
     const char *p, *end;
     unsigned line;
-    bool takes_warp_size; /* an operand is parsed, whose constant expression may contain WARP_SZ */
+    bool takes_warp_size; /* an operand is being parsed whose constant expression may contain WARP_SZ */
     bool had_warp_size;   /* the expression contained WARP_SZ */
     struct ptx_notes *notes; /* notes of the function being parsed, NULL: not in a function */
 };
@@ -448,12 +449,12 @@ struct ptx_parser {
     bool visible, weak, common, external; /* attributes of the current directive */
     size_t directives;  /* number of directives parsed in the module */
     bool opencl;        /* the module is OpenCL C: its target is texmode_independent */
-    bool rereading;         /* a kernel is parsed again as a function, which shares its variables */
+    bool rereading;         /* a kernel is being parsed again as a function, which shares the kernel's variables */
     uint32_t next_shown; /* while rereading: index of the next symbol that may be such a variable */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* function being parsed */
-    bool in_body;                  /* the parser is in its body, not in its head */
+    bool in_body;                  /* the parser is in the function's body, not in its head */
     unsigned depth;                /* nesting of braces in the body */
     const char *statement;         /* start of the current statement, on line statement_line */
     unsigned statement_line;
@@ -483,7 +484,7 @@ const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *s
 /** Shares the name with the other modules if it is visible or external. */
 void ptx_share_name(struct ptx_parser *parser, const struct ptx_scope *scope,
                     struct ptx_name name, uint32_t index);
-/** Reports two definitions of a name. @old is the earlier one, if it is known. */
+/** Reports two definitions of a name. @old is the earlier symbol, if it is known. */
 _Noreturn void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
                                   const char *name);
 void ptx_parse_body(struct ptx_parser *parser);
@@ -504,7 +505,7 @@ void ptx_call_split(const struct ptx_module *module, const struct ptx_insn *in, 
 /** Returns the function that a call names, or NULL if the call is through a register. */
 const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struct ptx_insn *call);
 
-/** Returns true if ptx_select() has a rule for @op. Operands of other instructions are not parsed. */
+/** Returns true if ptx_select() has a rule for @op. Operands of instructions other than calls are not parsed. */
 bool ptx_op_supported(enum ptx_op op);
 
 /* ---- special registers ------------------------------------------------------------------ */
@@ -561,7 +562,7 @@ enum ptx_mi_flag {
     PTX_MI_NO_GUARD = 1 << 14,  /* keeps its own guard; that of the PTX instruction is not applied */
     PTX_MI_UNHOOKED = 1 << 15      /* no statement begins here, so debuggers skip it */
 };
-/** Variable that an address depends on (ptx_object_bounds.c). */
+/** Variable on which an address depends (ptx_object_bounds.c). */
 struct ptx_bound {
     uint32_t symbol; /* 1 + symbol, 0: none */
     uint32_t at;     /* offset of the source variable in a local variable that contains several */
@@ -634,13 +635,13 @@ struct ptx_block {
     uint32_t loop;         /* innermost loop, PTX_NONE: none */
     /* ptx_barrier */
     uint8_t branch_barrier;     /* barrier that its branch names, or PTX_NO_BARRIER */
-    PTX_LIST(uint8_t) syncs;    /* barriers of the bsyncs at its start, in order */
+    PTX_LIST(uint8_t) syncs;    /* barriers of the bsyncs at the block's start, in order */
     /* for each bsync: 1 + the register pair from which the barrier is restored after the bsync, or 0 */
     PTX_LIST(uint32_t) sync_gives;
-    PTX_LIST(uint32_t) joins;   /* regions whose bssy is at its end */
+    PTX_LIST(uint32_t) joins;   /* regions whose bssy is at the block's end */
     PTX_LIST(uint8_t) breaks[2]; /* barriers of the bbreaks on the edge to succ[i] */
-    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak as sync_gives; with PTX_GIVE_UP the saved number is
-                                        * discarded */
+    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak, the value that sync_gives has for a bsync; with PTX_GIVE_UP
+                                        * the saved number is discarded */
     bool yields[2];
 };
 enum { PTX_MOST_NESTED = 2000 }; /* deepest nesting of loops: time and memory grow with its square */
@@ -651,7 +652,7 @@ struct ptx_loop {
     PTX_LIST(uint32_t) latches;
 };
 struct ptx_region {
-    uint32_t start, join; /* blocks of its bssy and its bsync */
+    uint32_t start, join; /* block of the region's bssy, and block of its bsync */
     uint32_t scope;       /* loop that lanes leave with bbreak, PTX_NONE: the function */
     uint8_t barrier;      /* barrier register; PTX_NO_BARRIER: none was free */
     bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
@@ -662,7 +663,7 @@ struct ptx_region {
     PTX_LIST(uint64_t) leaves; /* edges that leave it: block << 1 | successor index */
 };
 
-/** Call whose lanes may return apart; they reconverge in @join. */
+/** Call from which lanes may return at different times; they reconverge in @join. */
 struct ptx_wrap {
     uint32_t start, body, join; /* blocks on a single path */
 };
@@ -694,10 +695,10 @@ struct ptx_unit {
     /* Calls (docs/reference/abi.md): true if the function calls or is called, so that it uses v2. */
     bool framed;
     ptx_ref sp;                  /* start of a function's local memory, v2; the local memory of a kernel */
-    uint32_t frame_base;         /* starts at this fixed offset, after the stack of its callees */
+    uint32_t frame_base;         /* the frame starts at this fixed offset, after the stacks of the function's callees */
     ptx_ref link, stack;         /* virtual registers for v0:1 and v2 */
     struct ptx_clobber clobber;  /* registers that its calls change */
-    unsigned breg_base;          /* callees use the barrier registers below this one */
+    unsigned breg_base;          /* callees use the barrier registers with lower numbers */
     PTX_LIST(struct ptx_wrap) wraps;
     /* For ptx_affine(), if wants_affine is true; by virtual register. */
     bool wants_affine;
@@ -724,7 +725,7 @@ void ptx_dominators_find(struct ptx_dominators *d);
 
 void ptx_select(struct ptx_unit *unit);
 struct ptx_block *ptx_block_new(struct ptx_unit *unit);
-/** Finds the variable that each register's address depends on (called by ptx_select()). */
+/** Finds the variable on which each register's address depends (called by ptx_select()). */
 void ptx_bounds_find(struct ptx_unit *unit);
 /** Sets the bounds of the memory instructions from @first on, which were selected for @insn. */
 void ptx_bounds_mark(struct ptx_unit *unit, const struct ptx_insn *insn, size_t first);
@@ -735,7 +736,8 @@ void ptx_bounds_finish(struct ptx_job *job, struct ptx_module *module);
 /** Finds predecessors, order, dominators, post-dominators, and loops with preheaders. Refuses irreducible control
  *  flow. */
 void ptx_cfg(struct ptx_unit *unit);
-/** As ptx_cfg() for a graph whose blocks or order have changed. Resets what later passes stored in the blocks. */
+/** Does what ptx_cfg() does, for a graph whose blocks or order have changed. Resets what later passes stored in the
+ *  blocks. */
 void ptx_cfg_rebuild(struct ptx_unit *unit);
 /** Finds exit sides and immediate post-dominators, after ptx_opt(). */
 void ptx_postdominators(struct ptx_unit *unit);
@@ -790,8 +792,8 @@ void ptx_barrier_verify(struct ptx_unit *unit);
  *  with targets and successors. */
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
-/** Rewrites the code so that the @spilled values are in memory and their uses read pieces of them. @rep: by virtual
- *  register, the one that it was coalesced with. Liveness is invalid afterwards. */
+/** Rewrites the code so that the @spilled values are in memory, and uses read pieces of these values. @rep: by virtual
+ *  register, the register with which it was coalesced. Liveness is invalid afterwards. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
 /** Returns whether a bar.synch_partner precedes the instruction (ptx_options.lat_barriers). */
 bool ptx_has_lat_barrier(const struct ptx_unit *unit, const struct ptx_mi *mi);
@@ -801,9 +803,10 @@ void ptx_frame(struct ptx_unit *unit);
 /** Builds the call graph: the order of translation and the properties of callees. */
 void ptx_calls_find(struct ptx_job *job, struct ptx_module *module);
 /** Returns the properties of a call of @callee (PTX_NONE: through a register). `waits` and `syncs` are known from the
- *  start, the others after its translation. */
+ *  start; the other properties are known after the function's translation. */
 const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t callee);
-/** Computes the properties of a function's callees before its translation, and its own for its callers afterwards. */
+/** Computes the properties of a function's callees before the function is translated and, afterwards, the function's
+ *  own properties for its callers. */
 void ptx_calls_begin(struct ptx_unit *unit);
 void ptx_calls_end(struct ptx_unit *unit);
 /** Records the barrier properties of a function that its callers need: the registers that the callers leave to the
@@ -847,8 +850,8 @@ struct ptx_keep {
     uint32_t insn, reg;
 };
 const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count);
-/** Returns true if the function is compiled for debuggers (-O0 -g, -G): its variables have locations, whereas optimised
- *  code has lost those of its parameters. */
+/** Returns true if the function is compiled for debuggers (-O0 -g, -G), so that its variables have locations; in
+ *  optimised code the locations of parameters are lost. */
 bool ptx_debug_is_stepped(const struct ptx_unit *unit);
 /** Keeps registers that hold variables live as long as notes of the text refer to them; just before ptx_alloc(). */
 void ptx_debug_keep_values(struct ptx_unit *unit);

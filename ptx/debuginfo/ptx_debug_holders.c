@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds where a function's PTX registers are, by its words. A PTX register is in a vector or scalar register from each
- * write of it until that register is written for another purpose. This is a forward data-flow analysis over the
- * allocated code, for 64 registers at a time. */
+ * write of the PTX register until the physical register is written for another purpose. This is a forward data-flow
+ * analysis over the allocated code, for 64 registers at a time. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 enum { NO_ROW = 0xffff };
@@ -32,9 +32,9 @@ static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
 
 /* Sets of up to 64 holders, one bit each. */
 struct flow {
-    const struct ptx_holder *holder; /* the first of them */
+    const struct ptx_holder *holder; /* the first holder of the set */
     unsigned count;
-    uint64_t rows[ROW_COUNT]; /* by physical register: holders that are in it */
+    uint64_t rows[ROW_COUNT]; /* by physical register: the holders that are in the register */
     uint64_t *of_vreg, *of_reg; /* by virtual register and by PTX register: its holders */
 };
 
@@ -255,7 +255,7 @@ uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg)
         pl->move_of != NULL && pl->move_of[reg] != 0 ? &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1] : NULL;
 
     return from != NULL && from->kind == PTX_O_REG && pl->fn->regs.at[from->reg].definitions == 1 &&
-                   pl->move_of[from->reg] < pl->move_of[reg] /* otherwise each could be a copy of the other */
+                   pl->move_of[from->reg] < pl->move_of[reg] /* otherwise each of the two could be a copy of the other */
                ? from->reg
                : PTX_NONE;
 }

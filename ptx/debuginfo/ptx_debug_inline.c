@@ -6,9 +6,10 @@
 
 enum { MAX_INLINE_DEPTH = 100, LOOK_BACK = 64, AT_LANGUAGE = 0x13, LANG_CXX = 4 };
 
-/** Inlined call, for all words that came from it. */
+/** Inlined call, for all words that come from the call. */
 struct ptx_inlined {
-    uint32_t parent; /* 1 + index of the enclosing call, which is an earlier one; 0: the function itself */
+    uint32_t parent; /* 1 + index of the enclosing call, which has a lower index; 0: the function itself encloses the
+                      * call */
     uint32_t depth;
     uint32_t name;   /* offset in .debug_str */
     uint32_t file, line, column; /* location of the call */
@@ -18,7 +19,8 @@ struct ptx_inlined {
 
 /* ---- parsing -------------------------------------------------------------------- */
 
-/* Records an inlined call. Its location is that of an earlier .loc, which has the enclosing call. */
+/* Records an inlined call. The location of the call is the location of an earlier .loc, which belongs to the enclosing
+ * call. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
                           uint32_t line, uint32_t column)
 {
@@ -70,7 +72,7 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
     if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
-        key[0] = 0; /* deeper than in any real source: treated as code of the function */
+        key[0] = 0; /* the call is nested deeper than in any real source, so it is treated as code of the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;
@@ -157,7 +159,7 @@ struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
     struct ptx_map abstract; /* entries by the bytes of the name */
-    bool mangled;            /* uses linkage names, which debuggers read in C++ only */
+    bool mangled;            /* the module uses linkage names, which debuggers read only in C++ */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option `--values`: keeps registers that hold source variables live as long as notes refer to them. This is done on
- * finished code just before register allocation, so that instructions only differ in moves and spills of the allocator,
- * and the cost is in registers. A pin, which is no machine instruction, reads the register at the last statement of
- * each straight-line stretch before which a variable has its value. */
+/* Option `--values`: keeps registers that hold source variables live as long as notes refer to them. The pass runs on
+ * finished code just before register allocation. Instructions therefore differ only in moves and spills of the
+ * allocator, and the cost is in registers. A pin, which is no machine instruction, reads the register at the last
+ * statement of each straight-line stretch before which a variable has its value. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -37,7 +37,8 @@ static void find_written(struct keeping *k)
         }
 }
 
-/* Returns the virtual register with the value of a PTX register, or of the register that it is a copy of. */
+/* Returns the virtual register that has the value of a PTX register, or of the register of which the PTX register is a
+ * copy. */
 static uint32_t vreg_for(const struct keeping *k, uint32_t reg)
 {
     for (; reg != PTX_NONE; reg = ptx_debug_copied_from(k->pl, reg))

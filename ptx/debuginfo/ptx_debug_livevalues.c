@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Corrects nvcc's location lists, which follow the text. An entry for one side of an `if` continues into the other
- * side, and an entry for a loop body continues past the loop, where its register was never written or has the value of
- * another iteration. There the variable is still at its earlier location: locations on which all paths to a block agree
- * are propagated until the next entry begins. */
+ * side, and an entry for a loop body continues past the loop, although its register was never written there or has the
+ * value of another iteration. In such places the variable is still at its earlier location: locations on which all
+ * paths to a block agree are propagated until the next entry begins. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 static bool spend(struct ptx_placing *pl, uint64_t steps)
@@ -58,7 +58,7 @@ struct way {
     uint32_t last; /* index of the list entry of the preceding word in this block; 0: none */
 };
 
-/* Updates the location before a word. Where an entry begins, the variable has moved, or is written there. */
+/* Updates the location before a word. At the begin of an entry, the variable has moved, or is written. */
 static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
 {
     uint32_t listed = pl->listed[word];

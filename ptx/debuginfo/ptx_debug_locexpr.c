@@ -69,7 +69,7 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
         }
         return at == end;
     }
-    if (op == OP_REGX) { /* the name, its first character highest */
+    if (op == OP_REGX) { /* the name of the register, with its first character in the highest byte */
         unsigned n = 0;
 
         if (!leb_at(section, &at, end, false, &value) || at != end)

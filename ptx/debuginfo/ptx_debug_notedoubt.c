@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which debug values of clang can be justified. LLVM passes that rotate, peel and unroll loops lose debug values, or leave old
- * ones in the copies; passes that move code leave debug values at the old place. A debug value does not name the assignment
- * that it belongs to, but the source shows which assignments (ptx_assigned.c) it may belong to:
+ * Determines which debug values of clang can be justified. LLVM passes that rotate, peel and unroll loops lose debug
+ * values, or leave old ones in the copies; passes that move code leave debug values at the old place. A debug value
+ * does not say to which assignment it belongs, but the source shows the assignments (ptx_assigned.c) to which it may
+ * belong.
  *
  *   The lines of the code are a path through the source. Between two successive lines of a variable's function, the
- *   source assigns to the variable a number of times. There must be as many new values in the notes between them. If there are
- *   more, fewer, or if the number of assignments is not known, the variable is unknown until code that follows its next
- *   assignment with a note.
+ *   source assigns to the variable a number of times. The notes between these lines must have the same number of new
+ *   values. If the notes have a different number, or if the number of assignments is not known, the variable is unknown
+ *   until code that follows its next assignment with a note.
  *
- * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_position) with the values. A value that the variable
- * already has is no new one; so a note at a join is verified by the values on the paths to it.
+ * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_position) with the values. A value that
+ * the variable already has is not a new value. A note at a join is therefore verified by the values on the paths to the
+ * join.
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
@@ -20,7 +22,7 @@ enum { MOST_LINES = 1 << 20 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
-    uint32_t nothing; /* the value that is not known */
+    uint32_t nothing; /* index that stands for an unknown value */
 };
 
 static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
@@ -64,7 +66,7 @@ static void find_groups(struct doubting *d)
             noting->has_call[noting->calls.at[i]] = 1;
 }
 
-/* Numbers the blocks by when a search from the entry enters and leaves them. */
+/* Gives each block the numbers at which a depth-first search from the entry enters and leaves it. */
 static void number_blocks(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -108,7 +110,7 @@ static const struct ptx_noted_lines *lines_of(const struct doubting *d, const st
     return known != NULL ? &d->noting->lines.at[*known] : NULL;
 }
 
-/* The first of the lines, which ascend, that is @line or after it. */
+/* Returns the first of the lines, which ascend, that is not before @line. */
 static size_t find_line(const struct ptx_noted_lines *lines, uint32_t line)
 {
     size_t low = 0;
@@ -137,7 +139,7 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 
     if (i == lines->count || lines->at[i].line != line)
         return false;
-    while (i != 0 && lines->at[i - 1].reached == 0) /* a statement of several lines */
+    while (i != 0 && lines->at[i - 1].reached == 0) /* skips the other lines of a statement that has several */
         i--;
     for (; i < lines->count; i++) {
         if (lines->at[i].line <= noting->last_line && noting->has_call[lines->at[i].line])
@@ -160,7 +162,8 @@ bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line)
     return ptx_note_in_scope(lines, line) || (lines->function != 0 && line >= lines->function && line <= lines->function_end);
 }
 
-/* The innermost loop of the source around both lines; NULL: none. The last one that begins before them is it, or one around it. */
+/* Returns the innermost loop of the source that contains both lines; NULL: none. The last loop that begins before the
+ * lines contains them, or a loop around it does. */
 static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     size_t low = 0;
@@ -178,7 +181,7 @@ static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *li
     return low != 0 ? &lines->loops.at[low - 1] : NULL;
 }
 
-/* The loop of the source that begins on a line; NULL: none. */
+/* Returns the loop of the source that begins on a line; NULL: none. */
 static const struct ptx_noted_line *loop_from(const struct ptx_noted_lines *lines, uint32_t line)
 {
     const struct ptx_noted_line *loop = loop_around(lines, line, line);
@@ -195,14 +198,14 @@ bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_
 }
 
 enum { MANY = 100 };
-/* How often paths of the source assign. */
+/* Minimum and maximum number of assignments on paths of the source. */
 struct times {
     struct ptx_placing *pl;
     const struct ptx_noting *noting;
     const struct ptx_noted_lines *lines;
     uint32_t least, most;
     bool arms; /* paths differ because arms of branches assign */
-    bool lost; /* an arm has no code */
+    bool lost; /* a side of a branch has no code */
 };
 
 static void add_times(struct times *t, uint32_t least, uint32_t most)
@@ -211,13 +214,13 @@ static void add_times(struct times *t, uint32_t least, uint32_t most)
     t->most = t->most + most < MANY ? t->most + most : MANY;
 }
 
-/* Whether there is code of a line. */
+/* Returns whether there is code of a line. */
 static bool has_code(const struct ptx_noting *noting, uint32_t line)
 {
     return line <= noting->last_line && noting->has_line[line];
 }
 
-/* Whether a line is the only one of its loop that assigns. */
+/* Returns whether a line is the only line of its loop that assigns. */
 static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted_line *at, const struct ptx_noted_line *loop)
 {
     const size_t k = (size_t)(at - lines->at);
@@ -225,8 +228,8 @@ static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted
     return loop != NULL && (k == 0 || at[-1].line < loop->line) && (k + 1 == lines->count || at[1].line > loop->reached);
 }
 
-/* Counts the assignments from the code of line @from, included, forwards to that of line @to, which is greater; with @ends to the
- * end of line @to, with which a loop ends. */
+/* Counts the assignments on paths of the source from the code of line @from (inclusive) forwards to the code of line
+ * @to, which is greater. If @ends is set, counts to the end of line @to, with which a loop ends. */
 static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends)
 {
     const struct ptx_noted_lines *lines = t->lines;
@@ -238,7 +241,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         if (loop != NULL && loop->line == at->line) { /* code of the line may be any part of the head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
-            add_times(t, 1, MANY); /* several rounds of the line */
+            add_times(t, 1, MANY); /* the line may be executed in several iterations */
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
                    (has_from && (from == at->line || loop == NULL || !loop->begins || loop->reached >= to + ends))) {
             add_times(t, 1, loop != NULL && loop->reached < to && loop->line > from ? MANY : 1);
@@ -250,7 +253,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
     }
 }
 
-/* The same from where the scope begins. */
+/* Counts the assignments from the start of the scope. */
 static void count_from_outside(struct times *t, const struct ptx_noted_variable *v, uint32_t to)
 {
     if (t->lines->declared <= t->lines->function) /* a parameter */
@@ -258,7 +261,8 @@ static void count_from_outside(struct times *t, const struct ptx_noted_variable 
     count_forward(t, t->lines->declared, to, false);
 }
 
-/* Whether there are as many notes as assignments: returns 0. One more may be of line @to: returns 1. Else -1. */
+/* Returns 0 if the number of notes equals the number of assignments. Returns 1 if there is one note more, which may
+ * belong to line @to. Else -1. */
 static int left_over(const struct times *t, const struct ptx_note_position *position, uint32_t to)
 {
     if (t->least == t->most && position->notes == t->most + 1 && ptx_note_assigns(t->lines, to, to))
@@ -268,7 +272,8 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
     return t->arms && (t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
 }
 
-/* Whether all lines of a loop that assign have code, so that a path without it is not around the loop. */
+/* Returns whether all lines of a loop that assign have code, so that a path without this code does not go around the
+ * loop. */
 static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop)
 {
     for (size_t k = loop != NULL ? find_line(lines, loop->line) : lines->count; k < lines->count && lines->at[k].line <= loop->reached; k++)
@@ -287,8 +292,8 @@ bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_note
     return loop == NULL;
 }
 
-/* Whether a path from line @from around a loop leaves out code that follows an assignment which it passes. Then it does not go
- * around the loop: the compiler has moved code of line @from. */
+/* Returns whether a path from line @from around a loop leaves out code that follows an assignment on the path. Such a
+ * path does not go around the loop: the compiler has moved code of line @from. */
 static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop, uint32_t from)
 {
     for (size_t k = find_line(lines, from + 1); k < lines->count && lines->at[k].line <= loop->reached; k++)
@@ -321,7 +326,7 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
         count_forward(&t, loop->line, to, false);
     } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
         return 0;
-    } else if (v->is_inlined) { /* it is executed again */
+    } else if (v->is_inlined) { /* the inlined function is executed again */
         count_from_outside(&t, v, to);
     } else {
         return -1;
@@ -339,8 +344,8 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
 }
 
 /* Values of arguments of inlined calls in a register that is written several times and also holds another variable:
- * clang has coalesced several registers, and does not end debug values of variables that are no longer used. Nothing
- * else shows the error for such an argument. */
+ * clang has coalesced several registers, and does not end debug values of variables that are no longer used. No
+ * other rule finds this error for an argument. */
 static void doubt_shared(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -423,7 +428,7 @@ static void doubt_computed(struct doubting *d)
     }
 }
 
-/* The lines of the function that has the call of the variable's inlined function. */
+/* The lines of the function that contains the call of the variable's inlined function. */
 static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     uint32_t at = v->key_size, call = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the values that hold at each statement. A value holds until the next note of the variable, or until one of its
- * registers is written again; at a join, values that hold on all paths remain. This is a forward data-flow analysis
- * over the basic blocks of the PTX's statements, for each variable and each of its pieces. */
+/* Finds the values that variables have at each statement. A value is valid until the next note of the variable, or
+ * until one of its registers is written again; at a join, values that are valid on all paths remain. This is a forward
+ * data-flow analysis over the basic blocks of the PTX's statements, for each variable and each of its pieces. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -93,14 +93,14 @@ static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noti
 }
 
 /* Returns true if the register's last write before @note is in the note's basic block and loads byte @offset of the
- * parameter (loads()). Unlike is_loaded_from(), it permits other writes of the register. */
+ * parameter (loads()). Unlike is_loaded_from(), the function permits other writes of the register. */
 static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
                             uint32_t reg, uint32_t param, uint64_t offset)
 {
     for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
         const uint32_t at = noting->writes[k];
 
-        if (2 * at < note->at) /* the last write before the note */
+        if (2 * at < note->at) /* the loop finds the last write before the note */
             return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
     }
     return false;
@@ -114,12 +114,12 @@ struct following {
     uint32_t param;
     const struct ptx_noted_variable *variable;
     const struct ptx_noted_lines *lines; /* NULL: notes are not checked */
-    uint32_t bytes; /* of the variable, 0: not known */
+    uint32_t bytes; /* size of the variable, 0: not known */
 };
 
 enum { UNSEEN = PTX_NONE - 1, MOST_EARLY = 8 };
 
-/* Returns true if a value depends on register @reg, or on a register that @reg is a copy of. */
+/* Returns true if a value depends on register @reg, or on a register of which @reg is a copy. */
 static bool uses(const struct following *f, uint32_t value, uint32_t reg)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
@@ -182,7 +182,8 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
 
-/* Handles a write of a register: values that use it no longer hold; a value moved to it is now there, too. */
+/* Handles a write of a register: values that use the register become invalid, and a value that is moved to it is then
+ * there, too. */
 static void apply_write(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
 {
     const struct ptx_insn *in = &f->pl->fn->insns.at[event->at / 2];
@@ -271,7 +272,8 @@ static void reach(struct following *f, uint32_t b)
     *PTX_PUSH(f->pl->job, search->blocks) = b;
 }
 
-/* The blocks where something may be known, ascending: those with notes, and what follows them up to the end of the scope. */
+/* Lists the blocks in which a value may be known, in ascending order: those with notes, and blocks that follow these up
+ * to the end of the scope. */
 static bool find_reached(struct following *f, bool everywhere)
 {
     struct ptx_noting *noting = f->noting;
@@ -355,7 +357,8 @@ static uint32_t line_at(const struct following *f, uint32_t statement)
     return in->loc != 0 && in->loc < f->pl->module->locs.count ? f->pl->module->locs.at[in->loc].line : 0;
 }
 
-/* What is known before any event: at the entry @launch, where a way comes from a block that is not reached nothing. */
+/* Sets the values that are known before any event: at the entry the value @launch; nothing if a path comes from a block
+ * that is not reached. */
 static void begin_states(struct following *f, uint32_t launch)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -412,19 +415,19 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
 
 /* ---- whether the source assigns what is noted ------------------------------------------------------------- */
 
-/* A path through a block, from its begin. */
+/* A path through a block, from the block's begin. */
 struct walk {
     uint32_t block, *state;
     struct ptx_note_positions positions;
-    struct ptx_noted_pieces *ranges; /* which values hold where is added to these; NULL: is not asked */
-    uint32_t from;                   /* the values hold from this statement */
+    struct ptx_noted_pieces *ranges; /* list to which the ranges of values are added; NULL: ranges are not needed */
+    uint32_t from;                   /* first statement at which the values are valid */
     uint32_t batch_end;              /* end of the bytes of the last note that was counted */
-    bool counted;                    /* since code of a line began, one was */
-    bool outside;                    /* code of other functions, such as an inlined call */
+    bool counted;                    /* a note was counted since code of the current line began */
+    bool outside;                    /* the path is in code of other functions, such as an inlined call */
 };
 
-/* Whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may note the new
- * value before the code of the call. */
+/* Returns whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may
+ * note the new value before the code of the call. */
 static bool is_in_call(const struct following *f, const struct walk *w)
 {
     for (unsigned i = 0; i < w->positions.count && w->outside; i++)
@@ -447,8 +450,8 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     w->from = to > w->from ? to : w->from;
 }
 
-/* Whether the compiler has moved code of a line up: code of an earlier line, which the path has not passed, follows it in the
- * block, and the source assigns between the two lines. */
+/* Returns whether the compiler has moved code of a line up. In that case code of an earlier line, which the path has
+ * not passed, follows in the block, and the source assigns between the two lines. */
 static bool is_early(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -463,8 +466,9 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
     return false;
 }
 
-/* Whether a note of an earlier block may be of the second of two assignments: the source assigns between the line and that of
- * the next code in the block, on lines without code, and there is no note between them. */
+/* Returns whether a note of an earlier block may belong to the second of two assignments. In that case the source
+ * assigns between the line and the line of the next code in the block, on lines without code, and there is no note
+ * between them. */
 static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -483,7 +487,7 @@ static bool is_of_next(const struct following *f, const struct walk *w, const st
     return true;
 }
 
-/* Code of a line begins. */
+/* Handles the begin of the code of a line. */
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_lines *lines = f->lines;
@@ -527,7 +531,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         show_up_to(f, w, group->first);
         next.doubted &= ~w->positions.pending;
     }
-    for (unsigned i = 0; i < next.count && agrees; i++) /* notes that are not of the lines before */
+    for (unsigned i = 0; i < next.count && agrees; i++) /* notes that do not belong to the lines before */
         if (next.at[i].notes != 0)
             next.pending = w->positions.pending;
     w->positions = next;
@@ -538,7 +542,7 @@ static bool has_piece(const struct following *f, const struct ptx_noted_value *v
     return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
 }
 
-/* Whether a note says something new. */
+/* Returns whether a note gives a new value. */
 static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
@@ -554,7 +558,8 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     return false;
 }
 
-/* Whether paths join at a note: only copies of registers or constants, which the join needs, are before it in its block. */
+/* Returns whether paths join at a note: before it, its block has only copies of registers or constants, which the join
+ * needs. */
 static bool is_at_join(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
@@ -565,8 +570,9 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     return block->pred.count > 1;
 }
 
-/* Whether something new is not of an assignment for certain: code of a line that does not assign is around it, or paths join
- * there, which have not all come by an assignment without a note, so that it may be the value before the next assignment. */
+/* Returns whether a new value may belong to no assignment. Either code of a line that does not assign surrounds the
+ * note, or paths join there of which not all pass an assignment without a note, so that the value may be older than the
+ * next assignment. */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
@@ -578,7 +584,7 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
         const bool assigns = ptx_note_assigns(f->lines, position->line, position->line);
 
         if (position->line == 0 || position->left)
-            continue; /* the scope begins */
+            continue; /* the scope of the variable begins here */
         if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0)) || (!assigns && position->line == next))
             return true;
     }
@@ -595,7 +601,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         if (has_piece(f, v, p))
             w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)note->doubts << p;
     if (note->doubts)
-        return; /* the value before remains known, so that the note may say the same */
+        return; /* the earlier value remains known, because the note may give the same value */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)
         if (has_piece(f, v, p)) {
             w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
@@ -604,7 +610,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     apply(f, note, w->state);
     if (!news || (uncertain && joins))
         return;
-    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* not another piece of the same */
+    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* the note is not another piece of the same value */
         for (unsigned i = 0; i < w->positions.count; i++)
             w->positions.at[i].notes += w->positions.at[i].notes < UINT8_MAX;
     w->counted = true;
@@ -636,7 +642,7 @@ static void walk_block(struct following *f, struct walk *w)
     show_up_to(f, w, block->end);
 }
 
-/* The state at the end of a block; false: it is not known yet, or the steps are used up. */
+/* Gets the state at the end of a block. Returns false if the state is not known yet, or if the steps are used up. */
 static bool pass(struct following *f, uint32_t b, struct walk *w)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -813,7 +819,7 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
     if (param != PTX_NONE) {
         if (!find_launch_values(&f, variable, &launch) && f.lines == NULL)
-            return PTX_NOTED_LAUNCH; /* and the source does not assign to it */
+            return PTX_NOTED_LAUNCH; /* the source does not assign to the parameter */
     } else {
         for (size_t i = 0; i < variable->notes.count; i++)
             *PTX_PUSH(pl->job, f.events) = variable->notes.at[i];

@@ -67,7 +67,7 @@ static bool read_operand(struct ptx_placing *pl, struct ptx_name word, struct pt
     return out->reg != PTX_NONE;
 }
 
-/* Reads the piece that the expression's last operation names; returns false if it cannot be represented. */
+/* Reads the piece that the last operation of the expression names; returns false if the piece cannot be represented. */
 static bool read_piece(struct ptx_noted_value *v)
 {
     struct ptx_note_words c = {v->expression, v->expression + v->expression_size};
@@ -275,9 +275,9 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
     return false;
 }
 
-/* Handles a note between code without a location and the .loc that this code then gets. The value holds from the start
- * of that code; if the code computes it, or is in an earlier block, it is unknown there. The note itself remains,
- * because other notes of the variable may be between. */
+/* Handles a note between code without a location and the .loc that follows this code. The value holds from the start of
+ * that code; if the code computes it, or is in an earlier block, it is unknown there. The note itself remains, because
+ * other notes of the variable may be between the two places. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -310,7 +310,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
-/* Whether a register is written several times, or is a copy of one that is. */
+/* Returns whether a register is written several times, or is a copy of a register that is. */
 static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg)
 {
     for (unsigned copies = 0; copies < 3; copies++) {
@@ -364,7 +364,7 @@ static int compare_lines(const void *a, const void *b)
     return x->reached > y->reached ? -1 : x->reached < y->reached;
 }
 
-/* Lines and loops ascend, whatever the text says; then the loops around loops. */
+/* Sorts lines and loops in ascending order, whatever the order of the text, and then finds the loops around loops. */
 static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 {
     if (lines->count > 1)
@@ -380,7 +380,8 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable. False: it is no such note. */
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable. Returns
+ * false if the text is not such a note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -527,7 +528,7 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
     return known != NULL ? &noting->variables.at[*known] : NULL;
 }
 
-/* The statements of the innermost scope around an entry that has a range, with all notes of the variable. */
+/* Gets the statements of the innermost scope with a range around an entry, including all notes of the variable. */
 static void find_scope(const struct ptx_placing *pl, struct ptx_noted_variable *variable, uint32_t die)
 {
     const struct ptx_debug *debug = pl->debug;

@@ -7,7 +7,8 @@
 
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
-/* PTX_NOTE_SAME: most equal values that are tracked: that of a variable, and registers that it was copied to. */
+/* PTX_NOTE_SAME: maximum number of equal values that are tracked: the value of a variable, and registers to which it
+ * was copied. */
 enum { PTX_NOTE_OPERANDS = 4, PTX_NOTE_PIECES = 32, PTX_NOTE_SAME = 3 };
 
 enum ptx_note_kind { PTX_NOTE_NONE, PTX_NOTE_REG, PTX_NOTE_CONST, PTX_NOTE_FRAME };
@@ -34,32 +35,35 @@ struct ptx_noted_event {
     bool doubts; /* not a note: the value is unknown from here on (note_early) */
     bool kills;  /* register @value is written, so values that use it no longer hold */
 };
-/** Line that may assign to a variable. It is reached if any line of its block is: lines after @begins, up to @reached; 0: no such
- *  line. Of a loop: its first and last line, and in @begins whether a round may leave out statements. */
+/** Line that may assign to a variable. The line is reached if any line of its block is reached; the lines of its block
+ *  are after @begins and not after @reached. 0: there is no such line. For a loop: its first and last line; @begins
+ *  says whether an iteration may leave out statements. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
 };
-/** Lines that may assign to a variable; the line of its declaration, the end of its scope, and the lines of its
- *  function; 0: unknown. */
+/** Lines that may assign to a variable; the line of the variable's declaration, the end of its scope, and the lines of
+ *  its function; 0: unknown. */
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
-    bool once; /* in a call of its function it is assigned once */
-    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
-    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost one around its first line, 0: none */
+    bool once; /* in one call of its function the variable is assigned once */
+    PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope, with an outer loop before its inner loops:
+                                            * first and last line */
+    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost loop around its first line, 0: none */
     struct ptx_noted_line *at;
     size_t count, capacity;
 };
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
-    uint32_t key_size, lines; /* lines: 1 + its index in the list of lines, 0: none are known */
-    uint32_t from, to;        /* statements of its scope and its notes */
-    uint32_t caller, caller_end; /* lines of the function that an argument's or local's function is inlined in; UINT32_MAX: none */
+    uint32_t key_size, lines; /* lines: 1 + index of the variable's entry in the list of lines, 0: no lines are known */
+    uint32_t from, to;        /* statements of the variable's scope and notes */
+    uint32_t caller, caller_end; /* lines of the function into which the function of an argument or local variable is
+                                  * inlined; UINT32_MAX: none */
     bool is_inlined;          /* its function is inlined */
     bool checked;             /* its notes are compared with the assignments of the source */
     PTX_LIST(struct ptx_noted_event) notes;
 };
-/** Statements [from, to) of the text before which a variable has the values in @value: PTX_NOTE_SAME indices of equal
- *  values for each piece; PTX_NONE: no further ones. */
+/** Statements [from, to) of the text before which a variable has the values in @value: for each piece up to
+ *  PTX_NOTE_SAME indices of equal values. PTX_NONE: there are no further values. */
 struct ptx_noted_range {
     uint32_t from, to;
     const uint32_t *value;
@@ -75,35 +79,36 @@ struct ptx_noted_block {
     PTX_LIST(uint32_t) succ;
     PTX_LIST(uint32_t) pred;
 };
-/** Consecutive statements of one line in a block. */
+/** Consecutive statements in a block that belong to one line. */
 struct ptx_note_group {
     uint32_t line, first, end;
 };
 enum { PTX_NOTE_POSITIONS = 6 };
-/** Where a path to a statement is in the source. */
+/** Position in the source of a path to a statement. */
 struct ptx_note_position {
     uint32_t line;  /* last line in the variable's scope, 0: none */
     uint8_t notes;  /* new values noted since the code of that line began */
-    bool left;      /* since then the path has been on lines of the function out of the scope */
+    bool left;      /* since then the path has left the scope, on lines of the same function */
     bool back;      /* and has taken a branch back */
-    bool crossed;   /* and has entered a block */
+    bool crossed;   /* the path has entered a block since then */
 };
 struct ptx_note_positions {
     struct ptx_note_position at[PTX_NOTE_POSITIONS];
     uint8_t count;
     bool more; /* there are others */
     uint32_t doubted; /* a bit for each piece: its values may be outdated */
-    uint32_t hidden;  /* the same: its value is not known until its next note (note_early) */
+    uint32_t hidden;  /* a bit for each piece: its value is not known until its next note (note_early) */
     uint32_t pending; /* for each piece: a new value has been noted since the last line, which the next line may confirm */
 };
-/** Where the values of one variable are followed (ptx_debug_noteflow.c). */
+/** State for following the values of one variable (ptx_debug_noteflow.c). */
 struct ptx_note_search {
     PTX_LIST(uint32_t) blocks;       /* blocks in which a value may be known, ascending */
-    uint32_t *reached, generation;   /* by block: the generation in which the block is among these */
-    uint32_t *from, *to;             /* by such a block: its events */
-    uint8_t *changed;                /* by such a block: what is known where it begins has changed since its last pass */
-    uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
-    struct ptx_note_positions *positions;  /* by such a block: where the paths to it are */
+    uint32_t *reached, generation;   /* by block: value of `generation` when the block was put into `blocks` */
+    uint32_t *from, *to;             /* by block of `blocks`: range of the block's events */
+    uint8_t *changed;                /* by block of `blocks`: the values known at its begin have changed since its last
+                                      * pass */
+    uint32_t *in, room;              /* by block of `blocks`, and up to @room pieces: values that are known at its begin */
+    struct ptx_note_positions *positions;  /* by block of `blocks`: positions in the source of the paths to it */
 };
 /** Notes of a function. */
 struct ptx_noting {
@@ -116,19 +121,20 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_block) blocks;
     uint32_t *block_of;      /* by statement */
     uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
-    uint32_t *seen, generation;     /* by block: where a search has been */
+    uint32_t *seen, generation;     /* by block: value of `generation` in which a search visited it */
     PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
     uint32_t *first_group;          /* by block */
-    uint8_t *has_line;              /* by line, up to @last_line: there is code of it */
-    uint8_t *has_call;              /* the same: an inlined call is on it */
+    uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
+    uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
     uint32_t last_line;
     PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
     uint32_t *entered, *left;       /* by block: when a search from the entry enters and leaves it */
-    uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
+    uint8_t *entries;               /* by variable: number of entries of the sections that may describe it, counted up
+                                     * to 2 */
     struct ptx_note_search search;
     /* ptx_debug_notevalues.c */
-    uint32_t *first_word, *words;   /* words of each statement, in the same form */
-    /* by word: 1 + the statement at which other lanes that execute the word are, 0: none */
+    uint32_t *first_word, *words;   /* words of each statement, as ranges of `words` */
+    /* by word: 1 + the statement of the other lanes that execute the word, 0: none */
     uint32_t *others;
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder with its value */
 };
@@ -146,8 +152,8 @@ struct ptx_note_words {
 };
 /** Returns the next word; size 0 at the end. */
 struct ptx_name ptx_note_word(struct ptx_note_words *words);
-/** Parses a number of base 10 with optional sign, or of base 16 with capital letters. Returns false if it is invalid or
- *  exceeds 64 bits. */
+/** Parses a number of base 10 with optional sign, or of base 16 with capital letters. Returns false if the value is
+ *  invalid or exceeds 64 bits. */
 bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
 /** Enters @value, a register or a piece of one, in the map by_register. */
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
@@ -159,33 +165,34 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
-/** Whether the source may assign to the variable on a line from @first to @last. */
+/** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
-/** Whether a line is in the variable's scope, or in its function. */
+/** Returns whether a line is in the variable's scope, or in its function. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
-/** Whether the statement on a line assigns to the variable and has an inlined call. */
+/** Returns whether the statement on a line assigns to the variable and has an inlined call. */
 bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
-/** Whether code of line @to after that of line @from, which is greater, is no round of a loop, as other code of it is left out. */
+/** Returns whether code of line @to after code of line @from, which is greater, is not another iteration of a loop,
+ *  because other code of the loop is left out. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
-/** Whether a path is at or has passed the head of a loop that counts with the variable. */
+/** Returns whether a path is at, or has passed, the head of a loop that counts with the variable. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
-/** Whether the notes on a path to code of line @to are those of the assignments on that path in the source. Returns how many
- *  of them are of line @to itself; -1: the notes do not agree. */
+/** Checks whether the notes on a path to code of line @to match the assignments on that path in the source. Returns how
+ *  many notes belong to line @to itself; -1: the notes do not match. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                     const struct ptx_note_position *position, uint32_t to);
-/** Whether a branch from a block to another one goes around a loop. */
+/** Returns whether a branch from one block to another goes around a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
-/** Find the entries below @root that variables of the notes are: of two with one name, line and calls it is not known which
- *  is meant. With their scopes, what notes say wrongly is found. */
+/** Find the entries below @root that describe variables of the notes. If two variables have the same name, line and
+ *  calls, it is unknown which of them an entry describes. The scopes of the entries show which notes are wrong. */
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
-/** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
+/** Returns the variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,
                                                  uint32_t die);
-/** Known values of a variable: none; ranges with values; or, everywhere, the value of the parameter at the launch. */
+/** Known values of a variable: none, ranges with values, or the value of the parameter at the launch everywhere. */
 enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
-/** Finds the value that holds at each word. @die: entry of the variable. @param: symbol of the kernel's parameter
- *  that the variable is, PTX_NONE: none. */
+/** Finds the value that is valid at each word. @die: entry of the variable. @param: symbol of the kernel parameter that
+ *  the variable describes, PTX_NONE: none. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                                       uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
 /** Marks all registers that notes name as wanted. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts values in PTX registers to locations in our machine: a PTX register is where the allocator has put it, for
- * the words before which it holds its value (ptx_debug_varloc.c). A value of several registers becomes an expression of
- * the object (isa_expression.c). LLVM computes in the width of a register, DWARF in 64 bits, so the number of correct
- * low bits is tracked: sums and products have that of their operands, quotients and right shifts require all 64, and
- * the result must have as many as the variable. */
+/* Converts values in PTX registers to locations in our machine. A PTX register is where the allocator has put it, for
+ * the words before which that place holds its value (ptx_debug_varloc.c). A value of several registers becomes an
+ * expression of the object (isa_expression.c). LLVM computes in the width of a register, DWARF in 64 bits, so the
+ * number of correct low bits is tracked: sums and products have as many as their operands, quotients and right shifts
+ * require all 64, and the result must have as many as the variable. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 enum { MOST_REGS = 16, MOST_STACK = 12 };
@@ -26,11 +26,11 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 struct layout {
     const struct ptx_noting *noting;
     uint32_t before;  /* statement of the preceding words, PTX_NONE: control does not continue from it */
-    uint32_t arm;     /* block of a branch side that the layout merged into the code, so lanes that do not take it
-                       * execute its words, too; PTX_NONE: none */
+    uint32_t arm;     /* block of a branch side that the layout merged into the code, so that lanes that do not take
+                       * this side execute its words, too; PTX_NONE: none */
     uint32_t from;    /* statement with the branch to it */
     bool branches;    /* the preceding instruction is a branch */
-    bool second;      /* the other lanes have executed another side of the branch before */
+    bool second;      /* the other lanes have executed the other side of the branch before */
 };
 
 static bool is_guarded(const struct ptx_mi *mi)
@@ -39,8 +39,8 @@ static bool is_guarded(const struct ptx_mi *mi)
 }
 
 /* Returns 0 if all lanes that execute an instruction of @statement are at that statement. Exceptions are instructions
- * of a side whose branch was removed, and instructions of that branch after them: returns 1 + the statement at which
- * the other lanes are; 1 + the number of statements: unknown. */
+ * of a side whose branch was removed, and later instructions of the branch's own block: for these, returns 1 + the
+ * statement of the other lanes, or 1 + the number of statements if it is unknown. */
 static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const struct ptx_noting *noting = l->noting;
@@ -66,7 +66,8 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
     l->before = statement;
     if (l->arm != block || is_guarded(mi))
         return 0;
-    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* that side may have reused any register: no values */
+    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* the other side may have reused any register, so
+                                                                   * there are no values */
 }
 
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
@@ -82,7 +83,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
         struct layout layout = {.noting = noting, .before = PTX_NONE, .arm = PTX_NONE};
 
         for (size_t i = 0; i < unit->code.count; i++) {
-            /* 1 + the statement of the line, or the last one before it */
+            /* 1 + the statement of the line, or the last statement before the line */
             const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
             uint32_t others;
 
@@ -270,7 +271,8 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         put_byte(m, raw[i]);
 }
 
-/* Returns the bytes of a register that its holder has; the holder may be that of a register which it is a copy of. */
+/* Returns the number of bytes of a register that its holder has. The holder may belong to a register of which this one
+ * is a copy. */
 static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder *holder, uint32_t reg)
 {
     const unsigned own = ptx_type_bytes(pl->fn->regs.at[reg].type);
@@ -457,7 +459,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
         } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {
-            break; /* it is the last operation */
+            break; /* no operation follows */
         } else if (!ptx_name_is(word, "DW_OP_stack_value")) {
             const struct operation *op = NULL;
 
@@ -518,7 +520,7 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
     return true;
 }
 
-/* Writes one value of a piece as an expression; returns false if it is unknown here. */
+/* Writes one value of a piece as an expression; returns false if the value is unknown here. */
 static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_t first, uint32_t bytes)
 {
     const uint32_t start = m->size;
@@ -547,7 +549,8 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
     return known;
 }
 
-/* Writes a piece by the first of its values that is known here, else as missing. Returns whether it is known. */
+/* Writes a piece by the first of its values that is known here; if there is none, writes the piece as missing. Returns
+ * whether a value is known. */
 static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, uint32_t bytes, bool whole)
 {
     bool known = false;

@@ -8,7 +8,7 @@
 
 #include "ptx/ptx_priv.h"
 
-/** Value that refers to a name: the @size bytes at @offset are @name + @addend - @minus. */
+/** Value that refers to a name: the @size bytes at @offset have the value @name + @addend - @minus. */
 struct ptx_fixup {
     uint32_t offset;
     uint8_t size;
@@ -17,7 +17,7 @@ struct ptx_fixup {
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
-    uint32_t source, file_base; /* index of its module, and the base of that module's .file numbers */
+    uint32_t source, file_base; /* index of the fixup's module, and the base of that module's .file numbers */
     PTX_LIST(uint8_t) bytes;
     PTX_LIST(struct ptx_fixup) fixups; /* sorted by offset */
     struct ptx_map labels;             /* by name: offset in the section */
@@ -49,14 +49,14 @@ struct ptx_duplicates {
 struct ptx_die {
     uint64_t offset; /* offset in .debug_info, with the sections of all modules concatenated */
     uint16_t tag;
-    uint16_t source; /* index of its module */
+    uint16_t source; /* index of the entry's module */
     bool keep;
-    bool noted; /* notes determine its values */
+    bool noted; /* notes determine the variable's values */
     uint32_t parent, end; /* parent: PTX_NONE for a unit; end: first entry after the children */
-    uint32_t unit;        /* its compile unit */
-    uint32_t first, count; /* range of its attributes */
+    uint32_t unit;        /* compile unit of the entry */
+    uint32_t first, count; /* range of the entry's attributes */
     uint32_t function;    /* index in the module of a subprogram with code, else PTX_NONE */
-    uint32_t object_function; /* index in the object, after it was stored */
+    uint32_t object_function; /* index in the object, set when the function is stored */
     uint32_t out;         /* index of the entry in the object */
     /* created by ptx_debug_function() in the object's arena */
     struct isa_var_location *locations;
@@ -76,7 +76,7 @@ struct ptx_debug_part {
 };
 struct ptx_debug {
     PTX_LIST(struct ptx_section) sections;
-    struct ptx_debug_part *part; /* by module: its sections and labels */
+    struct ptx_debug_part *part; /* by module: the module's sections and labels */
     uint32_t part_count;
     /* Copies of the current module's part (ptx_debug_look_at()): */
     PTX_LIST(struct ptx_die) dies;
@@ -85,7 +85,7 @@ struct ptx_debug {
     const struct ptx_map *label_map;
     uint32_t file_base;
     PTX_LIST(struct ptx_mark) marks;
-    uint32_t *subprogram;    /* by function of the module: its entry or PTX_NONE */
+    uint32_t *subprogram;    /* by function of the module: entry of the function, or PTX_NONE */
     struct ptx_map variables; /* module variables by name */
     struct ptx_inlined_list {
         struct ptx_inlined *at;
@@ -98,11 +98,12 @@ struct ptx_debug {
     const char *dropped; /* reason why nothing is used, NULL: no error */
     bool noted;
     uint64_t budget;     /* remaining steps, which limit the time for hostile input */
-    uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; after that lists are used uncorrected */
+    uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; when they are used up, lists are used without
+                          * corrections */
 };
 
-/** Reads "{ ... }" after the section's name. Returns false if it is invalid; the reader is then also past the closing
- *  brace, or at the end of the text. */
+/** Reads "{ ... }" after the section's name. Returns false if the section is invalid; the reader is then also past the
+ *  closing brace, or at the end of the text. */
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name);
 const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
                                          const char *name);
@@ -118,7 +119,7 @@ bool ptx_debug_target(const struct ptx_section *section, const struct ptx_fixup 
                       uint64_t *offset);
 uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigned size);
 
-/** Returns the line of the text at which the statement begins that the instruction of line @line belongs to. */
+/** Returns the line of the text on which the statement with the instruction of line @line begins. */
 uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
 /** Returns the lines before a statement that have its location and include line @line; NULL: none. */
 const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t line);
@@ -152,8 +153,8 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
                          struct ptx_location_expr *expr);
 /** Returns the location @offset in a variable of global memory; returns false for another variable. */
 bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *location);
-/** Returns the location that a module variable's expression gives; returns false if there is none. @dynamic: it is
- *  relative to the start of a kernel's dynamic shared memory. */
+/** Returns the location that a module variable's expression gives; returns false if there is none. @dynamic: the
+ *  location is relative to the start of a kernel's dynamic shared memory. */
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic);
 

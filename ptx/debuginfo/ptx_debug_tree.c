@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every offset is checked; the
- * first error stops the parser, and nothing is used. */
+/* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every offset is checked. At
+ * the first error the parser stops, and no part of the section is used. */
 #include "ptx/compiler/ptx_annotation_priv.h"
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
@@ -20,7 +20,7 @@ enum {
 struct abbrev {
     uint16_t tag;
     bool known, children;
-    uint32_t first, count; /* range of its attributes in rows */
+    uint32_t first, count; /* range of the entry's attributes in `rows` */
 };
 struct abbrev_row {
     uint16_t name, form;
@@ -403,7 +403,7 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- kernels that are there as functions, too ----------------------------------------------- */
 
-/** Returns 1 + the function that is the copy of the kernel which entry @die describes; 0: none. */
+/** Returns 1 + the function that is the copy of the kernel described by entry @die; 0: none. */
 static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_debug *debug, uint32_t die)
 {
     const uint32_t function = debug->dies.at[die].function;
@@ -411,8 +411,9 @@ static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_
     return function == PTX_NONE ? 0 : module->functions.at[function].callable;
 }
 
-/* Copies the entries of a kernel that is called, for the function that is its copy; they follow the original ones. They
- * get the offset of the last original entry, so that offsets remain ascending and references find the originals. */
+/* Copies the entries of a kernel that is called, for the function that is its copy. The copies follow the original
+ * entries. The copies get the offset of the last original entry, so that offsets remain ascending and references find
+ * the originals. */
 static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;

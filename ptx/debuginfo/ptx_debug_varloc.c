@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the locations of a function's variables and the words of its scopes. The order of words may differ from that of
- * the text's statements, so a scope is the set of words whose statements are between its labels. */
+/* Finds the locations of a function's variables and the words of its scopes. The order of words may differ from the
+ * order of the text's statements, so a scope is the set of words whose statements are between its labels. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -156,8 +156,8 @@ static int compare_scopes(const void *a, const void *b)
     return x->die < y->die ? -1 : x->die > y->die;
 }
 
-/* Assigns each word to one of the scopes in @parent. In optimised code, labels of two scopes may both include a word,
- * because DWARF 2 has no scopes of several ranges; the smaller scope gets it. */
+/* Assigns each word to one of the scopes in @parent. In optimised code, the labels of two scopes may both include a
+ * word, because DWARF 2 has no scopes of several ranges. The word then belongs to the smaller scope. */
 static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -465,7 +465,7 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
         return false;
     noted = ptx_debug_notes_follow(pl, noting, variable, index, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
-        return false; /* located like a parameter without notes */
+        return false; /* the variable is located like a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
@@ -506,7 +506,7 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
     die->location_count = (uint32_t)pl->locations.count;
 }
 
-/* Returns the end of the prologue: compilers have copied the parameters before it. */
+/* Returns the end of the prologue, in which compilers copy the parameters. */
 static uint32_t prologue_end(const struct ptx_placing *pl)
 {
     const struct isa_object *object = pl->unit->object;
@@ -519,8 +519,8 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
 }
 
 /* Locates kernel parameters in the constant bank if the compiler gives no location. A parameter that the prologue
- * copies to local memory is in the constant bank until the copy, and one that is loaded into registers until the
- * load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets no location. */
+ * copies to local memory is in the constant bank until the copy, and a parameter that is loaded into registers is there
+ * until the load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets no location. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;

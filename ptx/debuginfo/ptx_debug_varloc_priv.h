@@ -23,7 +23,7 @@ struct ptx_holder {
     bool spilled;
     uint32_t offset; /* if spilled: offset in the frame; rows is 0 */
     uint32_t next;   /* 1 + the next holder of the same PTX register */
-    PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
+    PTX_LIST(struct isa_span) spans; /* words of the function before which the physical register has the value */
 };
 struct ptx_placing {
     struct ptx_unit *unit;
@@ -33,21 +33,21 @@ struct ptx_placing {
     struct ptx_function *fn;
     uint32_t function, base, count; /* count: number of words */
     struct ptx_line_word *by_line;           /* words sorted by line of the text */
-    uint32_t *line_at;              /* by word: its line of the text */
-    uint8_t *mark;                  /* by word: it is marked */
+    uint32_t *line_at;              /* by word: line of the text to which the word belongs */
+    uint8_t *mark;                  /* by word: whether the word is marked */
     uint32_t *owner;                /* by word: the innermost scope found so far */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
     struct ptx_map reg_map; /* the function's registers by name */
     PTX_LIST(struct ptx_holder) holders;
     uint32_t *move_of;
-    uint8_t *wanted;                /* by PTX register: it may hold a variable */
-    uint32_t *holder_of;            /* by PTX register: 1 + its last holder, or 0 */
+    uint8_t *wanted;                /* by PTX register: whether it may hold a variable */
+    uint32_t *holder_of;            /* by PTX register: 1 + the last holder of the register, or 0 */
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
-    /* For one location list, by word. listed: twice the number, from 1, of the entry that contains the word, odd if the
-     * entry also contains the preceding word. at: 1 + the holder with the variable before the word, 0: none, PTX_NONE:
-     * another location. */
+    /* State for one location list, by word. listed: twice the number, from 1, of the entry that contains the word; odd
+     * if the entry also contains the preceding word. at: 1 + the holder that has the variable before the word, 0: none,
+     * PTX_NONE: another location. */
     uint32_t *listed, *at;
     PTX_LIST(uint32_t) its; /* registers of the variable */
 };
@@ -61,7 +61,7 @@ struct ptx_list_entry {
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* the flag prevents that cheaper steps continue with incomplete results */
+        pl->debug->budget = 0; /* the flag prevents cheaper steps from continuing with incomplete results */
         return false;
     }
     pl->debug->budget -= steps;
@@ -81,17 +81,17 @@ void ptx_debug_find_moves(struct ptx_placing *pl);
 /** Returns the symbol of the kernel parameter that entry @index describes, below its function's @root; PTX_NONE:
  *  none. */
 uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t index);
-/** Returns the register that @reg is a copy of if both are written once; PTX_NONE: none. */
+/** Returns the register of which @reg is a copy if both are written once; PTX_NONE: none. */
 uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg);
 /** Returns true for a register that is written once, with a literal or a copy of such a register: the allocator
  *  rematerialises the literal instead of keeping the register. */
 bool ptx_debug_literal(const struct ptx_placing *pl, uint32_t reg, uint64_t *value);
-/** Returns the location @offset in the function's local memory of LLVM; returns false if it has none. */
+/** Returns the location @offset in the function's local memory of LLVM; returns false if the function has none. */
 bool ptx_debug_frame_location(struct ptx_placing *pl, uint64_t offset, struct isa_var_location *location);
 
 /** Processes entry @n of a list, whose words are marked. */
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);
-/** Called after the last entry: finds locations that the list omits or gives wrongly. */
+/** Called after the last entry: finds locations that the list omits or gives incorrectly. */
 void ptx_debug_gaps(struct ptx_placing *pl);
 
 #endif

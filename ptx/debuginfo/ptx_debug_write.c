@@ -13,7 +13,7 @@ struct writing {
     struct ptx_module *module;
     struct ptx_debug *debug;
     struct isa_object *object;
-    PTX_LIST(uint32_t) work; /* entries to keep whose references are not processed yet */
+    PTX_LIST(uint32_t) work; /* entries to keep whose references have not been processed */
     PTX_LIST(struct isa_attr) attrs;
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
@@ -28,7 +28,7 @@ static void keep(struct writing *wr, uint32_t die)
         struct ptx_die *d = &wr->debug->dies.at[die];
 
         if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
-            return; /* reached the compile unit */
+            return; /* the walk has reached the compile unit */
         d->keep = true;
         *PTX_PUSH(wr->job, wr->work) = die;
     }
@@ -98,7 +98,7 @@ static void keep_children(struct writing *wr, uint32_t die)
         switch (debug->dies.at[i].tag) {
         case ISA_TAG_MEMBER:
             if (ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL)
-                break; /* a static member, which is not in the structure */
+                break; /* the member is static, and is not in the structure */
             keep(wr, i);
             break;
         case ISA_TAG_ENUMERATOR:
@@ -119,8 +119,8 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return location;
 }
 
-/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables. It has one location
- * if that offset is the same in all kernels, else one location for the code of each kernel. */
+/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables. The variable has one
+ * location if that offset is the same in all kernels, else one location for the code of each kernel. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
@@ -214,7 +214,7 @@ static const char *clean_text(struct writing *wr, const char *text)
     return copy;
 }
 
-/* Returns a number, or that of the expression "add it", as DWARF 2 writes offsets of members. */
+/* Returns a number, or the number in the expression "add it", as which DWARF 2 writes offsets of members. */
 static bool number_of(const struct writing *wr, const struct ptx_value *value, uint64_t *number)
 {
     const struct ptx_section *info = wr->debug->info;
@@ -283,7 +283,7 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
     *PTX_PUSH(wr->job, wr->attrs) = attr;
 }
 
-/* Converts the offset of a bit field, which DWARF 2 counts from the other end. */
+/* Converts the offset of a bit field, which DWARF 2 counts from the other end of the storage unit. */
 static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
 {
     const struct ptx_debug *debug = wr->debug;
