@@ -27,8 +27,10 @@ static const struct {
 static struct {
     lanewise_machine *machine;
     bool tried, stopped, finished;
-    volatile bool ending;   /* the program has called exit() */
-    volatile bool running;  /* a thread waits for the machine */
+    /* Written and read without the lock, in this order: a machine that `running` shows to be in lanewise_wait() is not changed by
+     * rt_recover(), which looks at `ending` first. */
+    _Atomic bool ending;    /* the program has called exit() */
+    _Atomic bool running;   /* a thread waits for the machine */
     bool strict;            /* faults end the run */
     bool hash;
     unsigned mhz;           /* clock rate of the GPU model; 0: nothing is timed */

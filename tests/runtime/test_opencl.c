@@ -646,6 +646,108 @@ static void several_threads_may_call(void **state)
     }
 }
 
+/** What several threads share: queues, a buffer and an event of the user. */
+struct shared {
+    cl_command_queue queues[2];
+    cl_mem mem;
+    cl_event gate;
+    pthread_mutex_t mutex;
+    unsigned called, threads; /* callbacks so far, threads so far */
+};
+
+static void CL_CALLBACK count_completion(cl_event event, cl_int status, void *context)
+{
+    struct shared *s = context;
+
+    (void)event;
+    pthread_mutex_lock(&s->mutex);
+    s->called += status == CL_COMPLETE;
+    pthread_mutex_unlock(&s->mutex);
+}
+
+/** Enqueues commands on shared queues, with events between threads; queries and releases objects meanwhile. */
+static void *sharing_main(void *argument)
+{
+    struct shared *s = argument;
+    unsigned me;
+    long wrong = 0;
+    cl_event last = NULL;
+
+    pthread_mutex_lock(&s->mutex);
+    me = s->threads++;
+    pthread_mutex_unlock(&s->mutex);
+    for (int round = 0; round < 25; round++) {
+        const char *text = "kernel void one(global int *out) { out[get_global_id(0)] = 1; }";
+        cl_command_queue own = s->queues[(me + (unsigned)round) % 2];
+        cl_event written, mapped;
+        cl_int error, value = round;
+        cl_uint count;
+        cl_program p;
+        int *at;
+
+        wrong += clEnqueueFillBuffer(own, s->mem, &value, 4, me * 64, 64, last != NULL, last != NULL ? &last : NULL, &written) != CL_SUCCESS;
+        wrong += clSetEventCallback(written, CL_COMPLETE, count_completion, s) != CL_SUCCESS;
+        if (last != NULL)
+            clReleaseEvent(last);
+        at = clEnqueueMapBuffer(s->queues[0], s->mem, CL_FALSE, CL_MAP_READ, me * 64, 64, 1, &written, &mapped, &error);
+        wrong += error != CL_SUCCESS;
+        if (round == 5 && me == 0)
+            wrong += clSetUserEventStatus(s->gate, CL_COMPLETE) != CL_SUCCESS;
+        if (round >= 6) { /* the other threads wait here for thread 0 */
+            wrong += clWaitForEvents(1, &s->gate) != CL_SUCCESS;
+            wrong += clWaitForEvents(1, &mapped) != CL_SUCCESS || at[15] != round;
+        }
+        wrong += clGetMemObjectInfo(s->mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL) != CL_SUCCESS;
+        wrong += clEnqueueUnmapMemObject(s->queues[0], s->mem, at, 0, NULL, NULL) != CL_SUCCESS;
+        clRetainMemObject(s->mem);
+        clReleaseMemObject(s->mem);
+        if (round % 8 == 0) {
+            p = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+            wrong += clBuildProgram(p, 0, NULL, NULL, NULL, NULL) != CL_SUCCESS;
+            clReleaseProgram(p);
+        }
+        clFlush(own);
+        clReleaseEvent(mapped);
+        last = written;
+    }
+    clReleaseEvent(last);
+    wrong += clFinish(s->queues[0]) != CL_SUCCESS || clFinish(s->queues[1]) != CL_SUCCESS;
+    return (void *)wrong;
+}
+
+static void several_threads_may_share_queues_and_events(void **state)
+{
+    struct shared s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[4];
+    cl_event gated;
+    cl_int error;
+
+    (void)state;
+    s.queues[0] = queue;
+    s.queues[1] = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
+    OK(error);
+    s.mem = buffer_of(256, NULL);
+    s.gate = clCreateUserEvent(context, &error);
+    OK(error);
+    OK(clEnqueueMarkerWithWaitList(s.queues[1], 1, &s.gate, &gated));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sharing_main, &s), 0);
+    for (int i = 0; i < 4; i++) {
+        void *wrong;
+
+        pthread_join(threads[i], &wrong);
+        assert_int_equal((long)wrong, 0);
+    }
+    OK(clWaitForEvents(1, &gated));
+    pthread_mutex_lock(&s.mutex);
+    assert_int_equal(s.called, 100);
+    pthread_mutex_unlock(&s.mutex);
+    OK(clReleaseEvent(gated));
+    OK(clReleaseEvent(s.gate));
+    OK(clReleaseMemObject(s.mem));
+    OK(clReleaseCommandQueue(s.queues[1]));
+}
+
 static void *launch_endless(void *kernel)
 {
     const size_t one = 1;
@@ -697,6 +799,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(released_handles_are_errors),
         cmocka_unit_test(an_overrun_is_reported_and_the_program_continues),
         cmocka_unit_test(several_threads_may_call),
+        cmocka_unit_test(several_threads_may_share_queues_and_events),
     };
     const char *lanewise = getenv("LANEWISE");
     char folder[4096];
