@@ -2,8 +2,8 @@
 /*
  * The public interface of emu/: a header for each subject. emu has no notion of cycles.
  *
- * A machine holds memory, programs and grids. A core holds resident blocks and their warps. An engine chooses
- * what runs next; only an engine starts, steps and frees blocks (MACHINE 5).
+ * A machine holds memory, programs and grids. A core holds resident blocks and their warps. An engine chooses which
+ * warp executes next; only an engine starts, steps and frees blocks (MACHINE 5).
  */
 #ifndef EMU_H
 #define EMU_H

@@ -13,9 +13,9 @@ struct emu_hook_filters;
 struct emu_icache;
 
 /**
- * Handler of an instruction. It executes the instruction for the warp's running split and continues with the
- * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the chain for an EMU_LEAVE_*
- * reason with w->di at the instruction to execute next.
+ * Handler of an instruction. It executes the instruction for the warp's running split, and continues with the next
+ * instruction (a tail call, or a return to the driver in LW_LOOP builds). It leaves the chain for an EMU_LEAVE_* reason
+ * with w->di at the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
@@ -29,8 +29,8 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* The members of the unions depend on the instruction. Instructions that work on tags use them for register indices
-     * (emu_compact_priv.h). Memory instructions use only td and ta. */
+    /* The members of the unions depend on the instruction. Instructions that work on tags use these members for
+     * register indices (emu_compact_priv.h). Memory instructions use only td and ta. */
     union {
         int32_t delta;  /* branch target, as a distance in instructions */
         struct { uint16_t td, ta; };
@@ -69,8 +69,8 @@ enum {
                       * other registers */
 };
 
-/** Operations of a prelude before its instruction: each listed source is copied to a scratch register,
- *  splatted or negated there, and the instruction reads the scratch register. */
+/** Operations of a prelude, which runs before its instruction: each listed source is copied to a scratch register and
+ *  is splatted or negated there; the instruction then reads the scratch register. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
     struct emu_handlers base;   /* handlers of the instruction itself */
@@ -85,7 +85,7 @@ struct emu_prelude {
     bool is_float;
 };
 
-/** A program decoded for a core; each core has its own copy, so that handlers can be patched. */
+/** A program decoded for a core. Each core has its own copy, so that its handlers can be patched. */
 struct emu_code {
     const struct emu_program *program;
     struct emu_dinsn *insn;      /* [program->count + 1]: the last entry is a bad-pc sentinel */
@@ -104,7 +104,7 @@ struct emu_code {
     struct emu_tag_insn *tag;    /* [count]; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: [count] plans of the instructions that need one; other entries are
                                   * zero */
-    uint8_t shape;               /* emu_plan_shape() of the blocks that the code is for */
+    uint8_t shape;               /* emu_plan_shape() of the blocks for which the code is decoded */
 };
 
 enum { EMU_NO_RPC = UINT32_MAX };
@@ -123,7 +123,8 @@ struct emu_program {
     struct isa_order_analysis *order; /* [function of the object], set for kernels */
     struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches with one, else EMU_NO_RPC */
-    uint32_t *rank;        /* [count + 1] isa_object_ranks(): order in which splits run under thread frontiers; NULL: that of the pcs */
+    uint32_t *rank;        /* [count + 1] isa_object_ranks(): order in which splits run under thread frontiers; NULL:
+                            * the order of the pcs */
     struct emu_program *next;
 };
 
@@ -135,10 +136,10 @@ const char *emu_program_location(const struct isa_object *object, uint32_t index
 struct emu_level {
     const char *name;
     unsigned level; /* 1, 3, 4 */
-    unsigned row_lanes; /* lanes to a multiple of which registers are padded */
-    unsigned vector_lanes; /* lanes of one host vector */
-    /** Selects the handlers of a decoded instruction (operands already filled in). Sets both to NULL when the
-     *  level has none for these modifiers: then *why is a clause for the message. */
+    unsigned row_lanes; /* registers are padded to a multiple of this number of lanes */
+    unsigned vector_lanes; /* number of lanes of one host vector */
+    /** Selects the handlers of a decoded instruction (operands already filled in). Sets both to NULL if the level has
+     *  no handler for these modifiers: *why is then a clause for the message. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* handlers of EMU_D_MODIFIED instructions */
@@ -150,8 +151,8 @@ struct emu_level {
                           struct emu_handlers *out);
     /** Fills a mask row from a lane mask. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
-    /** Returns the affine breaks: lanes l of 1 .. n - 2 whose word is not the mean of its neighbours' (modulo
-     *  2^32), where a row stops being affine. */
+    /** Returns the affine breaks: lanes l of 1 .. n - 2 whose word is not the mean of the words of its neighbours
+     *  (modulo 2^32), so that the row is not affine there. */
     uint64_t (*bends)(const uint32_t *row, unsigned n);
     /** Returns true if row[l] == value for all lanes of @lanes. */
     bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);

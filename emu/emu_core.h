@@ -11,7 +11,7 @@ struct emu_hw_ids {
     uint32_t warpid, nwarpid; /* warp slot and number of warp slots; default: among the block's own warps */
 };
 
-/** Callbacks from a core to its engine. A member that is NULL has the stated default. */
+/** Callbacks from a core to its engine. A member that is NULL has the default behaviour that its comment states. */
 struct emu_core_ops {
     uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* value of %clock; default: the block's
                                                                            * instruction count */
@@ -39,17 +39,17 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
 void emu_core_block_free(struct emu_core *core, unsigned slot);
 /** Returns the state of a warp, valid until its slot is freed. */
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
-/** Prefetches the state of a warp that is stepped soon. Any address is accepted. */
+/** Prefetches the state of a warp that will be stepped soon. Any address is accepted. */
 void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
  * Executes one instruction for some lanes of one split (the watched path).
  * @slot   a started block, @warp in it, @split the id of a ready split
- * @lanes  a non-empty subset of the split's; the rest remain as another split
+ * @lanes a non-empty subset of the split's lanes; the others remain as another split
  * @ev     filled on LW_OK
  * Errors: LW_ERANGE for bad arguments; LW_ESTATE when the split is not ready;
- *         LW_EAGAIN when an instruction that needs the *whole* split waits for the rest of a divided one.
- *         A guest fault is LW_OK with ev->kind == EMU_EV_FAULT, lanes left at the pc.
+ *         LW_EAGAIN if an instruction that needs the *whole* split waits for the other lanes of a divided split. A
+ *         guest fault is LW_OK with ev->kind == EMU_EV_FAULT; the lanes remain at the faulting pc.
  */
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
@@ -60,13 +60,13 @@ enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t
 /** Members of events that a core fills. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
-    /** For engines that only model time. Execution is the same, but an event has only these members: kind, core,
-     *  grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
-     *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. It has one outcome if
-     *  the warp is one split that continues, else none. Constant operands are not listed. An access has kind, space,
-     *  bytes, order, scope, cache, texture and lanes. If piece_count is not 0, it has the segments and no arrays, and
-     *  all lanes are in `space`. Otherwise it has the arrays `address` and `lane_space` (NULL: all lanes are in
-     *  `space`). If the machine's tags are not off, the event has further members. */
+    /** For engines that only model time. Execution is the same, but the core fills only these members of an event:
+     *  kind, core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
+     *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. The event has one
+     *  outcome if the warp is one split that continues, otherwise none. Constant operands are not listed. An access has
+     *  kind, space, bytes, order, scope, cache, texture and lanes. If an access has a piece_count other than 0, it has
+     *  segments and no arrays, and all lanes are in `space`. Otherwise the access has the arrays `address` and
+     *  `lane_space` (NULL: all lanes are in `space`). If the machine's tags are not off, the event has further members. */
     EMU_EVENT_ADDRESSES
 };
 /** For engines whose caches are not coherent: reports that emu_reg_write has given @lanes of the load @ev bytes that

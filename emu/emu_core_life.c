@@ -63,7 +63,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    /* there are many slots where blocks can wait for launches, and most are never used */
+    /* most of the many slots in which blocks can wait for launches are never used */
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);

@@ -37,7 +37,7 @@ struct emu_stop {
 };
 
 /** Observer of every event. While an observer is attached, runs execute the observed path. @on_event returns true to
- *  stop after this instruction. It must not change state. */
+ *  stop after this instruction, and must not change state. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
     struct emu_observer *next; /* next observer in the list of observers */
@@ -56,24 +56,24 @@ struct emu_engine_ops {
     /** Executes one instruction of the warp that the engine runs next. */
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
-    /** Executes one instruction of the given resident warp and split. EMU_STOP_BLOCKED with the reason in
-     *  stop->hang.detail when it cannot run. Breakpoints are ignored. */
+    /** Executes one instruction of the given resident warp and split. The stop is EMU_STOP_BLOCKED, with the reason in
+     *  stop->hang.detail, if the split cannot run. Breakpoints are ignored. */
     enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** Runs one rotation of all others: a time slice for each other warp and split of the block.
-     *  EMU_STOP_BLOCKED: the block makes no progress, but blocks that did not run might help it. */
+    /** Executes one rotation of the other warps: a time slice for each other warp and split of the block.
+     *  EMU_STOP_BLOCKED: the block makes no progress, but blocks that did not run could enable it to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** Resident warps in (grid, block, warp) order; blocks not yet started are listed with their entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
     bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
-    /** Finds core and slot of a resident block; creates its state if it has not started. */
+    /** Finds core and slot of a resident block; creates its state if the block has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** slot_of gets the slot number that a resident block, or one of its warps, has while it is resident; every replay
-     *  gives the same number. slot_at finds the holder of slot @number: it sets grid, block and (for EMU_SLOT_WARP)
-     *  warp of @place. */
+    /** slot_of gets the slot number of a resident block, or of one of its warps; every replay gives the same number.
+     *  slot_at finds the block or warp that has slot @number: it sets grid, block and (for EMU_SLOT_WARP) warp of
+     *  @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
@@ -87,12 +87,12 @@ struct emu_engine {
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
-    /** Number of host threads that `run` may use, initially 1. The functional engine gives each thread blocks
-     *  of its own when the kernel is block-order-free and there is no observer, listener, schedule log or
-     *  history, breakpoint, immediate text, scalar_rule warn, or stop_at. Otherwise everything runs in the
-     *  fixed order on the caller's thread; results, reports and text are the same. A grid that started on
-     *  several threads ends on them: what is attached to an interrupted run applies from the next grid on,
-     *  and steps are refused (LW_ESTATE). */
+    /** Number of host threads that `run` may use, initially 1. The functional engine gives each thread its own blocks
+     *  if the kernel is block-order-free and there is no observer, listener, schedule log or history, breakpoint,
+     *  immediate text, scalar_rule warn, or stop_at. Otherwise all blocks run in the fixed order on the caller's
+     *  thread; results, reports and text are the same. A grid that started on several threads ends on them: an observer
+     *  or breakpoint that is added during an interruption takes effect from the next grid on, and steps are refused
+     *  (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -112,26 +112,26 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and writes text that is due then. */
+/** Fills @stop for a step whose event was a fault, and writes the text that is due then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** Spin observer: observes blocks that make no progress, for engines with an order of their own. It proves that warps
- *  repeat a cycle for ever as long as shared and global memory do not change. It also records the locations that
+/** Spin observer: observes blocks that make no progress, for engines with their own order. The observer proves that
+ *  warps repeat a cycle for ever as long as shared and global memory do not change. It also records the locations that
  *  these warps read repeatedly. The engine destroys the observer when emu_core_progress() grows. */
 struct emu_spin_observer;
 /**
  * Creates a spin observer.
- * @tries    number of earlier observations that proved nothing: the more, the longer this one tries
- * @chosen   a debugger or a log chooses the splits that run: other splits are left out of the proof
- * Returns NULL without memory.
+ * @tries number of earlier observations that proved nothing: the more there were, the longer this one lasts
+ * @chosen a debugger or a log chooses the splits that run: the proof then leaves out other splits. Returns NULL without
+ * memory.
  */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
 /** Returns true if nothing can be proved of some warp: the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
-/** Returns true if no warp of the block can make progress, and enough of what they read was observed. Adds a
- *  new warp to the observation, if there is capacity. */
+/** Returns true if no warp of the block can make progress, and enough of their reads were observed. Adds a new warp to
+ *  the observation, if there is capacity. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
 /** Returns true if this warp is proved to repeat a cycle. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
@@ -139,8 +139,8 @@ bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned war
  *  running warp will make progress; NULL: no warp of the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
-/** Returns a count that grows with each step of the block whose progress is visible to others: a store that
- *  changes a byte of shared or global memory, an exit, text (MACHINE 4, Progress). */
+/** Returns a count that grows with each step of the block whose progress other warps can see: a store that changes a
+ *  byte of shared or global memory, an exit, text (MACHINE 4, Progress). */
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
 /** Returns true if a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
@@ -148,19 +148,19 @@ bool emu_core_can_run(const struct emu_core *core, unsigned slot);
 bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
-/** Sets or removes a breakpoint. It replaces the handler of the decoded instruction, so it costs nothing
- *  while none is set. Errors: LW_ERANGE when @pc is not an instruction. */
+/** Sets or removes a breakpoint. The breakpoint replaces the handler of the decoded instruction, so breakpoints cost
+ *  nothing while none is set. Errors: LW_ERANGE when @pc is not an instruction. */
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- native code --------------------------------------------------------------------------------- */
 
 /*
- * Native code of kernels, as emu sees it: a translator above emu turns a kernel into host code (native/), emu runs
- * it in place of its handlers where nothing observes the difference. There are two forms. Code for whole warps: all
- * lanes of the warp are live, active and in one split. Masked code executes the lanes of one split. Both work on the
- * warp's registers and on the machine's memory through a frame, and leave at any instruction, which the interpreter
- * then executes.
+ * Native code of kernels, as emu uses it: a translator above emu (native/) turns a kernel into host code, and emu
+ * executes this code instead of its handlers where no observer could see the difference. There are two forms. Code for
+ * whole warps requires that all lanes of the warp are live, active and in one split. Masked code executes the lanes of
+ * one split. Both work on the warp's registers and on the machine's memory through a frame. Both may leave at any
+ * instruction, which the interpreter then executes.
  */
 
 /** Global memory that an instruction's scattered lanes accessed last: [low, low + bytes), from the arena's start;
@@ -169,7 +169,7 @@ struct emu_native_window {
     uint64_t low, bytes;
 };
 
-/** What native code of a warp reads and writes. */
+/** State of a warp that native code reads and writes. */
 struct emu_native_frame {
     char *regs;              /* register file: vector register r at (first_row + r) * stride */
     uint32_t *s;             /* s0.. */
@@ -187,7 +187,7 @@ struct emu_native_frame {
     uint64_t *uniform;       /* [2 * 256]: base and step of uniform and affine registers, for native code itself */
     uint64_t limit;          /* instructions after which the code leaves at the next loop head; masked code never executes more */
     uint64_t mask;           /* masked code: lanes of the split */
-    uint64_t alone;          /* masked code: not 0: the warp has no other split */
+    uint64_t alone;          /* masked code: not 0 if the warp has no other split */
     /* Results. */
     uint64_t retired;        /* warp instructions executed */
     uint64_t loads, stores;  /* of these, loads and stores that emu_native_execute() has not counted */
@@ -196,8 +196,8 @@ struct emu_native_frame {
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3 };
 
-/** Functions that native code calls. They return false if the instruction would fault or is not simple: native code
- *  then leaves before it, with nothing changed. */
+/** Functions that native code calls. The functions return false if the instruction would fault or is not simple: native
+ *  code then leaves before the instruction, with nothing changed. */
 
 /** Executes instruction @index, which is not a control instruction, by its handlers on the warp's registers. */
 bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
@@ -210,7 +210,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t off
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
-/** What native code of a kernel is for. */
+/** Properties of the kernel and blocks for which native code is requested. */
 struct emu_native_request {
     const struct isa_object *object;
     const struct isa_insn *insn; /* [insn_count], of the program */
@@ -219,7 +219,7 @@ struct emu_native_request {
     unsigned width;
     uint32_t block[3];           /* threads of a block in each dimension */
     uint32_t stride, first_row;  /* register file */
-    unsigned vregs;              /* vector registers that the kernel's warps have */
+    unsigned vregs;              /* number of vector registers that the kernel's warps have */
     bool masked;                 /* masked code */
 };
 
@@ -241,15 +241,15 @@ struct emu_native_kernel {
 struct emu_native {
     /** Returns the code for @request, which belongs to the translator and stays valid; NULL: there is none. */
     const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request);
-    /** Masked code of a kernel is requested when warps that are not whole have reached entries this often: many kernels
-     *  never diverge. */
+    /** Masked code of a kernel is requested after warps that are not whole have reached entries this often, because
+     *  many kernels never diverge. */
     uint32_t masked_after;
 };
 
-/** Lets the machine's functional engine use native code. NULL: the interpreter executes everything. @native is
+/** Lets the machine's functional engine use native code. NULL: the interpreter executes all instructions. @native is
  *  borrowed. */
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native);
-/** Returns the instructions that native code has executed, for statistics and tests. */
+/** Returns the number of instructions that native code has executed, for statistics and tests. */
 uint64_t emu_machine_native_instructions(const struct emu_machine *machine);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event of one warp instruction (MACHINE 5): what a step did. */
+/* The event of one warp instruction (MACHINE 5), which describes the effects of a step. */
 #ifndef EMU_EVENT_H
 #define EMU_EVENT_H
 
@@ -132,7 +132,7 @@ struct emu_event {
     /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* lanes: the split's, exec, guard, and those where all three hold */
+    /* lanes of the split, exec, guard, and the lanes that are in all three */
     uint64_t split_lanes, exec, guard, effective;
     /* control flow */
     const struct emu_outcome *outcomes;

@@ -25,7 +25,8 @@ struct emu_fault {
     uint32_t grid;         /* sequence number */
     uint64_t block;        /* linear index */
     unsigned warp;         /* index in the block */
-    char detail[200];      /* clause for the message: which allocation, how far outside, which rule */
+    char detail[200];      /* clause for the message, such as the allocation, the distance outside it, or the violated
+                            * rule */
 };
 /** Returns the kind of access by the instruction at the fault's pc: "load", "store" or "atomic". */
 const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);

@@ -40,27 +40,27 @@ struct emu_grid {
     } parent;
     uint64_t stream; /* a stream of the parent's block; 0: that block's default stream. Groups are in no stream */
     uint64_t buffer; /* parameter buffer that is freed when the launch is complete; 0: none */
-    /** For launches that are not complete: the launching grid, the kernel that a group is aggregated into (or
-     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. It is the launching
-     *  grid for a launch that waits for the end of that grid's blocks. */
+    /** Links of launches that are not complete: the launching grid, the kernel into which a group is aggregated (or
+     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. It is the launching grid
+     *  for a launch that waits for the end of that grid's blocks. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
-    struct emu_block *launcher_block; /* launching block; its memory may hold another block by now */
+    struct emu_block *launcher_block; /* launching block; its memory may hold another block now */
     uint32_t pending_children, pending_groups; /* incomplete launches by this grid; incomplete groups aggregated
                                                 * into it */
     uint32_t held_launches; /* launches by this grid that wait for the end of its blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
-    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, of which those after the parameters are zero. NULL: a later
-     * launch has got the memory */
+    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes; the bytes after the parameters are zero. NULL: a
+     * later launch has got the memory */
     const uint8_t *bank0;
     unsigned bank0_valid; /* number of bytes in use */
     struct emu_grid *next, *previous;
-    /** For emu only: links in the list of launches that may start and in the index of streams. */
+    /** Used only by emu: links in the list of launches that may start, and in the index of streams. */
     struct {
         struct emu_grid *next, *previous, *stream;
         bool may_start, ends_stream;
     } queue;
 };
-/** Returns true if all blocks of the grid have ended, and so have all launches by it or aggregated into it. */
+/** Returns true if all blocks of the grid have ended, and all launches by it or aggregated into it are complete. */
 static inline bool emu_grid_complete(const struct emu_grid *grid)
 {
     return grid->blocks_ended == grid->block_count && grid->pending_children == 0 &&
@@ -71,7 +71,7 @@ static inline bool emu_grid_was_resident(const struct emu_grid *grid, uint64_t b
 {
     return grid->placed == NULL ? block < grid->blocks_placed : (grid->placed[block / 64] >> block % 64 & 1) != 0;
 }
-/** Records that an engine has made @block resident, which was not resident before. Errors: LW_ENOMEM. */
+/** Records that an engine has made @block resident for the first time. Errors: LW_ENOMEM. */
 enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, struct lw_error *err) LW_MUST_CHECK;
 /** Checks sizes against the kernel's and machine's limits and queues the grid.
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
@@ -80,9 +80,9 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 /** Returns the first grid that is not complete; NULL: idle. A host launch precedes the launches that it
  *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
-/** Drops all launches that are not complete, those of the device included, and the text that they have printed and that was not
- *  written yet. Memory, programs and completed launches remain. Called after the engine that ran them was destroyed, and before
- *  another one is created. */
+/** Drops all launches that are not complete, including launches by the device, and their printed text that has not been
+ *  written. Memory, programs and completed launches remain. Called after the engine that ran these launches was
+ *  destroyed, and before another engine is created. */
 void emu_grids_abandon(struct emu_machine *machine);
 /** Returns the grid with a sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);

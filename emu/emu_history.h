@@ -8,20 +8,19 @@
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
 /**
- * A schedule log has the order of execution, and the host steps and edits in between. This is enough to repeat the run
- * exactly. While a log is attached to a machine, emu records host steps, edits, blocks that an engine starts and frees,
- * steps of its warps, and non-deterministic inputs. The functional engine's fixed order is recorded as such, so a plain
- * run takes a few bytes.
+ * A schedule log has the order of execution, and the host steps and edits in between. This information is enough to
+ * repeat the run exactly. While a log is attached to a machine, emu records host steps, edits, blocks that an engine
+ * starts and frees, steps of its warps, and non-deterministic inputs. The functional engine's fixed order is recorded
+ * as a whole, so a plain run takes a few bytes.
  */
 struct emu_log;
 /** Creates an empty log of everything that @machine does from now on. A log that is to be saved must be
  *  created before programs are loaded. Errors: LW_ESTATE when the machine already has a log. */
 enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Opens a saved log (@size bytes at @data; @name in messages), to be replayed by emu_engine_replay_create on
- *  a machine that is still empty. The host repeats its steps as when the log was recorded; a step that
- *  differs fails with LW_EINPUT and a message. Errors: LW_EFORMAT, LW_EUNSUPP (version), LW_EINPUT (other
- *  options). */
+/** Opens a saved log (@size bytes at @data; @name in messages), to be replayed by emu_engine_replay_create on a machine
+ *  without programs and launches. The host repeats the steps that it made when the log was recorded; a step that
+ *  differs fails with LW_EINPUT and a message. Errors: LW_EFORMAT, LW_EUNSUPP (version), LW_EINPUT (other options). */
 enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
                             size_t size, struct emu_log **out, struct lw_error *err)
     LW_MUST_CHECK;
@@ -30,9 +29,9 @@ void emu_log_destroy(struct emu_log *log);
 /** Writes the log to a file; must be called before the engine is destroyed. */
 enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_error *err)
     LW_MUST_CHECK;
-/** Checks that a replay ended where the log ends. Errors: LW_EINPUT. */
+/** Checks that a replay has ended at the end of the log. Errors: LW_EINPUT. */
 enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err) LW_MUST_CHECK;
-/** Creates an engine that executes the machine's log, and after its end the fixed order. Errors: LW_ESTATE
+/** Creates an engine that executes the machine's log and, after the end of the log, the fixed order. Errors: LW_ESTATE
  *  when the machine has no log. */
 enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
                                         struct lw_error *err) LW_MUST_CHECK;
@@ -47,7 +46,7 @@ struct emu_history_options {
     /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. Called when the
      *  host has taken steps since the last call. Returns false without memory. */
     bool (*save_host)(void *context, void **data, size_t *size);
-    /** Restores that state and drops what the host did later. */
+    /** Restores that state and drops the host's later steps. */
     void (*load_host)(void *context, const void *data, size_t size);
     /** Called when an edit in the past has dropped the later history. May be NULL. */
     void (*forgotten)(void *context);
@@ -56,17 +55,17 @@ struct emu_history_options {
 /**
  * Starts recording history: snapshots and a schedule log (the machine's, or a new one) of everything that
  * @engine does from now on. While the machine is in the past, the engine replays the recording: run, step and
- * step_warp follow the log up to its end, and print nothing again. An edit there drops the later history.
- * Destroy the history before engine and machine.
+ * step_warp follow the log up to its end, and print nothing again. An edit in the past drops the later history. Destroy
+ * the history before engine and machine.
  * Errors: LW_EUNSUPP when the engine does not support history.
  */
 enum lw_status emu_history_create(struct emu_engine *engine,
                                   const struct emu_history_options *options,
                                   struct emu_history **out, struct lw_error *err) LW_MUST_CHECK;
 void emu_history_destroy(struct emu_history *history);
-/** Moves the machine to the state after @instructions retired warp instructions and everything that was done
- *  before the next one; UINT64_MAX: to the end of history. Nothing is printed; observers and breakpoints are
- *  ignored. Errors: LW_ERANGE, with the reason, for a count outside the recorded range. */
+/** Moves the machine to the state after @instructions retired warp instructions, including all host steps before the
+ *  next instruction; UINT64_MAX: to the end of history. Nothing is printed; observers and breakpoints are ignored.
+ *  Errors: LW_ERANGE, with the reason, for a count outside the recorded range. */
 enum lw_status emu_history_goto(struct emu_history *history, uint64_t instructions,
                                 struct lw_error *err) LW_MUST_CHECK;
 struct emu_history_info {
@@ -78,16 +77,16 @@ struct emu_history_info {
     const char *why; /* reason why no earlier history is recorded; "" if history starts where it was created */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
-/** Moves to @from and replays to @to, reporting every instruction to @observer alone, which stops the replay
- *  by returning true. */
+/** Moves to @from and replays to @to. Every instruction is reported only to @observer, which stops the replay by
+ *  returning true. */
 enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
                                 struct emu_observer *observer, struct lw_error *err)
     LW_MUST_CHECK;
 
 /* ---- checkpoints (docs/reference/history-files.md) ------------------------------------------------------- */
 
-/** Saves the state of @engine and its machine, with @host_bytes of the host's own, to a file; a partial file
- *  is never left. Errors: LW_EUNSUPP, LW_ESTATE (running on threads), LW_EIO. */
+/** Saves the state of @engine and its machine, with @host_bytes of the host's state, to a file; on an error no partial
+ *  file remains. Errors: LW_EUNSUPP, LW_ESTATE (running on threads), LW_EIO. */
 enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, size_t host_bytes,
                                    const char *path, struct lw_error *err) LW_MUST_CHECK;
 /**

@@ -5,7 +5,7 @@
 
 #include "emu/emu_event.h"
 
-/** The instruction that a warp is about to execute. Borrowed for the time of a call. */
+/** The instruction that a warp is about to execute. Borrowed for the duration of a call. */
 struct emu_hook_site {
     struct emu_core *core;
     const struct emu_grid *grid;
@@ -36,7 +36,7 @@ enum emu_addr_form { EMU_ADDR_GATHER, EMU_ADDR_CONTIGUOUS, EMU_ADDR_UNIFORM, EMU
  */
 struct emu_access_record {
     uint64_t lanes, base;
-    uint32_t index, tag; /* the instruction; tag of its filter (emu_hook_filter.tag) */
+    uint32_t index, tag; /* the instruction; the tag of its filter (emu_hook_filter.tag) */
     uint16_t slot, warp;
     uint8_t count, scale, form; /* enum emu_addr_form; count is at least 2, except for EMU_ADDR_GATHER */
     bool store;
@@ -71,26 +71,26 @@ struct emu_hook_filter {
 /** A memory instruction before it is executed; its addresses are not checked yet. A scalar load is an access
  *  of the lowest lane. */
 struct emu_hook_access {
-    struct emu_hook_site at;   /* at.lanes: lanes that access memory, not 0 */
+    struct emu_hook_site at;   /* at.lanes: the lanes that access memory; never 0 */
     enum emu_access_kind kind;
     enum isa_space space;      /* the instruction's space, which may be ISA_SPACE_GENERIC */
     unsigned bytes;            /* bytes that each lane accesses */
     unsigned piece_count;      /* number of segments in `piece`; 0: the addresses are in `address` */
     struct emu_addr_segment piece[2]; /* the lanes as at most two segments */
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
-    /** All 0 at the call. The callback may fill it in: this instruction then needs no callback while all its lanes are
-     *  in that range, until emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split
-     *  is set, another split than at the last callback is not filtered, and neither is a new warp, except in local
-     *  memory. Filters are used only while one host thread runs. */
+    /** All members are 0 at the call. The callback may fill in the filter: this instruction then needs no callback
+     *  while all its lanes are in that range, until emu_hooks_invalidate_filters. A warp in single steps is not
+     *  filtered. Unless ignore_split is set, the filter does not apply to a split other than that of the last callback,
+     *  and to a new warp, except in local memory. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**
- * Callbacks for instructions on the fast path, on every engine. All members must be set. They are called on
+ * Callbacks for instructions on the fast path, on every engine. All members must be set. The callbacks are called on
  * the thread that runs the block, and may change the machine only by emu_hooks_single_step.
  */
 struct emu_hooks {
-    /** Called at decoding. Returns true to request a call before this instruction: on_access for memory
-     *  instructions, else on_insn. */
+    /** Called at decoding. Returns true to request a call before this instruction: on_access for memory instructions,
+     *  on_insn for others. */
     bool (*wants)(struct emu_hooks *hooks, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn);
     void (*on_insn)(struct emu_hooks *hooks, const struct emu_hook_site *site);
@@ -101,7 +101,7 @@ struct emu_hooks {
      *  returns true to end single steps. */
     void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
-    /** A block has got a slot (@begins), or leaves it. */
+    /** A block has been given a slot (@begins), or leaves its slot. */
     void (*on_block)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins);
     /** CTA barrier @id of a block completes. lanes[warp] are the lanes that have arrived; the waiting lanes continue. */
     void (*on_cta)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
@@ -110,21 +110,21 @@ struct emu_hooks {
     void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
     /** A replay, during which no callback is called, has ended. @unchanged: the machine is in the state in which the
-     *  replay began, but no warp is in single steps. Otherwise the past was edited, and what the callbacks recorded
-     *  belongs to a run that no longer exists. */
+     *  replay began, but no warp is in single steps. Otherwise the past was edited, and the callbacks' records belong
+     *  to a run that no longer exists. */
     void (*on_replay_end)(struct emu_hooks *hooks, bool unchanged);
     /** A debugger, or the replayed log of a run with one, has set the pc of lanes. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** Sets the hooks, one set for each machine. They are borrowed until they are replaced or the machine ends; NULL:
- *  none. Hooks alone do not keep the run on one thread: register a listener (emu_machine_add_listener) as well.
+/** Sets the hooks, one set for each machine. They are borrowed until they are replaced or the machine is destroyed;
+ *  NULL: none. Hooks alone do not limit the run to one thread: also register a listener (emu_machine_add_listener).
  *  Errors: LW_ESTATE if the machine has executed an instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Drops all filters that on_access set. */
 void emu_hooks_invalidate_filters(struct emu_machine *machine);
-/** Enables or disables the call before instruction @index of @program, one that the hooks `want`. In code
- *  that is decoded later the call is enabled. */
+/** Enables or disables the call before instruction @index of @program, for which the hooks' function `want` returned
+ *  true. In code that is decoded later, the call is enabled. */
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on);
 /** Switches single steps of a resident warp on or off, from its next instruction on. */
 void emu_hooks_single_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);

@@ -53,8 +53,8 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
                    near ? "'?" : "");
 }
 
-/* Reserves global memory of the requested size, or fails. If the size is the default, which no user chose,
- * reserves what the host's limits (ulimit -v) permit. Results do not depend on it. */
+/* Reserves global memory of the requested size, or fails. If the size is the default, which no user chose, reserves as
+ * much as the host's limits (ulimit -v) permit. Results do not depend on the reserved size. */
 static enum lw_status memory_init(struct emu_machine *machine, struct lw_error *err)
 {
     enum { LEAST_BYTES = 1 << 28 };
@@ -274,7 +274,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
             const struct emu_block *block = &core->block[b];
             if (!block->in_use || block->ended)
                 continue;
-            /* counts of warps that still run have not been added yet */
+            /* the counts of warps that still run have not been added yet */
             for (unsigned w = 0; w < block->warp_count; w++)
                 emu_warp_count(&block->warp[w], out);
             if (block->retired == 0) { /* placed, or created for a debugger: the block has not begun */

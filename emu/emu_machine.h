@@ -102,8 +102,8 @@ struct emu_machine_listener {
     struct emu_machine_listener *next; /* next listener in the list of listeners */
 };
 
-/** Filter that lets memory instructions continue without their faulting lanes, on every engine. It is called
- *  where the engine has no emu_core_ops.skip_fault, or where that function returned false. */
+/** Filter that lets memory instructions continue without their faulting lanes, on every engine. The filter is called if
+ *  the engine has no emu_core_ops.skip_fault, or if that function returned false. */
 struct emu_fault_filter {
     /** Returns true to drop the stores of the faulting lanes and let their loads return @read_value in each
      *  32-bit register. @fault is borrowed for the time of the call. */
@@ -120,7 +120,7 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 /** Sets the fault filter, one for each machine; borrowed until replaced or the machine ends; NULL: none. It is called
- *  on the thread that runs the block. A filter alone does not keep the run on one thread: register a listener as well.
+ *  on the thread that runs the block. A filter alone does not limit the run to one thread: also register a listener.
  *  During replay (emu_machine_is_replaying) it is called again and must return the same answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests, for hooks, filters and listeners, that the engine stops after the current instruction

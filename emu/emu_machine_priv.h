@@ -7,10 +7,10 @@
 #include "emu/memory/emu_memory_priv.h"
 #include "emu/print/emu_print_priv.h"
 
-/** State of a direct switch: a warp whose slice ends inside its handler chain switches to the next one of its
- *  block's rotation without a return to the engine (emu_switch_to_next_warp). */
+/** State of a direct switch: a warp whose slice ends inside its handler chain switches to the next warp of its block's
+ *  rotation without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
-    uint64_t until;    /* core->retired that no direct switch may pass; 0: direct switches are not allowed */
+    uint64_t until;    /* value of core->retired up to which direct switches are allowed; 0: they are not allowed */
     uint64_t launches; /* machine->launch_changes when direct switches were allowed */
     uint64_t start;    /* w->retired at the start of the last slice after a direct switch */
     uint32_t quantum;  /* length of each slice */
@@ -20,7 +20,8 @@ struct emu_warp_switch {
 /** One form of the native code of a core's grid: for whole warps, or masked. */
 struct emu_native_form {
     const struct emu_native_kernel *kernel; /* NULL: none */
-    struct emu_native_gain {                /* [entries], owned: what native code executed from an entry on */
+    struct emu_native_gain {                /* [entries], owned: instructions that native code executed from an entry
+                                             * on */
         uint32_t visits, instructions;      /* of the last visits; UINT32_MAX instructions: the entry is not used */
     } *gain;
     uint32_t gains;
@@ -28,11 +29,11 @@ struct emu_native_form {
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
-    uint32_t requests;                      /* how often masked code was missing */
+    uint32_t requests;                      /* number of times that masked code was missing */
     bool masked_done;                       /* masked code was requested */
-    const struct emu_grid *grid;            /* grid that native code was requested for last; with its sequence number */
+    const struct emu_grid *grid;            /* last grid for which native code was requested, with its sequence number */
     uint64_t sequence;
-    uint64_t until;                         /* core->retired up to which native code may run; 0: not at all */
+    uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
@@ -50,10 +51,10 @@ struct emu_core {
     void *context;
     struct emu_block *block; /* [slots] */
     unsigned slots;
-    unsigned slots_used;     /* number of first slots that have ever held a block */
+    unsigned slots_used;     /* number of slots, from the first on, that have ever held a block */
     struct emu_code **code;  /* decoded copies, one for each program in use; owned */
     unsigned code_count, code_capacity;
-    unsigned free_hint;      /* slot to try first */
+    unsigned free_hint;      /* first slot to try */
     const struct emu_level *level;
     struct emu_warp_switch hand;
     struct emu_core_native native;
@@ -61,7 +62,7 @@ struct emu_core {
     struct emu_text_buffer text_capacity;
     struct emu_warp_template *warp_template;      /* template of the warps of the grid whose block started last */
     struct emu_tag_step *tag_step;    /* shadow mode: tags of the instruction being executed */
-    bool helper;           /* core of an additional host thread: guests do not count it */
+    bool helper;           /* core of an additional host thread; guests do not see it */
     struct emu_nondet_log *answers; /* non-deterministic inputs of a replay, or NULL */
     struct emu_block_vector *block_vector; /* plan of the kernel whose blocks started last, or NULL */
     bool notes_itself;       /* the core's engine writes the schedule log, so the core does not */
@@ -128,7 +129,7 @@ struct emu_machine {
 
 /** Notifies the machine's listeners. */
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event);
-/** Begin and end a replay. At the end the machine is in the state before the replay (@same), or in another state.
+/** Begin and end a replay. At the end the machine is in the state before the replay (@same) or in another state.
  *  Repeated calls have no further effect. */
 void emu_machine_begin_replay(struct emu_machine *machine);
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
@@ -137,8 +138,7 @@ void emu_block_launches_done(struct emu_block *block);
 /** Gets the name of the allocation that contains @address; empty without allocation or name. */
 void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);
 
-/** Returns true if a checker requested a stop after the instruction that was executed, and clears the
- *  request. */
+/** Returns true if a checker requested a stop after the instruction just executed, and clears the request. */
 static inline bool emu_consume_halt_request(struct emu_machine *machine)
 {
     bool halt = machine->halt;
@@ -150,7 +150,7 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
 /** Adds one to a count of a grid, which other cores may do concurrently. Returns the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* a locked addition waits for all earlier stores: 60 ns after the stores of a new block */
+    /* an addition with a lock prefix waits for all earlier stores: 60 ns after the stores of a new block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

@@ -33,8 +33,8 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
-/** Finds the allocation, live or freed, that contains @address, or the nearest below it (then *inside is
- *  false). Returns false when there is none. */
+/** Finds the allocation, live or freed, that contains @address, or else the nearest allocation below @address (*inside
+ *  is then false). Returns false when there is none. */
 bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
                        struct emu_allocation *out, bool *inside);
 unsigned emu_allocation_count(const struct emu_machine *machine);
@@ -42,9 +42,9 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
 /** Returns the allocation that contains @address for direct access by the host, at the address that the device uses.
- *  Its pages count as written from now on, and no listener is notified of the host's accesses. Returns NULL if no
- *  live allocation contains @address, or if the memory of this machine has other addresses on the host (only one
- *  machine of a process has the same addresses). */
+ *  The pages of the allocation count as written from now on, and no listener is notified of the host's accesses.
+ *  Returns NULL if no live allocation contains @address, or if the memory of this machine has other addresses on the
+ *  host (only one machine of a process has the same addresses). */
 void *emu_global_share(struct emu_machine *machine, uint64_t address);
 /** Copies inside global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE with address. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
@@ -75,7 +75,7 @@ enum { EMU_TEXTURE_BYTES = 32 };
 enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
                                 const struct emu_texture *texture, struct lw_error *err)
     LW_MUST_CHECK;
-/** Reads a descriptor. Returns false if there is none at @handle, or it is not bound. */
+/** Reads a descriptor. Returns false if there is no texture at @handle, or if it is not bound. */
 bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct emu_texture *out);
 
 /** Computes hash_mem of MACHINE 4: live global allocations in address order, and printed text. */

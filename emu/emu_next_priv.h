@@ -3,8 +3,8 @@
  * Ends of handlers, and marks of their lane loops.
  *
  * In normal builds a handler jumps to the next one: a tail call, which gcc (-O2 and up) compiles to a jump.
- * Where calls are not compiled to jumps (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to
- * a driver that runs w->di while w->leave == 0.
+ * If calls are not compiled to jumps (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a driver
+ * that runs w->di while w->leave == 0.
  */
 #ifndef EMU_NEXT_PRIV_H
 #define EMU_NEXT_PRIV_H
@@ -52,7 +52,7 @@
     } while (0)
 #endif
 
-/** End of handlers that are in both chains. */
+/** End of a handler that is in both chains. */
 #define EMU_NEXT(w, di)                                                               \
     do {                                                                              \
         if ((w)->full)                                                                \

@@ -44,17 +44,17 @@ void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict
 /** The name of a reason: "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
 
-/** The address that site @site, which is accepted, accesses at @thread. */
+/** Returns the address that the accepted site @site accesses at @thread. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
 /** Gets the iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops
- *  around @loop. If the loop has other exits, the result is an upper limit. Returns false if the iterations are not
+ *  around @loop. If the loop has other exits, the result is an upper bound. Returns false if the iterations are not
  *  known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
 /** Ids that an address depends on: a set of bits. */
 enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
 unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
-/** Returns how often slices were evaluated so far. */
+/** Returns the number of slice evaluations so far. */
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
 /** An address in the first iteration of all loops as constant + sum of ids by factors, modulo 2^64, for all threads of the
@@ -67,11 +67,12 @@ struct emu_predict_affine {
 bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
 
 enum { EMU_RECT_LINE = 128 }; /* bytes */
-/** Rectangle in an array: columns are cache lines, rows are the array's rows. Without lines (w or h 0): empty. */
+/** Rectangle in an array: columns are cache lines, rows are the array's rows. A rectangle without lines (w or h is
+ *  0) is empty. */
 struct emu_rect {
     uint32_t x, y, w, h;
 };
-/** Returns the number of lines that both rectangles have. */
+/** Returns the number of lines that are in both rectangles. */
 uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
 /** Shape of an array, if it is known from another source than the launch. */
@@ -81,14 +82,14 @@ struct emu_predict_shape {
 };
 enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* flags: count stores, too; evaluate the last iterations of
                                                           * loops, too */
-/** Lines that block @ctaid accesses in array @array by its first and last threads. Returns false if no site of the
- *  array counts. */
+/** Gets the lines that block @ctaid accesses in array @array by its first and last threads. Returns false if no site of
+ *  the array counts. */
 bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
 /** An array in one launch. */
 struct emu_predict_array {
     uint64_t base;  /* address of the array's first whole line */
-    uint64_t pitch; /* bytes a row; 0: one row */
+    uint64_t pitch; /* bytes from row to row; 0: there is one row */
     /* used: the prediction counts sites of the array. by_block: the address of one of these sites depends on the
      * block */
     bool used, by_block;
@@ -96,8 +97,8 @@ struct emu_predict_array {
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);
 /** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that
- *  emu_predict_range evaluates. It may be called several times for a line, and is not called for a line outside the
- *  array. */
+ *  emu_predict_range evaluates. The callback may be called several times for a line, and is never called for a line
+ *  outside the array. */
 void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
                         const struct emu_predict_shape *shape, unsigned flags,
                         void (*each)(void *context, uint32_t x, uint32_t y), void *context);

@@ -28,12 +28,12 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 /** Returns true if no instruction marked global *observes* is reachable from the kernel's entry (MACHINE 4). */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
-/** Returns the analysis of the order that a kernel needs, with its reason; borrowed. */
+/** Returns the analysis of the order that a kernel needs, with the reason; borrowed. */
 const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
-/** Prints the host code of the first instruction of @object's text, as this machine would run it: the handler
- *  for all lanes and the masked one. Errors: as emu_program_load; LW_EUNSUPP on a processor whose code cannot
- *  be shown. */
+/** Prints the host code of the first instruction of @object's text as this machine would execute it: the handler for
+ *  all lanes, and the masked handler. Errors: as emu_program_load; LW_EUNSUPP on a processor whose code cannot be
+ *  shown. */
 enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
                               struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 

@@ -43,9 +43,9 @@ bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
 /** State of CTA barrier @id when lanes[warp] complete it. */
 struct emu_barrier_arrivals {
     bool all;     /* all live lanes of the block have arrived */
-    bool one_pc;  /* the lanes wait at one pc */
+    bool one_pc;  /* all lanes wait at one pc */
     bool counted; /* the barrier has an arrival count */
-    bool orders_shared, orders_global; /* every instruction at which lanes wait orders this memory */
+    bool orders_shared, orders_global; /* every instruction at which lanes wait orders this memory space */
     uint64_t pc;  /* pc of one of these instructions */
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
@@ -57,26 +57,26 @@ unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned wa
 struct emu_stack_view {
     uint64_t pc, rpc; /* rpc 0: no reconvergence pc */
     uint64_t lanes;
-    int depth;        /* number of calls it is in, counted from the kernel */
+    int depth;        /* number of calls around the entry, counted from the kernel */
 };
-/** Gets the entries of the `stack` engine, bottom first. Returns their number, of which at most @room are
- *  filled; 0 under other engines. */
+/** Gets the entries of the `stack` engine, bottom first. Returns the number of entries, of which at most @room are
+ *  filled in; 0 under other engines. */
 unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stack_view *out, unsigned room);
 /** Gets pc and split of a lane. Returns false when the lane is not live. */
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out);
-/** Returns the lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
+/** Returns the lanes whose barrier register @reg holds the same group as the register of @lane; 0: there are none. */
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 
 /** Read and write registers. The value of a V register is the word of the lane, of an S register the word of the warp,
- *  of a P register a mask of lanes, and of an SP register one bit. exec is S 126:127. The functions return false when
+ *  of a P register a mask of lanes, and of an SP register one bit. exec is S 126:127. The functions return false if
  *  there is no such register or lane. Registers of dead lanes may be read. */
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);
-/** Gets the tag of a vector register; V with the tags off. Returns false when there is no such register. */
+/** Gets the tag of a vector register; V if tags are off. Returns false when there is no such register. */
 bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
                  struct emu_tag *out);
 bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
@@ -86,13 +86,11 @@ bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
 bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value);
 /**
- * Moves a lane to @pc, an instruction of the function that it is in, for a debugger.
- * @alone  moves only the lane, which becomes a split of its own if it ran with others. Else its
- *         whole split moves.
- * Errors: LW_ERANGE for a lane that is not live or a @pc that is no instruction of its function;
- *         LW_ESTATE where the lane waits, or moves alone while exec does not cover the live lanes;
- *         LW_EUNSUPP for a lane alone on an engine that keeps the lanes of a split together. On an
- *         error nothing has moved.
+ * Moves a lane to @pc, an instruction of its current function, for a debugger. If @alone is set, moves only this lane,
+ * which becomes a split of its own if it ran with others. Otherwise moves its whole split.
+ * Errors: LW_ERANGE for a lane that is not live, or a @pc that is not an instruction of its function; LW_ESTATE if the
+ *         lane waits, or if it would move alone while exec does not cover the live lanes; LW_EUNSUPP for a single lane
+ *         on an engine that keeps the lanes of a split together. On an error nothing has moved.
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);
@@ -108,8 +106,8 @@ struct emu_argument {
     uint32_t offset, size_bytes;
 };
 /**
- * Lists the arguments that printf would read, in order: widths and precisions of `*` too, a vector as one; a
- * string's pointer and not its bytes.
+ * Lists the arguments that printf would read, in order: also widths and precisions of `*`; a vector is one argument,
+ * and a string is its pointer without its bytes.
  * @format, @args generic addresses as the lane sees them
  * @out            capacity @limit
  * Returns their number. Arguments after the first @limit, or after one that cannot be read, are left out. The

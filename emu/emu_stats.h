@@ -8,8 +8,8 @@
 /** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts
  *  what the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
-    /* Instructions on vector registers, by the tags of their sources: [0] all sources are U, [1] all are U or A, [2] at
-     * least one is V. */
+    /* Instructions on vector registers, by the tags of their sources: [0] all sources are U, [1] all sources are U or
+     * A, [2] at least one source is V. */
     uint64_t instructions[3];
     uint64_t reads[3], writes[3]; /* accesses to vector registers, by tag (writes: the tag after them) */
     uint64_t addresses[3];        /* addresses of memory instructions, by tag */
@@ -18,8 +18,8 @@ struct emu_tag_stats {
      * (docs/explanation/uniform-affine.md); register banks that their bases and deltas take, and that lane
      * vectors take. */
     uint64_t common[5], delta_banks, row_banks;
-    /* Lane instructions, of thread_instructions, that tags make unnecessary: all but 1 where the result (of a
-     * compare: its sources) is U, all but 2 where it is A. */
+    /* Lane instructions, of thread_instructions, that tags make unnecessary: all except 1 if the result (of a compare:
+     * its sources) is U, all except 2 if it is A. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: lane vectors materialised from tags, and their lanes */
     uint64_t mismatches;          /* shadow mode: lane vectors that differ from their tag, an internal error */

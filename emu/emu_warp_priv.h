@@ -24,12 +24,13 @@ struct emu_split {
     uint8_t flags;     /* EMU_SPLIT_* */
     uint32_t pc;       /* instruction index in the program; for a running split w->di has it */
     uint64_t lanes;
-    uint64_t since;    /* warp's instruction count when it last ran or became ready */
+    uint64_t since;    /* value of the warp's instruction count when the split last ran or became ready */
     uint64_t seq;      /* stack_like: order of pushing */
     uint64_t wake;     /* sleeping: block instruction count at which it wakes */
-    uint64_t family;   /* lanes of the split that an engine divided, this part's included; 0: undivided */
+    uint64_t family;   /* lanes of the split that an engine divided, including the lanes of this part; 0: the split is
+                        * undivided */
     uint64_t born;     /* creation sequence; decides ids when several splits are divided in one step */
-    uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red whose result the split waits for */
+    uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red for whose result the split waits */
 } __attribute__((aligned(64)));
 enum {
     EMU_SPLIT_SOFT = 1,   /* the split is blocked at a bsync.soft */
@@ -38,8 +39,8 @@ enum {
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** State of a convergence barrier register. While all lanes that hold a group number hold the same number, it is in
- *  `number` and the vector register w->breg[reg] is stale. number 0: the vector register is valid. Lanes outside
+/** State of a convergence barrier register. If all lanes that hold a group number hold the same number, this number is
+ *  in `number`, and the vector register w->breg[reg] is stale. number 0: the vector register is valid. Lanes outside
  *  `lanes` hold 0. Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
@@ -47,14 +48,14 @@ struct emu_breg_form {
     uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above has), it has
- *  the pc of their split. The top entry also has the pc of its split. */
+/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has own lanes (lanes that no entry above it has), its pc is
+ *  the pc of their split. The pc of the top entry is also the pc of its split. */
 struct emu_simt_entry {
     uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
     uint32_t pc;           /* pc at which it continues */
     uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc and at pc */
     uint64_t lanes;
-    int32_t split;         /* id of the split of its own lanes; -1: all lanes are in entries above */
+    int32_t split;         /* id of the split of the entry's own lanes; -1: all its lanes are in entries above it */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
 struct emu_simt {
@@ -66,8 +67,8 @@ struct emu_simt {
 /** Registers before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
-/** A warp, laid out by host cache lines: a step reads two at its start, two from exec on and the registers it
- *  uses (emu_step_addresses.c). Its address must not alias low vector registers modulo 4 KiB. */
+/** A warp, laid out by cache lines of the host: a step reads two lines at its start, two from `exec` on, and the
+ *  registers that it uses (emu_step_addresses.c). Its address must not alias low vector registers modulo 4 KiB. */
 struct emu_warp {
     char *regs;            /* register file: v0.., then special registers */
     uint32_t stride;       /* bytes of a vector register */
@@ -109,14 +110,15 @@ struct emu_warp {
     unsigned turn_used;    /* instructions of the running split's slice so far */
     unsigned last_low;     /* lowest lane of the split selected last */
     bool stepped;          /* the warp executes in single steps for the machine's hooks */
-    bool halting;          /* the hook has seen the next instruction, and halts before it */
+    bool halting;          /* the hook has been called for the next instruction, and halts the warp before it */
     bool parts;            /* emu_split_divide may have divided a split; may be stale. If false, no split has a
                             * family */
     bool reaches;          /* reconv->reach must be called at the end of each slice */
     bool tagged;           /* shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
-    struct emu_flow *flow; /* receives what a step did (watched path), or NULL; in the line after exec's */
-    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: facts on addresses known in this straight-line run */
+    struct emu_flow *flow; /* receives the effects of a step (watched path), or NULL; it is in the cache line after
+                            * exec's */
+    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: facts about addresses that are known in this straight-line run */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint64_t split_ids;
     uint32_t breg_blocked; /* registers at which lanes are blocked */
@@ -137,26 +139,27 @@ struct emu_warp {
     struct emu_breg_form bform[ISA_BREG_COUNT]; /* initially zeros */
     const struct emu_policy *policy; /* copies of machine options */
     unsigned quantum, window;
-    uint64_t look;         /* number of the observation in which the warp was proved to loop for ever */
+    uint64_t look;         /* number of the observation that proved that the warp loops for ever */
     uint32_t cycle;        /* index of its record in that observation */
 
-    /* From here on a new warp keeps the slot's old contents: the members above say which of them are valid. */
+    /* From here on a new warp keeps the old contents of the slot: the members above say which of the following ones are
+     * valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
     uint64_t mask_lanes;   /* lanes that mask_row represents: emu_warp_set_lanes */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 words */
-    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid where proved[] says so */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid if proved[] says so */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
     uint32_t arrived;      /* arrived lanes, including phantom lanes of a partial group */
-    uint32_t arrived_live; /* arrived lanes that are live, without phantoms */
-    uint32_t alone;        /* warps that arrived by emu_split_bar_alone() and have not changed since */
+    uint32_t arrived_live; /* arrived lanes that are live */
+    uint32_t alone;        /* warps that arrived by emu_split_bar_alone() and have not changed since then */
     uint64_t generation;   /* number in the order in which the block's barriers opened */
     uint64_t *lanes;       /* [warp] arrived lanes */
-    uint32_t brought, yes; /* bar.red: active lanes that arrived, and those with a true predicate */
+    uint32_t brought, yes; /* bar.red: active lanes that arrived, and arrived lanes with a true predicate */
 };
 
 /** Special registers with values known when a block starts: %ntid, %ctaid, %nctaid, %offset, %workdim. */
@@ -175,8 +178,8 @@ struct emu_block {
     unsigned slot;
     bool in_use, started;
     bool ended;       /* no lane is live; counted in the grid */
-    bool unseen;      /* created by a debugger's inspection of the past: checkers are notified of its start when it
-                       * first runs */
+    bool unseen;      /* a debugger's inspection of the past created the block: checkers are notified of its start when
+                       * it first runs */
     bool ends_grid;   /* this block was the last block of its grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
@@ -187,13 +190,13 @@ struct emu_block {
     uint32_t cta_open;       /* CTA barriers in use; managed by emu_barrier.c, 0 at the start */
     uint64_t cta_generation; /* generation of the barrier opened last */
     uint64_t retired;        /* warp instructions; value of `clock` */
-    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit
-                              * and text */
+    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit and
+                              * every printed text */
     uint64_t seen, seen_at;  /* seen: value of progress when it was last checked; seen_at: 1 + time of the last check
                               * that found progress */
     uint64_t retired_then;   /* value of retired when a check last found that some block had made progress */
-    uint64_t look;           /* Observation (emu_spin_observer_priv.h) that proved that some warps loop, and for these
-                              * warps: */
+    uint64_t look;           /* Observation (emu_spin_observer_priv.h) that proved that some warps loop, and properties
+                              * of these warps: */
     uint32_t look_arrives, look_waits; /* sets of the CTA barriers at which the warps arrive, and at which they always
                                         * wait */
     uint64_t sleep_offset;   /* added to `retired` for the wake-up times of sleeping splits, after a jump of the block's
@@ -205,8 +208,8 @@ struct emu_block {
     size_t memory_bytes;
     void *bregs;             /* barrier registers, which few kernels use: lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised, or 0; what the
-                              * template's warps never change is still valid */
+    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised, or 0; members that the
+                              * template's warps never change are still valid */
 };
 
 /** Leaves the chain; @next is the instruction that the split executes when it continues. */
@@ -217,7 +220,7 @@ static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
     w->di = next;
 }
 
-/** Counts the straight-line run that ends with @last (included) against the budget. */
+/** Counts the straight-line run that ends with @last (inclusive) against the budget. */
 static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *last)
 {
     int64_t n = last - w->run_start + 1;
@@ -226,7 +229,7 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->retired += (uint64_t)n;
     w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
-    memset(w->proved, 0, sizeof w->proved); /* the facts hold for this run only */
+    memset(w->proved, 0, sizeof w->proved); /* the facts are valid only for this run */
 }
 
 /** Counts the instructions of a run that ends before @di, which is not executed. */
@@ -260,7 +263,7 @@ static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t la
 {
     w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
 }
-/** Writes P and Q of a compare. Bits 5:4 of di->sub select how both are combined with R. */
+/** Writes P and Q of a compare. Bits 5:4 of di->sub select how both results are combined with R. */
 static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                                    uint64_t p, uint64_t q)
 {

@@ -3,8 +3,8 @@
  * Handlers of instructions on the split: branches, calls, barriers, exit; and of the scalar unit. Compiled
  * once: they are few for each warp instruction and have no lane loops.
  *
- * An instruction that may end the slice or jump ends a straight-line run: it counts the run first, so that
- * w->retired includes the run when the split functions read it.
+ * An instruction that may end the slice or jump ends a straight-line run. It first counts the run, so that w->retired
+ * includes the run when the split functions read it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,9 +33,9 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 }
 
 /*
- * Marks functions with local arrays of lanes, which compute for a handler and return where to continue (NULL:
- * the slice or the warp's run is over). gcc does not compile the last call to a jump in a function that has
- * passed on the address of a local variable. Such a handler would leave its frame on the host's stack, and a
+ * Marks functions with local arrays of lanes, which compute for a handler and return the instruction at which to
+ * continue (NULL: the slice or the warp's run has ended). gcc does not compile the last call to a jump in a function
+ * that has passed on the address of a local variable. Such a handler would leave its frame on the host's stack, and a
  * chain is 65,536 instructions long. tests/emu/exec/test_chain.sh executes all of them.
  */
 #define EMU_ASIDE static __attribute__((noinline))
@@ -89,8 +89,8 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** Sets *@on to the lanes that a control instruction acts on, split mask & guard. A guard that divides the
- *  split under partial exec is a fault (MACHINE 1): then returns false. */
+/** Sets *@on to the lanes that a control instruction acts on: split mask & guard. If a guard divides the split under
+ *  partial exec, raises a fault (MACHINE 1) and returns false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);
@@ -108,7 +108,7 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Divides the split at a branch. Out of line: branches that never diverge should not pay for it. */
+/** Divides the split at a branch. The function is out of line, so that branches that never diverge do not pay for it. */
 static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t taken)
 {
@@ -158,9 +158,9 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** Keeps the known forms of rows across the end of a slice within a loop or a straight line. The split, alone
- *  in its warp, continues there with the same registers (emu_view.c drops the forms when a debugger writes
- *  them). The mapping of memory may change. */
+/** Keeps the known forms of rows across the end of a slice within a loop or straight-line code. The split is alone in
+ *  its warp, and continues with the same registers (emu_view.c drops the forms when a debugger writes registers). The
+ *  mapping of memory may change. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
@@ -228,8 +228,7 @@ static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     return false;
 }
 
-/** Sends the split's lanes to target[l]. Returns the common target; NULL: they diverge, or a fault was
- *  raised. */
+/** Sends the split's lanes to target[l]. Returns the common target; NULL: the lanes diverge, or a fault was raised. */
 static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct emu_dinsn *di,
                                              uint32_t *target, uint64_t on)
 {
@@ -327,7 +326,8 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     if (w->ctag != NULL && on != w->live)
-        emu_compact_rows(w); /* Makes the rows of tagged registers, so that the lanes that exit keep their values. */
+        emu_compact_rows(w); /* Materialises the rows of tagged registers, so that the lanes that exit keep their
+                              * values. */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     slice_over(w, di);
@@ -422,8 +422,8 @@ static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are
- *  in a row, or one value for all. */
+/** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are in a row,
+ *  or one value is the mask of all lanes. */
 static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
                          uint32_t value, uint64_t *member)
 {
@@ -592,8 +592,8 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** Executes a launch. The chain is left after it: the engine gives the launched blocks slots before the next
- *  instruction. The warp's time slice may continue. */
+/** Executes a launch. The warp leaves its chain after the launch, so that the engine gives the launched blocks slots
+ *  before the next instruction. The warp's time slice may continue. */
 static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);
@@ -708,7 +708,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         return NULL;
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
-    if (go == 0) { /* waits here; the last lane to arrive executes it for all */
+    if (go == 0) { /* the lanes wait here; the last lane to arrive executes the instruction for all */
         slice_over(w, di);
         return NULL;
     }
