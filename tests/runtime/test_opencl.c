@@ -669,29 +669,29 @@ static void CL_CALLBACK count_completion(cl_event event, cl_int status, void *co
 static void *sharing_main(void *argument)
 {
     struct shared *s = argument;
-    unsigned me;
+    unsigned slot;
     long wrong = 0;
     cl_event last = NULL;
 
     pthread_mutex_lock(&s->mutex);
-    me = s->threads++;
+    slot = s->threads++;
     pthread_mutex_unlock(&s->mutex);
     for (int round = 0; round < 25; round++) {
         const char *text = "kernel void one(global int *out) { out[get_global_id(0)] = 1; }";
-        cl_command_queue own = s->queues[(me + (unsigned)round) % 2];
+        cl_command_queue own = s->queues[(slot + (unsigned)round) % 2];
         cl_event written, mapped;
         cl_int error, value = round;
         cl_uint count;
         cl_program p;
         int *at;
 
-        wrong += clEnqueueFillBuffer(own, s->mem, &value, 4, me * 64, 64, last != NULL, last != NULL ? &last : NULL, &written) != CL_SUCCESS;
+        wrong += clEnqueueFillBuffer(own, s->mem, &value, 4, slot * 64, 64, last != NULL, last != NULL ? &last : NULL, &written) != CL_SUCCESS;
         wrong += clSetEventCallback(written, CL_COMPLETE, count_completion, s) != CL_SUCCESS;
         if (last != NULL)
             clReleaseEvent(last);
-        at = clEnqueueMapBuffer(s->queues[0], s->mem, CL_FALSE, CL_MAP_READ, me * 64, 64, 1, &written, &mapped, &error);
+        at = clEnqueueMapBuffer(s->queues[0], s->mem, CL_FALSE, CL_MAP_READ, slot * 64, 64, 1, &written, &mapped, &error);
         wrong += error != CL_SUCCESS;
-        if (round == 5 && me == 0)
+        if (round == 5 && slot == 0)
             wrong += clSetUserEventStatus(s->gate, CL_COMPLETE) != CL_SUCCESS;
         if (round >= 6) { /* the other threads wait here for thread 0 */
             wrong += clWaitForEvents(1, &s->gate) != CL_SUCCESS;
