@@ -51,6 +51,18 @@ static void random_gcn(struct rnd *r, struct tim_config *c)
     c->registers_conflict_free = rnd_below(r, 2);
 }
 
+/* Draws from a copy of the generator, so that the other keys of a seed stay as they are. */
+static void random_bypass(struct rnd r, struct tim_config *c)
+{
+    c->pcal_on = c->l1_bytes != 0 && rnd_below(&r, 3) == 0;
+    c->pcal_tokens = rnd_below(&r, 9);
+    c->reuse_on = c->l1_bytes != 0 && rnd_below(&r, 3) == 0;
+    c->reuse_sample = between(&r, 1, 40);
+    c->reuse_threshold = rnd_below(&r, 101);
+    c->reuse_period = between(&r, 1, 100);
+    c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
+}
+
 /** Most machines have none. */
 static void random_mechanisms(struct rnd *r, struct tim_config *c)
 {
@@ -74,13 +86,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->daws_on = c->l1_bytes != 0 && !c->ccws_on && rnd_below(r, 2) != 0;
     c->belady_on = c->l1_bytes != 0 && rnd_below(r, 4) == 0;
     c->loads_on = c->l1_bytes != 0 && rnd_below(r, 4) == 0;
-    c->pcal_on = c->l1_bytes != 0 && rnd_below(r, 3) == 0;
-    c->pcal_tokens = rnd_below(r, 9);
-    c->reuse_on = c->l1_bytes != 0 && rnd_below(r, 3) == 0;
-    c->reuse_sample = between(r, 1, 40);
-    c->reuse_threshold = rnd_below(r, 101);
-    c->reuse_period = between(r, 1, 100);
-    c->l1_bypass = rnd_below(r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
+    random_bypass(*r, c);
     c->daws_assoc = between(r, 1, 300);
     c->daws_order = rnd_below(r, 2);
     c->daws_too_big = rnd_below(r, 2);
