@@ -399,7 +399,15 @@ def test_another_thread_interrupts_a_wait():
         assert gpu.wait() == []
 
 
-def test_control_c_ends_a_wait_and_another_wait_continues():
+@pytest.fixture
+def control_c():
+    """A shell starts commands in the background with SIGINT ignored; Python then raises no KeyboardInterrupt."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+def test_control_c_ends_a_wait_and_another_wait_continues(control_c):
     with lanewise.Machine(hang_limit=0) as gpu:
         flag = gpu.buffer([0], dtype=numpy.uint32)
         gpu.compile(PTX, "two.ptx")["spin"].launch(1, 1, flag)
