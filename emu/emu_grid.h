@@ -53,7 +53,9 @@ struct emu_grid {
      * later launch has got the memory */
     const uint8_t *bank0;
     unsigned bank0_valid; /* number of bytes in use */
+    bool bank0_short;     /* bank0 has only these bytes, because no block of the launch has started */
     struct emu_grid *next, *previous;
+    void *engine_launch; /* for an engine that places blocks itself: its record of the launch; NULL: it has none */
     /** Used only by emu: links in the list of launches that may start, and in the index of streams. */
     struct {
         struct emu_grid *next, *previous, *stream;
@@ -80,6 +82,12 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 /** Returns the first grid that is not complete; NULL: idle. A host launch precedes the launches that it
  *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+/** Returns the first launch with a number greater than @sequence that emu_grid_current() does not precede; NULL: none.
+ *  The time is proportional to the number of later launches. */
+struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequence);
+/** For engines that place blocks themselves: removes the first device launch from the list of launches that wait for
+ *  no other launch and have blocks to place, and returns it. NULL: there is none. The engine must place its blocks. */
+struct emu_grid *emu_grid_take_startable(struct emu_machine *machine);
 /** Drops all launches that are not complete, including launches by the device, and their printed text that has not been
  *  written. Memory, programs and completed launches remain. Called after the engine that ran these launches was
  *  destroyed, and before another engine is created. */

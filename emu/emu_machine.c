@@ -135,6 +135,7 @@ void emu_machine_destroy(struct emu_machine *machine)
     emu_grids_free(machine->grids);
     emu_grids_free(machine->spare_grids);
     emu_grids_free(machine->spare_device);
+    emu_grid_free_banks(machine);
     emu_programs_destroy(machine);
     emu_memory_fini(&machine->memory);
     emu_text_fini(&machine->text);

@@ -80,6 +80,11 @@ enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH }
 enum { EMU_LAUNCH_NESTING = 64 }; /* nesting levels of launches, the host's included */
 enum { EMU_STREAM_LISTS = 1 << 10 };
 
+/** Memory of the parameters of a completed device launch, for reuse: ISA_CONST_BANK_BYTES + 8 bytes, zeros after the link. */
+struct emu_spare_bank {
+    struct emu_spare_bank *next;
+};
+
 struct emu_log;
 struct emu_machine {
     struct emu_config config;
@@ -115,6 +120,7 @@ struct emu_machine {
     struct emu_grid *spare_grids; /* grids of launches that history has undone, for replay */
     struct emu_grid *oldest;      /* the first host or device launch that is not complete */
     struct emu_grid *spare_device; /* memory of finished device launches, for reuse */
+    struct emu_spare_bank *spare_bank; /* memory of their parameters, for reuse */
     uint32_t device_open;         /* number of device launches that are not complete */
     uint32_t pending;             /* number of device launches that have not started */
     uint64_t launch_changes;      /* grows when a device launch is queued or complete */

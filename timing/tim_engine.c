@@ -874,6 +874,7 @@ static void engine_destroy(struct emu_engine *engine)
     free(e->channel);
     free(e->kernel);
     free(e->turning);
+    free(e->host_launch);
     free(e->list);
     free(e->name);
     tim_profile_release(e->config.profile);

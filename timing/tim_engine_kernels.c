@@ -28,21 +28,67 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
-/** Returns true for a host launch that waits for an incomplete one in the same hardware queue. */
-static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
+/** Adds a launch whose blocks may be placed from now on, @delay cycles after this cycle. */
+static enum lw_status add(struct tim_engine *e, struct emu_grid *g, uint64_t delay, bool launches, struct lw_error *err)
 {
-    unsigned queues = e->config.kernels_queues;
+    const struct tim_code *code;
+    enum lw_status status = tim_core_could_fit(&e->config, g, err);
 
-    for (const struct emu_grid *g = emu_grid_current(e->base.machine); g != grid; g = g->next)
-        if (g->parent.grid == 0 && !emu_grid_complete(g) &&
-            g->stream % queues == grid->stream % queues)
-            return true;
-    return false;
+    if (status == LW_OK && e->grid.reach != NULL)
+        status = tim_reach_add(e->grid.reach, g, err);
+    if (status != LW_OK)
+        return status;
+    code = code_of(e, g->launch.program);
+    if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches, e->kernel_count))
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
+    return tim_kernels_add(e, g, err);
+}
+
+/** Notes the launches after the last noted one: those of the host, and the origin @from of those of the device, unless
+ *  it is NULL. */
+static bool note_launches(struct tim_engine *e, const struct tim_launcher *from)
+{
+    for (struct emu_grid *g = emu_grid_after(e->base.machine, e->noted); g != NULL; g = g->next) {
+        e->noted = g->sequence;
+        if (g->parent.grid == 0) {
+            if (!lw_grow(&e->host_launch, &e->host_launch_capacity, e->host_launch_count + 1, sizeof *e->host_launch))
+                return false;
+            e->host_launch[e->host_launch_count++] = g;
+        } else if (from != NULL && !tim_grid_note(&e->grid, g, e->now, from)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Adds the host launches that wait for no incomplete one in the same hardware queue. */
+static enum lw_status add_host_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
+{
+    uint64_t busy[TIM_QUEUES_MOST / 64] = {0};
+    unsigned count = 0;
+    enum lw_status status = LW_OK;
+
+    while (e->host_launch_first < e->host_launch_count && emu_grid_complete(e->host_launch[e->host_launch_first]))
+        e->host_launch_first++;
+    for (size_t i = e->host_launch_first; i < e->host_launch_count && count < e->config.kernels_queues; i++) {
+        struct emu_grid *g = e->host_launch[i];
+        const unsigned queue = g->stream % e->config.kernels_queues;
+
+        if (emu_grid_complete(g) || (busy[queue / 64] >> queue % 64 & 1) != 0)
+            continue;
+        busy[queue / 64] |= UINT64_C(1) << queue % 64;
+        count++;
+        if (g->blocks_placed == g->block_count || tim_grid_knows(g))
+            continue;
+        status = add(e, g, delay, false, err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
 }
 
 enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *core, struct lw_error *err)
 {
-    struct emu_grid *first = emu_grid_current(e->base.machine);
     const bool launches = core != NULL && core->issued_what->launch;
     uint64_t delay = core != NULL ? core->launch_cycles : 0;
     struct tim_launcher from = {0};
@@ -50,34 +96,17 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
 
     if (launches)
         from = (struct tim_launcher){core->index, core->issued_warp * e->config.core_warp_width};
-
     if (delay != 0 && e->clocked) /* the delay is in cycles of the core's own clock */
         delay = tim_domain_when(core->domain, core->now + delay) - e->now;
     e->grid.rescan = false;
-    for (struct emu_grid *g = first; g != NULL; g = g->next) {
-        if (launches && g->stream_prev != NULL && !tim_grid_note(&e->grid, g, e->now, &from))
-            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
-        if (g->stream_prev != NULL || g->blocks_placed == g->block_count ||
-            (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
-            continue;
-        status = tim_core_could_fit(&e->config, g, err);
-        if (status != LW_OK)
-            return status;
-        if (e->grid.reach != NULL) {
-            status = tim_reach_add(e->grid.reach, g, err);
-            if (status != LW_OK)
-                return status;
-        }
-        const struct tim_code *code = code_of(e, g->launch.program);
-        if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches ? &from : NULL, e->kernel_count))
-            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
-        status = tim_kernels_add(e, g, err);
-        if (status != LW_OK)
-            return status;
-    }
-    if (launches)
+    if (!note_launches(e, launches ? &from : NULL))
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a launch");
+    status = add_host_launches(e, delay, err);
+    for (struct emu_grid *g; status == LW_OK && (g = emu_grid_take_startable(e->base.machine)) != NULL;)
+        status = add(e, g, delay, launches, err);
+    if (status == LW_OK && launches)
         tim_grid_launched(&e->grid);
-    return LW_OK;
+    return status;
 }
 
 /* ---- accounts ----------------------------------------------------------------------------------- */
@@ -113,16 +142,11 @@ void tim_kernels_rotate(void *context, size_t kernel)
 
 void tim_kernels_count(struct tim_engine *e, const struct emu_grid *grid, unsigned lanes)
 {
-    for (size_t i = e->kernel_count; i > 0; i--) {
-        struct tim_kernel_stats *k = &e->kernel[i - 1];
+    struct tim_kernel_stats *k = &e->kernel[tim_grid_stats(grid)];
 
-        if (k->grid != grid->sequence)
-            continue;
-        if (k->warp_instructions++ == 0)
-            k->begun = e->now;
-        k->thread_instructions += lanes;
-        return;
-    }
+    if (k->warp_instructions++ == 0)
+        k->begun = e->now;
+    k->thread_instructions += lanes;
 }
 
 void tim_kernels_account(struct tim_engine *e)

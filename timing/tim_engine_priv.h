@@ -34,6 +34,10 @@ struct tim_engine {
     bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at is in cycles of these */
     bool poked;                  /* `due` is outdated, because a core was woken after it was computed */
     struct tim_grid grid;
+    uint32_t noted;              /* number of the last launch that was noted */
+    /* host launches in launch order; those before index `host_launch_first` are complete */
+    struct emu_grid **host_launch;
+    size_t host_launch_first, host_launch_count, host_launch_capacity;
     struct tim_code **code;
     size_t code_count, code_capacity;
     uint64_t now, instructions;

@@ -263,6 +263,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     if (linear >= grid->block_count)
         return LW_FAIL(err, LW_ERANGE, "block %llu of %llu", (unsigned long long)linear,
                        (unsigned long long)grid->block_count);
+    if (!emu_grid_complete_bank(core->machine, grid))
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the parameters of launch %u", grid->sequence);
     for (unsigned i = 0; i < core->slots && block == NULL; i++) {
         unsigned at = (core->free_hint + i) % core->slots;
         if (!core->block[at].in_use)

@@ -650,6 +650,8 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
         return false; /* Block-wide execution of this block was just abandoned, so the block runs normally. */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
+    if (!emu_grid_complete_bank(core->machine, grid))
+        return false; /* The start of the block reports the error. */
     if (block->grid != grid || s->warp.ubase[EMU_U_BANK0] != (const char *)grid->bank0) {
         block->grid = grid;
         s->warp.ubase[EMU_U_BANK0] = (const char *)grid->bank0;

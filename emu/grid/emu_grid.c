@@ -141,19 +141,21 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
 }
 
 /** Creates a grid of a checked shape in @used or new memory, filled in except for its numbers; NULL without
- *  memory. @zeros: zeroed memory for its parameters, from malloc; or NULL. */
+ *  memory. @zeros: zeroed memory for its parameters, from malloc; or NULL. @waits: blocks of the grid may start much
+ *  later, and many such grids may wait, so that new memory has only the size of the parameters. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
-                             const struct shape *shape, struct emu_grid *used, uint8_t *zeros)
+                             const struct shape *shape, struct emu_grid *used, uint8_t *zeros, bool waits)
 {
     const struct isa_function *kernel = launch->kernel;
     unsigned width = machine->config.warp_width;
     struct emu_grid *grid = used != NULL ? used : calloc(1, sizeof *grid);
-    uint8_t *bank = used != NULL ? (uint8_t *)(uintptr_t)used->bank0
-                    : zeros != NULL ? zeros
-                                    : calloc(1, ISA_CONST_BANK_BYTES + 8);
+    uint8_t *bank = used != NULL ? (uint8_t *)(uintptr_t)used->bank0 : zeros;
+    const bool is_short = bank == NULL && waits;
 
     if (used != NULL)
         free(zeros);
+    if (bank == NULL)
+        bank = calloc(1, waits ? kernel->param_bytes + 8 : ISA_CONST_BANK_BYTES + 8);
     if (grid == NULL || bank == NULL) {
         free(grid);
         free(bank);
@@ -174,6 +176,7 @@ static struct emu_grid *make(const struct emu_machine *machine, const struct emu
     grid->shared_bytes = (uint32_t)shape->shared;
     grid->bank0 = bank;
     grid->bank0_valid = kernel->param_bytes;
+    grid->bank0_short = is_short;
     return grid;
 }
 
@@ -186,10 +189,57 @@ static struct emu_grid *take_device(struct emu_machine *machine)
     return grid;
 }
 
+/** Returns memory of ISA_CONST_BANK_BYTES zeros and 8 more bytes: that of a completed device launch, or new memory. NULL
+ *  without memory. */
+static uint8_t *take_spare_bank(struct emu_machine *machine)
+{
+    struct emu_spare_bank *spare = machine->spare_bank;
+
+    if (spare == NULL)
+        return calloc(1, ISA_CONST_BANK_BYTES + 8);
+    machine->spare_bank = spare->next;
+    spare->next = NULL;
+    return (uint8_t *)spare; /* On each host, a null pointer has only zero bits. */
+}
+
 static void give_device(struct emu_machine *machine, struct emu_grid *grid)
 {
+    uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
+    struct emu_spare_bank *spare = (struct emu_spare_bank *)(void *)bank;
+
+    if (grid->bank0_short) {
+        free(bank);
+    } else {
+        memset(bank, 0, grid->bank0_valid);
+        spare->next = machine->spare_bank;
+        machine->spare_bank = spare;
+    }
+    grid->bank0 = NULL;
+    grid->bank0_valid = 0;
     grid->next = machine->spare_device;
     machine->spare_device = grid;
+}
+
+void emu_grid_free_banks(struct emu_machine *machine)
+{
+    while (machine->spare_bank != NULL)
+        free(take_spare_bank(machine));
+}
+
+bool emu_grid_complete_bank(struct emu_machine *machine, struct emu_grid *grid)
+{
+    uint8_t *bank;
+
+    if (!grid->bank0_short)
+        return true;
+    bank = take_spare_bank(machine);
+    if (bank == NULL)
+        return false;
+    memcpy(bank, grid->bank0, grid->bank0_valid);
+    free((void *)(uintptr_t)grid->bank0);
+    grid->bank0 = bank;
+    grid->bank0_short = false;
+    return true;
 }
 
 /** Queues a grid under the next number. Returns false without memory; then it is not queued. */
@@ -254,7 +304,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 
     if (status != LW_OK)
         return status;
-    grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1), take_bank(machine));
+    grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1), take_bank(machine), false);
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     if (!number(machine, grid, err)) {
@@ -280,7 +330,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
     if (status != LW_OK)
         return status;
     grid = make(machine, launch, &shape,
-                device ? take_device(machine) : take_spare(machine, sequence), NULL);
+                device ? take_device(machine) : take_spare(machine, sequence), NULL, false);
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     grid->sequence = sequence;
@@ -303,6 +353,17 @@ struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t seque
 struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 {
     return machine->oldest;
+}
+
+struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequence)
+{
+    struct emu_grid *grid = machine->last_grid;
+
+    if (machine->oldest == NULL || grid->sequence <= sequence)
+        return NULL;
+    while (grid != machine->oldest && grid->previous->sequence > sequence)
+        grid = grid->previous;
+    return grid;
 }
 
 /* ---- launches of the device --------------------------------------------------------------- */
@@ -338,6 +399,15 @@ void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
     grid->queue.next = grid->queue.previous = NULL;
     if (--machine->starts[grid->depth] == 0)
         machine->start_levels &= ~(UINT64_C(1) << grid->depth);
+}
+
+struct emu_grid *emu_grid_take_startable(struct emu_machine *machine)
+{
+    struct emu_grid *grid = machine->first_start;
+
+    if (grid != NULL)
+        emu_grid_started(machine, grid);
+    return grid;
 }
 
 /** Returns the list for the last launch of stream @stream of block @block of grid @sequence. */
@@ -439,7 +509,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
         joined = kernel_for_group(machine, launch);
     else
         before = last_in_stream(machine, how);
-    grid = make(machine, launch, &shape, take_device(machine), NULL);
+    grid = make(machine, launch, &shape, take_device(machine), NULL, true);
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the grid");
     if (!number(machine, grid, err)) {
@@ -512,7 +582,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
         if (grid->buffer != 0)
             (void)!emu_memory_free(machine, grid->buffer, NULL);
         grid->buffer = 0;
-        emu_grid_started(machine, grid); /* Engines that place blocks themselves need this call. */
+        emu_grid_started(machine, grid); /* A replay places blocks without this call. */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;

@@ -31,6 +31,10 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 /** Removes @grid from the list of launches that may start, after its last block was placed. Does nothing if
  *  it is not in the list. */
 void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid);
+/** Frees the memory of parameters of completed device launches. */
+void emu_grid_free_banks(struct emu_machine *machine);
+/** Extends bank0 to ISA_CONST_BANK_BYTES bytes, before a block of @grid starts. Returns false without memory. */
+bool emu_grid_complete_bank(struct emu_machine *machine, struct emu_grid *grid);
 /** Rebuilds the list of launches that may start and the index of streams after a state was loaded. */
 void emu_grids_index(struct emu_machine *machine);
 /** Drops all device launches; their memory is kept for reuse. */

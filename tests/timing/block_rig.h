@@ -74,9 +74,11 @@ static inline struct tim_launch *launch_shape(struct rig *r, char name, char ker
         grid->group = group;
     }
     r->grid[(unsigned)name] = grid;
-    assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, by != 0 ? &from : NULL, 0));
+    if (by != 0)
+        assert_true(tim_grid_note(&r->e->grid, grid, r->now, &from));
+    assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, by != 0, 0));
     tim_grid_launched(&r->e->grid);
-    return r->e->grid.launch[r->e->grid.count - 1];
+    return r->e->grid.launches.last;
 }
 static inline struct tim_launch *launch(struct rig *r, char name, char kernel, unsigned blocks, char by, unsigned core)
 {

@@ -32,7 +32,7 @@ static void d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone(void **state)
 
     (void)state;
     rig_open(r);
-    launch(r, 'K', 'k', 1, 0, 0);
+    struct tim_launch *k = launch(r, 'K', 'k', 1, 0, 0);
     tick(r);
     struct tim_launch *same = launch_shape(r, 'A', 'k', 2, 32, 1, 'K', 0, 0, true);
     struct tim_launch *larger = launch_shape(r, 'B', 'k', 2, 64, 1, 'K', 0, 1, true);
@@ -40,7 +40,7 @@ static void d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone(void **state)
     struct tim_launch *other_kernel = launch_shape(r, 'D', 'm', 2, 32, 1, 'K', 0, 3, true);
     struct tim_launch *no_group = launch_shape(r, 'E', 'k', 2, 32, 1, 'K', 0, 4, false);
     tick(r);
-    assert_ptr_equal(same->kernel, r->e->grid.launch[0]);
+    assert_ptr_equal(same->kernel, k);
     assert_true(larger->missed && other_way->missed && other_kernel->missed && !no_group->missed);
     assert_null(larger->kernel);
     assert_null(no_group->kernel);
@@ -52,12 +52,12 @@ static void d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone(void **state)
 static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_distributed(void **state)
 {
     struct rig *r = dtbl(1, 16, 1024);
-    struct tim_launch *k, *a, *b, *c;
+    struct tim_launch *k, *m, *a, *b, *c;
 
     (void)state;
     rig_open(r);
     k = launch(r, 'K', 'k', 4, 0, 0);
-    launch(r, 'M', 'm', 2, 0, 0);
+    m = launch(r, 'M', 'm', 2, 0, 0);
     ticks(r, 2); /* K0, K1 */
     a = launch_shape(r, 'A', 'k', 2, 32, 1, 'K', 0, 1, true);
     tick(r);
@@ -74,7 +74,6 @@ static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_di
     uint64_t before = k->entered;
     c = launch_shape(r, 'C', 'k', 1, 32, 1, 'K', 0, 3, true);
     assert_null(k->next_group);
-    struct tim_launch *m = r->e->grid.launch[1];
     tick(r); /* M1: K comes after M from now on */
     assert_true(k->entered > before && k->entered > m->entered);
     assert_ptr_equal(k->next_group, c);

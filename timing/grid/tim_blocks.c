@@ -30,12 +30,13 @@ struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after
 {
     struct tim_launch *found = NULL;
 
-    for (size_t i = 0; i < g->count; i++) {
-        struct tim_launch *l = g->launch[i];
-        if (l->distributed && l->entered > after && (found == NULL || l->entered < found->entered) &&
-            (tim_grid_unit(g, l) != NULL || tim_grid_resume_of(g, l, false) != SIZE_MAX))
-            found = l;
-    }
+    for (unsigned i = 0; i < TIM_ENTRIES_MOST / 64; i++)
+        for (uint64_t left = g->entry_used[i]; left != 0; left &= left - 1) {
+            struct tim_launch *l = g->entry[i * 64 + lw_lowest(left)];
+            if (l->distributed && l->entered > after && (found == NULL || l->entered < found->entered) &&
+                (tim_grid_unit(g, l) != NULL || tim_grid_resume_of(g, l, false) != SIZE_MAX))
+                found = l;
+        }
     return found;
 }
 

@@ -112,6 +112,11 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
  *  none. */
 struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after);
 
+/** Inserts the launch into the list of launches that wait for the dispatcher. */
+void tim_grid_wait(struct tim_grid *g, struct tim_launch *launch);
+/** Removes the launch from that list. Does nothing if it is not there. */
+void tim_grid_wait_no_longer(struct tim_grid *g, struct tim_launch *launch);
+
 /* ---- diversion and voltage scaling (tim_dvfs.c) --------------------------------------------------- */
 
 /** Returns NULL without memory. */

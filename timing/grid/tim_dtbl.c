@@ -24,9 +24,7 @@ static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_
 {
     struct tim_launch *found = NULL;
 
-    for (size_t i = 0; i < g->count; i++) {
-        struct tim_launch *k = g->launch[i];
-
+    for (struct tim_launch *k = g->launches.first; k != NULL; k = k->next) {
         if (k == l || k->kernel != NULL || k->asks || !(k->distributed || g->config->dtbl_pending) ||
             (k->grid == NULL && !k->distributed) || k->shape.program != l->shape.program ||
             k->shape.kernel != l->shape.kernel ||
@@ -76,14 +74,12 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
 
 /** Searches kernels for the groups that one instruction launched, from @first on. Groups without a kernel become
  *  kernels, at a cost that depends on their number. */
-static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
+static void coalesce(struct tim_grid *g, struct tim_launch *first, uint64_t now)
 {
     const struct tim_config *c = g->config;
-    uint64_t missing = 0, command = g->launch[first]->command, arrives;
+    uint64_t missing = 0, command = first->command, arrives;
 
-    for (size_t i = first; i < g->count; i++) {
-        struct tim_launch *l = g->launch[i], *k;
-
+    for (struct tim_launch *l = first, *k; l != NULL; l = l->next) {
         if (!l->asks || l->command != command || l->arrived > now)
             continue;
         g->gpu[TIM_GPU_dtbl_groups]++;
@@ -103,18 +99,20 @@ static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
     arrives = now;
     if (c->dtbl_fallback && !c->kernels_ideal)
         arrives += c->kernels_launch_base + (uint64_t)c->kernels_launch_lane * missing;
-    for (size_t i = first; i < g->count; i++)
-        if (g->launch[i]->arrived == UINT64_MAX)
-            g->launch[i]->arrived = arrives;
+    for (struct tim_launch *l = first; l != NULL; l = l->next)
+        if (l->arrived == UINT64_MAX) {
+            l->arrived = arrives;
+            tim_grid_wait(g, l);
+        }
 }
 
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now)
 {
     bool any = false;
 
-    for (size_t i = 0; g->asking != 0 && i < g->count; i++)
-        if (g->launch[i]->asks && g->launch[i]->arrived <= now) {
-            coalesce(g, i, now);
+    for (struct tim_launch *l = g->launches.first; g->asking != 0 && l != NULL; l = l->next)
+        if (l->asks && l->arrived <= now) {
+            coalesce(g, l, now);
             any = true;
         }
     return any;
@@ -124,9 +122,9 @@ uint64_t tim_dtbl_next(const struct tim_grid *g)
 {
     uint64_t next = UINT64_MAX;
 
-    for (size_t i = 0; g->asking != 0 && i < g->count; i++)
-        if (g->launch[i]->asks && g->launch[i]->arrived < next)
-            next = g->launch[i]->arrived;
+    for (const struct tim_launch *l = g->launches.first; g->asking != 0 && l != NULL; l = l->next)
+        if (l->asks && l->arrived < next)
+            next = l->arrived;
     return next;
 }
 

@@ -11,6 +11,30 @@
 #include <limits.h>
 #include <stdlib.h>
 
+static void list_append(struct tim_launches *list, struct tim_launch *l)
+{
+    l->previous = list->last;
+    l->next = NULL;
+    *(l->previous != NULL ? &l->previous->next : &list->first) = l;
+    list->last = l;
+}
+
+static void list_remove(struct tim_launches *list, struct tim_launch *l)
+{
+    *(l->previous != NULL ? &l->previous->next : &list->first) = l->next;
+    *(l->next != NULL ? &l->next->previous : &list->last) = l->previous;
+}
+
+static void free_all(struct tim_launches *list)
+{
+    for (struct tim_launch *l = list->first, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->grid != NULL)
+            l->grid->engine_launch = NULL;
+        free(l);
+    }
+}
+
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config)
 {
     const struct tim_blocks_policy *row = tim_blocks_policies[config->kernels_policy];
@@ -35,11 +59,9 @@ bool tim_grid_init(struct tim_grid *g, const struct tim_config *config)
 
 void tim_grid_fini(struct tim_grid *g)
 {
-    for (size_t i = 0; i < g->count; i++)
-        free(g->launch[i]);
-    free(g->launch);
+    free_all(&g->launches);
+    free_all(&g->noted);
     free(g->resume);
-    free(g->origin);
     free(g->table);
     free(g->dvfs);
     if (g->blocks != NULL)
@@ -55,116 +77,126 @@ static void changed(struct tim_grid *g)
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-static struct tim_launch **list_of(struct tim_grid *g, const struct emu_grid *grid)
+bool tim_grid_knows(const struct emu_grid *grid)
 {
-    return &g->list[(uintptr_t)grid / sizeof *grid % TIM_LAUNCH_LISTS];
+    const struct tim_launch *l = grid->engine_launch;
+
+    return l != NULL && l->code != NULL;
 }
 
-/** Returns the launch of @grid; NULL: it was not added. */
-static struct tim_launch *find(const struct tim_grid *g, const struct emu_grid *grid)
+static struct tim_launch *launch_of(const struct emu_grid *grid)
 {
-    struct tim_launch *l = *list_of((struct tim_grid *)g, grid);
+    assert(tim_grid_knows(grid));
+    return grid->engine_launch;
+}
 
-    while (l != NULL && l->grid != grid)
-        l = l->next_alike;
+size_t tim_grid_stats(const struct emu_grid *grid)
+{
+    return launch_of(grid)->stats;
+}
+
+/** Returns true if the dispatcher processes @a before @b, for equal priorities. */
+static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
+{
+    const bool device_a = a->of_device, device_b = b->of_device;
+
+    if (a->arrived != b->arrived)
+        return a->arrived < b->arrived;
+    return device_a != device_b ? device_a : a->sequence < b->sequence;
+}
+
+void tim_grid_wait(struct tim_grid *g, struct tim_launch *l)
+{
+    struct tim_launch *at = g->waiting.last;
+
+    if (g->waiting.first != NULL && goes_before(l, g->waiting.first))
+        at = NULL; /* such a launch gave its entry back; all others arrived later */
+    while (at != NULL && goes_before(l, at))
+        at = at->earlier;
+    l->earlier = at;
+    l->later = at != NULL ? at->later : g->waiting.first;
+    *(at != NULL ? &at->later : &g->waiting.first) = l;
+    *(l->later != NULL ? &l->later->earlier : &g->waiting.last) = l;
+    l->waits = true;
+}
+
+void tim_grid_wait_no_longer(struct tim_grid *g, struct tim_launch *l)
+{
+    if (!l->waits)
+        return;
+    *(l->earlier != NULL ? &l->earlier->later : &g->waiting.first) = l->later;
+    *(l->later != NULL ? &l->later->earlier : &g->waiting.last) = l->earlier;
+    l->waits = false;
+}
+
+static struct tim_launch *create(struct emu_grid *grid, uint64_t now)
+{
+    struct tim_launch *l = calloc(1, sizeof *l);
+
+    if (l != NULL)
+        *l = (struct tim_launch){.grid = grid, .sequence = grid->sequence, .launched = now, .from_core = UINT_MAX};
     return l;
 }
 
-bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid)
+bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from)
 {
-    return find(g, grid) != NULL;
-}
+    struct tim_launch *l = create(grid, now);
 
-static struct tim_launch *launch_of(const struct tim_grid *g, const struct emu_grid *grid)
-{
-    struct tim_launch *l = find(g, grid);
-
-    assert(l != NULL);
-    return l;
-}
-
-bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now, const struct tim_launcher *from)
-{
-    if (grid->parent.grid == 0 || grid->sequence <= g->newest)
-        return true;
-    if (!lw_grow(&g->origin, &g->origin_capacity, g->origin_count + 1, sizeof *g->origin))
+    if (l == NULL)
         return false;
-    g->origin[g->origin_count++] = (struct tim_origin){.sequence = grid->sequence, .at = *from, .launched = now};
-    g->newest = grid->sequence;
+    l->from_core = from->core;
+    l->from_thread = from->thread;
+    grid->engine_launch = l;
+    list_append(&g->noted, l);
     return true;
 }
 
-/** Sets the origin of a device launch: the recorded one or, with @from, the position of the current instruction. */
-static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, const struct tim_launcher *from)
-{
-    const struct emu_grid *grid = l->grid;
-    struct tim_origin at = {.at = {UINT_MAX, 0}, .launched = now};
-
-    if (from != NULL && grid->sequence > g->newest) {
-        at.at = *from;
-        g->newest = grid->sequence;
-    }
-    for (size_t i = 0; i < g->origin_count; i++)
-        if (g->origin[i].sequence == grid->sequence) {
-            at = g->origin[i];
-            g->origin_count--;
-            memmove(&g->origin[i], &g->origin[i + 1], (g->origin_count - i) * sizeof *g->origin);
-            break;
-        }
-    l->launched = at.launched;
-    l->from_core = at.at.core;
-    l->from_thread = at.at.thread + grid->parent.lane;
-    l->command = from != NULL ? g->commands + 1 : 0;
-    if (from == NULL) /* a launch that was delayed has its own command number */
-        l->command = UINT64_MAX - grid->sequence;
-    l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
-}
-
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
-                  const struct tim_launcher *from, size_t stats)
+                  bool launches, size_t stats)
 {
-    struct tim_launch *l, **list = list_of(g, grid);
+    struct tim_launch *l = grid->engine_launch;
 
-    if (!lw_grow(&g->launch, &g->room, g->count + 1, sizeof *g->launch))
-        return false;
-    l = calloc(1, sizeof *l);
+    if (l != NULL)
+        list_remove(&g->noted, l);
+    else
+        l = create(grid, now);
     if (l == NULL)
         return false;
-    *l = (struct tim_launch){.grid = grid, .sequence = grid->sequence, .code = code, .arrived = now + delay, .stats = stats,
-                             .next_alike = *list, .from_core = UINT_MAX, .shape = grid->launch};
-    if (grid->parent.grid != 0)
-        set_origin(g, l, now, from);
+    grid->engine_launch = l;
+    list_append(&g->launches, l);
+    g->count++;
+    l->code = code;
+    l->arrived = now + delay;
+    l->stats = stats;
+    l->shape = grid->launch;
+    l->of_device = grid->parent.grid != 0;
+    if (l->of_device) {
+        l->from_thread += grid->parent.lane;
+        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* a launch that waited has its own number */
+        l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
+    }
     l->asks = tim_dtbl_takes(g->config, grid);
     g->asking += l->asks;
     if (g->blocks->row->arrives != NULL)
         g->blocks->row->arrives(g->blocks, l);
-    *list = l;
-    g->launch[g->count++] = l;
+    if (!l->asks)
+        tim_grid_wait(g, l);
     changed(g);
     return true;
 }
 
-/** Removes a launch whose blocks have all ended from the list of its grid, because the grid may be reused. */
-static void unlist(struct tim_grid *g, struct tim_launch *l)
+/** Removes a launch whose blocks have all ended from its grid, because the grid may be reused. */
+static void detach(struct tim_launch *l)
 {
-    struct tim_launch **at = list_of(g, l->grid);
-
-    while (*at != l)
-        at = &(*at)->next_alike;
-    *at = l->next_alike;
+    l->grid->engine_launch = NULL;
     l->grid = NULL;
 }
 
 static void forget(struct tim_grid *g, struct tim_launch *l)
 {
-    size_t i = 0;
-
-    while (g->launch[i] != l)
-        i++;
+    tim_grid_wait_no_longer(g, l);
+    list_remove(&g->launches, l);
     g->count--;
-    memmove(&g->launch[i], &g->launch[i + 1], (g->count - i) * sizeof(struct tim_launch *));
-    if (g->busy && !g->resumes && g->dispatching > i)
-        g->dispatching--;
     free(l);
 }
 
@@ -197,9 +229,9 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
-        if (tim_grid_owner(launch_of(g, g->resume[i].grid)) == l &&
+        if (tim_grid_owner(launch_of(g->resume[i].grid)) == l &&
             (g->resume[i].distributed ||
-             (soon && g->busy && g->resumes && g->dispatching == i)))
+             (soon && g->busy && g->resumes && g->resuming == i)))
             return true;
     return false;
 }
@@ -207,7 +239,7 @@ static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, boo
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *l, bool fits)
 {
     for (size_t i = 0; i < g->resume_count; i++)
-        if (g->resume[i].distributed && tim_grid_owner(launch_of(g, g->resume[i].grid)) == l &&
+        if (g->resume[i].distributed && tim_grid_owner(launch_of(g->resume[i].grid)) == l &&
             (!fits || tim_core_has_capacity(g->cores[g->resume[i].core], g->resume[i].grid)))
             return i;
     return SIZE_MAX;
@@ -217,73 +249,74 @@ size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *l, 
 
 /** Item to dispatch: a launch, or a block that resumes. */
 struct command {
-    const struct emu_grid *grid;
+    struct tim_launch *launch;
     uint64_t arrived;
-    bool resumes;
-    size_t index;
+    size_t resume;     /* index of the block that resumes; SIZE_MAX: the launch itself */
     unsigned priority; /* priority that the block scheduler gives to a launch that has arrived */
 };
 
-static bool goes_before(const struct command *a, const struct command *b)
+static bool command_before(const struct command *a, const struct command *b)
 {
-    bool device_a = a->grid->parent.grid != 0, device_b = b->grid->parent.grid != 0;
-
     if (a->priority != b->priority)
         return a->priority > b->priority;
     if (a->arrived != b->arrived)
         return a->arrived < b->arrived;
-    if (device_a != device_b)
-        return device_a;
-    if (a->grid != b->grid)
-        return a->grid->sequence < b->grid->sequence;
-    return a->resumes && !b->resumes;
+    if (a->launch->of_device != b->launch->of_device)
+        return a->launch->of_device;
+    if (a->launch != b->launch)
+        return a->launch->sequence < b->launch->sequence;
+    return a->resume != SIZE_MAX && b->resume == SIZE_MAX;
+}
+
+/** Replaces @best by the command for @l, or for block @resume of @l, if that command goes before @best. */
+static void consider(const struct tim_grid *g, uint64_t now, struct tim_launch *l, uint64_t arrived, size_t resume,
+                     struct command *best)
+{
+    const struct tim_blocks_policy *row = g->blocks->row;
+    struct command c = {l, arrived, resume, 0};
+
+    if (row->priority != NULL && arrived <= now)
+        c.priority = 1 + row->priority(g->blocks, l);
+    if (best->launch == NULL || command_before(&c, best))
+        *best = c;
 }
 
 /** Gets the next item to dispatch in cycle @now, even if it arrives later. Returns false if there is none. */
 static bool next_command(const struct tim_grid *g, uint64_t now, struct command *best)
 {
-    bool entry = g->entries < g->config->kernels_entries, found = false;
-    const struct tim_blocks_policy *row = g->blocks->row;
+    const bool entry = g->entries < g->config->kernels_entries;
 
-    for (size_t i = 0; entry && i < g->count; i++) {
-        const struct tim_launch *l = g->launch[i];
-        struct command c = {l->grid, l->arrived, false, i, 0};
-        if (l->distributed || l->asks || l->kernel != NULL || l->grid == NULL || tim_grid_unit(g, l) == NULL)
+    *best = (struct command){.launch = NULL};
+    for (struct tim_launch *l = g->waiting.first; entry && l != NULL; l = l->later) {
+        if (l->grid == NULL || tim_grid_unit(g, l) == NULL)
             continue;
-        if (row->priority != NULL && l->arrived <= now)
-            c.priority = 1 + row->priority(g->blocks, l);
-        if (!found || goes_before(&c, best))
-            *best = c;
-        found = true;
+        consider(g, now, l, l->arrived, SIZE_MAX, best);
+        if (g->blocks->row->priority == NULL) /* all later launches go after this one */
+            break;
     }
     for (size_t i = 0; i < g->resume_count; i++) {
         const struct tim_resume *r = &g->resume[i];
-        struct command c = {r->grid, r->arrived, true, i, 0};
-        const struct tim_launch *l = launch_of(g, r->grid);
-        if (r->distributed || !(entry || tim_grid_owner(l)->distributed))
-            continue;
-        if (row->priority != NULL && r->arrived <= now)
-            c.priority = 1 + row->priority(g->blocks, l);
-        if (!found || goes_before(&c, best))
-            *best = c;
-        found = true;
+        struct tim_launch *l = launch_of(r->grid);
+
+        if (!r->distributed && (entry || tim_grid_owner(l)->distributed))
+            consider(g, now, l, r->arrived, i, best);
     }
-    return found;
+    return best->launch != NULL;
 }
 
 static void distribute(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;
-    struct tim_launch *l = g->resumes ? launch_of(g, g->resume[g->dispatching].grid)
-                                      : g->launch[g->dispatching];
+    struct tim_launch *l = g->resumes ? launch_of(g->resume[g->resuming].grid) : g->dispatching;
     struct tim_launch *owner = tim_grid_owner(l);
     const bool enters = !owner->distributed;
 
     if (g->resumes)
-        g->resume[g->dispatching].distributed = true;
+        g->resume[g->resuming].distributed = true;
     if (enters)
         owner->entered = ++g->entered;
     owner->distributed = true;
+    tim_grid_wait_no_longer(g, owner);
     g->busy = false;
     changed(g);
     if (enters && row->enters != NULL && owner->grid != NULL)
@@ -303,6 +336,7 @@ static void take_entry(struct tim_grid *g, struct tim_launch *l)
         i++;
     l->entry = i * 64 + lw_lowest(~g->entry_used[i]);
     g->entry_used[i] |= UINT64_C(1) << l->entry % 64;
+    g->entry[l->entry] = l;
     g->entries++;
 }
 
@@ -315,21 +349,24 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
 /** Removes the entries of kernels that have no blocks left to place. */
 static void give_back(struct tim_grid *g)
 {
-    for (size_t i = 0; i < g->count; i++) {
-        struct tim_launch *l = g->launch[i];
-        if (l->distributed && l->executes == 0 && (l->grid != NULL || l->groups != 0) && tim_grid_unit(g, l) == NULL &&
-            !comes_back(g, l, true)) {
+    for (unsigned i = 0; i < TIM_ENTRIES_MOST / 64; i++)
+        for (uint64_t left = g->entry_used[i]; left != 0; left &= left - 1) {
+            struct tim_launch *l = g->entry[i * 64 + lw_lowest(left)];
+
+            if (!l->distributed || l->executes != 0 || (l->grid == NULL && l->groups == 0) ||
+                tim_grid_unit(g, l) != NULL || comes_back(g, l, true))
+                continue;
             l->distributed = false;
             free_entry(g, l);
+            tim_grid_wait(g, l);
         }
-    }
 }
 
 /** Removes kernels that have ended, if all of their groups have ended. */
 static void release(struct tim_grid *g)
 {
-    for (size_t i = g->count; i-- > 0;) {
-        struct tim_launch *l = g->launch[i];
+    for (struct tim_launch *l = g->launches.first, *next; l != NULL; l = next) {
+        next = l->next;
         if (l->grid != NULL || l->groups != 0)
             continue;
         if (l->distributed)
@@ -349,15 +386,15 @@ static void dispatch(struct tim_grid *g, uint64_t now)
     give_back(g);
     if (g->busy || !next_command(g, now, &c) || c.arrived > now)
         return;
-    struct tim_launch *l = launch_of(g, c.grid);
     g->busy = true;
-    g->resumes = c.resumes;
-    g->dispatching = c.index;
-    if (!tim_grid_owner(l)->distributed)
-        take_entry(g, tim_grid_owner(l));
+    g->resumes = c.resume != SIZE_MAX;
+    g->dispatching = c.launch;
+    g->resuming = c.resume;
+    if (!tim_grid_owner(c.launch)->distributed)
+        take_entry(g, tim_grid_owner(c.launch));
     g->ready_at = now + (g->config->kernels_ideal ? 0 : g->config->kernels_latency);
     if (row->costs != NULL && !g->config->kernels_ideal)
-        g->ready_at += row->costs(g->blocks, l);
+        g->ready_at += row->costs(g->blocks, c.launch);
     if (g->ready_at == now)
         distribute(g, now);
 }
@@ -372,8 +409,8 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
     l->suspended--;
     g->resume_count--;
     memmove(&g->resume[i], &g->resume[i + 1], (g->resume_count - i) * sizeof *g->resume);
-    if (g->busy && g->resumes && g->dispatching > i)
-        g->dispatching--;
+    if (g->busy && g->resumes && g->resuming > i)
+        g->resuming--;
 }
 
 /** Counts the start of a launch, whose first block has been placed. */
@@ -399,7 +436,7 @@ static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *c
     enum lw_status status;
 
     if (choice->resume != SIZE_MAX) {
-        bring_back(g, launch_of(g, g->resume[choice->resume].grid), choice->resume);
+        bring_back(g, launch_of(g->resume[choice->resume].grid), choice->resume);
         return LW_OK;
     }
     grid = l->grid;
@@ -458,7 +495,7 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear,
                             bool *over)
 {
-    struct tim_launch *l = launch_of(g, grid);
+    struct tim_launch *l = launch_of(grid);
     size_t stats = l->stats;
 
     changed(g);
@@ -469,7 +506,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     *over = l->out == 0 && l->suspended == 0 && grid->blocks_placed == grid->block_count;
     if (!*over)
         return stats;
-    unlist(g, l);
+    detach(l);
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
@@ -483,7 +520,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
 
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid)
 {
-    struct tim_launch *l = launch_of(g, grid);
+    struct tim_launch *l = launch_of(grid);
 
     changed(g);
     l->out--;
@@ -508,9 +545,8 @@ bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now)
 
     if (g->busy || g->asking != 0 || next_command(g, now, &c))
         return true;
-    for (size_t i = 0; i < g->count; i++)
-        if (g->launch[i]->grid != NULL && g->launch[i]->arrived > now)
-            return true;
+    if (g->waiting.last != NULL && g->waiting.last->arrived > now)
+        return true;
     return g->blocks->row->can(g->blocks) || (g->dvfs != NULL && tim_dvfs_holds(g) && g->blocks->row->waits(g->blocks));
 }
 
@@ -535,8 +571,8 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
 
 bool tim_grid_has_more(const struct tim_grid *g)
 {
-    for (size_t i = 0; i < g->count; i++)
-        if (g->launch[i]->grid != NULL && g->launch[i]->grid->blocks_placed < g->launch[i]->grid->block_count)
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next)
+        if (l->grid != NULL && l->grid->blocks_placed < l->grid->block_count)
             return true;
     return false;
 }

@@ -21,7 +21,10 @@ struct tim_launch {
     uint64_t out;       /* number of blocks on cores */
     uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
     size_t stats;       /* index of the launch's tim_kernel_stats */
-    struct tim_launch *next_alike; /* next launch in the list of launches with the same hash of the grid */
+    struct tim_launch *next, *previous; /* neighbours in the list of launches that were added, or that were noted */
+    bool waits;         /* the launch is in the list of launches that wait for the dispatcher */
+    struct tim_launch *later, *earlier; /* neighbours in that list */
+    bool of_device;     /* the device made the launch, not the host */
     /* Members for launches by the device: */
     uint64_t launched;  /* cycle in which the device made the launch */
     uint64_t command;   /* number of the launching instruction: equal for all launches of one warp instruction */
@@ -52,11 +55,8 @@ struct tim_launch {
 struct tim_launcher {
     unsigned core, thread; /* thread: number of lane 0 on its core */
 };
-/** Origin of a launch that waits in its stream. */
-struct tim_origin {
-    uint32_t sequence;
-    struct tim_launcher at;
-    uint64_t launched;
+struct tim_launches {
+    struct tim_launch *first, *last;
 };
 /** A suspended block that can continue: it is dispatched like a kernel. */
 struct tim_resume {
@@ -83,17 +83,17 @@ struct tim_dvfs {
     struct tim_dvfs_core core[];
 };
 
-enum { TIM_LAUNCH_LISTS = 256, TIM_ENTRIES_MOST = 1024 };
+enum { TIM_ENTRIES_MOST = 1024, TIM_QUEUES_MOST = 1024 };
 struct tim_grid {
     const struct tim_config *config;
-    struct tim_launch **launch; /* launches in the order in which they were added */
-    size_t count, room;
-    struct tim_launch *list[TIM_LAUNCH_LISTS]; /* lists of `launch` by grid, linked by next_alike */
+    struct tim_launches launches; /* launches in the order in which they were added */
+    size_t count;               /* number of `launches` */
+    /* launches without an entry in the distributor, in the order in which the dispatcher processes launches of equal
+     * priority; linked by `later` */
+    struct tim_launches waiting;
+    struct tim_launches noted;  /* device launches that were seen and have not been added, because they may not start yet */
     struct tim_resume *resume;  /* suspended blocks that can continue, in the order in which they were added */
     size_t resume_count, resume_capacity;
-    struct tim_origin *origin;  /* origins of launches that wait in their streams, in the order of the launches */
-    size_t origin_count, origin_capacity;
-    uint32_t newest;            /* number of the last launch by the device that was seen */
     uint64_t commands;          /* number of instructions that launched */
     struct tim_launch **table;  /* dtbl: groups of the group table by its index, config->dtbl_entries; NULL: free */
     size_t asking;              /* number of launches that still search for a kernel */
@@ -109,9 +109,11 @@ struct tim_grid {
     void *context;
     uint64_t entries, entered;  /* number of launches in the distributor; number that ever entered it */
     uint64_t entry_used[TIM_ENTRIES_MOST / 64];
+    struct tim_launch *entry[TIM_ENTRIES_MOST]; /* launch of each entry in use */
     bool busy;                  /* the dispatcher processes an item: a launch, or a block that resumes */
     bool resumes;               /* the dispatcher's item is a block that resumes, else a launch */
-    size_t dispatching;         /* index of the dispatcher's item in `resume` or `launch` */
+    struct tim_launch *dispatching; /* the launch that the dispatcher processes */
+    size_t resuming;            /* index in `resume` of the block that the dispatcher processes */
     uint64_t ready_at;          /* cycle in which the dispatcher's item enters the distributor */
     bool rescan;                  /* some launches may not have been added yet, or may be ready to start */
     uint64_t idle;              /* number of cycles in which blocks waited and fitted nowhere */
@@ -125,20 +127,23 @@ struct tim_grid {
  *  call tim_grid_fini() in this case, too. */
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
-/** Adds a launch that may start and that was seen in cycle @now. It arrives @delay cycles later. @from is the
- *  position of the current instruction; the caller calls tim_grid_launched() after the last launch of this
- *  instruction. NULL: the launch has waited in its stream. Returns false without memory. */
+/** Adds a launch that may start and that was seen in cycle @now. It arrives @delay cycles later. @launches: the current
+ *  instruction launches; the caller calls tim_grid_launched() after the last launch of this instruction. Returns false
+ *  without memory. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
-                  const struct tim_launcher *from, size_t stats);
-/** Records the origin of a device launch of the current instruction that waits in its stream. Returns false without
- *  memory. */
-bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);
+                  bool launches, size_t stats);
+/** Records the origin of a device launch of the current instruction, whose position is @from. The launch is added
+ *  later, when it may start. Returns false without memory. */
+bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);
 /** Ends the launches of an instruction. All of them have been added or recorded. */
 static inline void tim_grid_launched(struct tim_grid *g)
 {
     g->commands++;
 }
-bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
+/** Returns true if the launch was added and its blocks have not all ended. */
+bool tim_grid_knows(const struct emu_grid *grid);
+/** Returns the index of the tim_kernel_stats of a launch that was added. */
+size_t tim_grid_stats(const struct emu_grid *grid);
 /** Executes block dispatch in a cycle: at most config->kernels_blocks_a_cycle blocks reach cores. */
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
 /** Handles the end of block @linear of @grid, which ran on @core. If it was the last block of the launch, *over is set

@@ -29,7 +29,7 @@ static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint
                   l->spilled ? ", with its record in memory" : "");
     else if (l->distributed)
         lw_printf(out, "entry %u of %u", l->entry, g->config->kernels_entries);
-    else if (g->busy && !g->resumes && g->launch[g->dispatching] == l)
+    else if (g->busy && !g->resumes && g->dispatching == l)
         lw_printf(out, "in dispatch until cycle %" PRIu64, g->ready_at);
     else if (l->arrived > now)
         lw_printf(out, "arrives in cycle %" PRIu64, l->arrived);
@@ -54,9 +54,7 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
 
     lw_printf(out, "%zu launches, %" PRIu64 " of %u entries of the distributor taken, block scheduler %s\n", g->count, g->entries,
               g->config->kernels_entries, row->name);
-    for (size_t i = 0; i < g->count; i++) {
-        const struct tim_launch *l = g->launch[i];
-
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) {
         lw_printf(out, "launch %u, %s: ", l->sequence, l->shape.kernel->name);
         put_state(g, l, now, out);
         if (l->grid == NULL) {
@@ -97,9 +95,7 @@ void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigne
 
     if (g->dvfs != NULL)
         tim_dvfs_why(g, core, now, out);
-    for (size_t i = 0; i < g->count; i++) {
-        const struct tim_launch *l = g->launch[i];
-
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) {
         if (l->grid != grid)
             continue;
         if (row->why_block != NULL)

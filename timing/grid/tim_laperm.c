@@ -128,8 +128,7 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     struct tim_launch *found = NULL;
 
     *empty = true;
-    for (size_t i = 0; i < g->count; i++) {
-        struct tim_launch *l = g->launch[i];
+    for (struct tim_launch *l = g->launches.first; l != NULL; l = l->next) {
         if (!is_queued(l) || (l->mark.priority == 0) != host || (!host && binds(&p->blocks) && l->mark.core != core))
             continue;
         *empty = false;
@@ -185,8 +184,8 @@ static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *
 
 static bool any_queued(const struct tim_blocks *blocks)
 {
-    for (size_t i = 0; i < blocks->grid->count; i++)
-        if (is_queued(blocks->grid->launch[i]))
+    for (const struct tim_launch *l = blocks->grid->launches.first; l != NULL; l = l->next)
+        if (is_queued(l))
             return true;
     return false;
 }
@@ -266,8 +265,7 @@ static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
     l->mark.queued = false;
     if (!l->mark.on_chip)
         return;
-    for (size_t i = 0; i < g->count; i++) {
-        struct tim_launch *o = g->launch[i];
+    for (struct tim_launch *o = g->launches.first; o != NULL; o = o->next) {
         if (o->mark.queued && !o->mark.on_chip && store_of(&p->blocks, o) == store && o->mark.read_at == 0 &&
             (found == NULL || goes_before(o, found)))
             found = o;
@@ -331,8 +329,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
         return UINT64_MAX;
     if (p->seen != g->changes || p->tries < g->config->core_count)
         return now;
-    for (size_t i = 0; i < g->count; i++) { /* an entry has been read: cores are examined again */
-        const struct tim_launch *l = g->launch[i];
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) { /* an entry has been read: cores are examined again */
         if (is_queued(l) && l->mark.read_at > p->from && l->mark.read_at < at)
             at = l->mark.read_at;
     }
@@ -377,8 +374,7 @@ static void show_queue(const struct laperm *p, unsigned core, bool host, struct 
         for (;;) {
             const struct tim_launch *found = NULL;
 
-            for (size_t i = 0; i < g->count; i++) {
-                const struct tim_launch *l = g->launch[i];
+            for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) {
                 if (is_queued(l) && l->mark.priority == level && (host || !binds(&p->blocks) || l->mark.core == core) &&
                     l->mark.order > before && (found == NULL || l->mark.order < found->mark.order))
                     found = l;
