@@ -639,9 +639,9 @@ for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing
     ! grep -q note err || fail "run $other: a note of a missing waitcnt"
 done
 
-# All trends; under sanitizers only the shortest. bench/ belongs to the source tree, but not to its archive.
+# All trends but many_launches, which takes longer; under sanitizers only the shortest. bench/ belongs to the source tree, but not to its archive.
 if [ -x "$src/bench/timing_trends" ]; then
-    trends=
+    trends='--skip many_launches'
     [ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || trends='streaming requests launches'
     cases=$((cases + 1))
     # shellcheck disable=SC2086
