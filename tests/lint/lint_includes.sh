@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the include law (CONTRIBUTING.md, "The house" and "Rooms"). Between directories it checks which may include
+# Checks the include law (CONTRIBUTING.md, "The source tree" and "Rooms"). Between directories it checks which may include
 # which, and that only the public header is included. Inside a directory a folder may include the headers of the
 # directory itself and of folders before it in the table of rooms. libyaml, libelf and readline are named in one .c
 # file each, and intrinsics in one header. With an argument the script checks that tree instead (for the test of this
