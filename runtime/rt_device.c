@@ -27,25 +27,25 @@ static const struct {
 static struct {
     lanewise_machine *machine;
     bool tried, stopped, finished;
-    /* Written and read without the lock, in this order: a machine that `running` shows to be in lanewise_wait() is not changed by
-     * rt_recover(), which looks at `ending` first. */
+    /* Written and read without the lock, in this order: if `running` shows that a thread is in lanewise_wait(),
+     * rt_recover() does not change the machine, because it reads `ending` first. */
     _Atomic bool ending;    /* the program has called exit() */
     _Atomic bool running;   /* a thread waits for the machine */
     bool strict;            /* faults end the run */
     bool hash;
     unsigned mhz;           /* clock rate of the GPU model; 0: nothing is timed */
     unsigned warp_width;    /* value of the option or of the GPU model; 0: the default */
-    unsigned printed;       /* findings printed so far */
+    unsigned printed;       /* number of findings printed so far */
     pid_t owner;            /* id of the process that writes the reports; forks of it write none */
     char *reports[REPORT_COUNT];
-    char **more_findings;   /* --check-file again: the files before the last one */
+    char **more_findings;   /* files of --check-file other than the last one */
     unsigned more_finding_count;
-    void (*at_end)(void);   /* of a front end, or NULL */
-    unsigned launches;      /* so far; the machine numbers them in the same way */
-    struct rt_site launch_site; /* of the latest one */
+    void (*at_end)(void);   /* function of a front end that is called at the end, or NULL */
+    unsigned launches;      /* number of launches so far; the machine numbers them in the same way */
+    struct rt_site launch_site; /* site of the latest launch */
     const char *launch_kernel;
     bool gdb_own;           /* gdb was started for this program, by `lanewise app --debug` */
-    bool debugged;          /* gdb debugs what is launched: */
+    bool debugged;          /* gdb debugs the launches: */
     char *gdb_address, *gdb_kernel;
     uint64_t gdb_history_mib;
 } device;
@@ -60,7 +60,8 @@ void rt_complain(const char *what)
     complain(what, lanewise_error(device.machine));
 }
 
-/** Returns the name of a finding's file: a source that is in no file has no folder. */
+/** Returns the name of a finding's file. The folder is left out if the file does not exist, as for a source from
+ *  memory. */
 static const char *file_of(const lanewise_location *location)
 {
     const char *slash = strrchr(location->file, '/');
@@ -68,7 +69,9 @@ static const char *file_of(const lanewise_location *location)
     return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : location->file;
 }
 
-/** Prints a line with the call: "launched by main (vadd.c:57)", for @what "launched". Adds it to finding @finding; -1: to none. */
+/** Prints a line with the call, such as "launched by main (vadd.c:57)", where @what is "launched". Adds the call to
+ *  finding
+ *  @finding; -1: to none. */
 static void print_site(const struct rt_site *site, const char *what, const char *stub, int finding)
 {
     struct rt_call call;
@@ -87,7 +90,7 @@ static void print_site(const struct rt_site *site, const char *what, const char 
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
 }
 
-/** Prints where the launch was made that is reported, and where the buffer was created. */
+/** Prints which call launched the reported kernel, and which call created the buffer. */
 static void print_sites(uint32_t launch, const char *allocation, int finding)
 {
     const struct rt_site *buffer = allocation != NULL ? rt_site_find_buffer(allocation) : NULL;
@@ -122,7 +125,7 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
-/** Prints finding @index, with what is known about it. */
+/** Prints finding @index, with all that is known about it. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
     if (f->location.line != 0)
@@ -142,7 +145,8 @@ static void print_findings(void)
             print_finding(device.printed, &f);
 }
 
-/** Finishes the machine, and prints the findings of its end. They are not the last ones, since lanewise_finish() sorts. */
+/** Finishes the machine, and prints the findings that this adds. These findings are not the last ones in the list,
+ *  since lanewise_finish() sorts. */
 static void print_last_findings(void)
 {
     lanewise_finding f;
@@ -154,7 +158,7 @@ static void print_last_findings(void)
     before = calloc(count + 1u, sizeof *before);
     for (unsigned i = 0; before != NULL && i < count; i++)
         if (lanewise_finding_get(device.machine, i, &f, sizeof f) == LANEWISE_OK)
-            before[i] = f.message; /* each finding has a text of its own */
+            before[i] = f.message; /* the pointer identifies the finding, because each finding has a text of its own */
     lanewise_finish(device.machine);
     device.printed = lanewise_finding_count(device.machine);
     for (unsigned i = 0; before != NULL && i < device.printed; i++) {
@@ -187,7 +191,7 @@ void rt_report(const struct rt_finding *finding)
 
     (void)rt_site_find(finding->at, NULL, &call);
     f.line = call.line;
-    print_findings(); /* those before it */
+    print_findings(); /* prints the earlier findings first */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
         return;
     if (call.line != 0)
@@ -201,7 +205,7 @@ void rt_report(const struct rt_finding *finding)
     device.printed = lanewise_finding_count(device.machine);
 }
 
-/** Opens the file that is to become @path. If @path is a device, pipe or link, which must not be replaced, this is
+/** Opens the file for the report @path. If @path is a device, pipe or link, which must not be replaced, this is
  *  @path itself, else a temporary file in the same folder, whose name is stored and must be freed. Returns NULL after
  *  a message was printed. */
 static FILE *open_report(const char *path, char **temporary)
@@ -338,13 +342,14 @@ static void at_exit(void)
         finish();
 }
 
-/* Destructors of the program's global variables run before those of libraries, and may release objects that a front end would report. */
+/* Reports are written here and not at exit if a front end has checks at the end: the destructors of the program's
+ * global variables run before those of libraries, and may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
     finish();
 }
 
-/** Sets the file of a report; a second file of findings is one more. Returns false if memory is short. */
+/** Sets the file of a report. A second file of findings is added to the first. Returns false if memory is short. */
 static bool set_report(unsigned report, const char *path)
 {
     char *copy = strdup(path), **more;
@@ -394,7 +399,8 @@ static bool set_option(const char *name, const char *value)
         device.gdb_history_mib = strtoull(value, NULL, 10);
         return true;
     }
-    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* sources of the objects that are recorded */
+    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* the recorded launch files name sources of the
+                                                                 * objects */
         return false;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
@@ -404,7 +410,7 @@ static bool set_option(const char *name, const char *value)
     return false;
 }
 
-/** Options that have no value. */
+/** Sets an option that has no value. */
 static bool set_switch(const char *name)
 {
     static const struct {
@@ -460,7 +466,7 @@ static void announce(void *context, const char *target)
         fprintf(stderr, "gdb: target remote %s\nwaiting for it; in another terminal: gdb -ex 'target remote %s'\n", target, target);
 }
 
-/** Lets gdb debug what is launched, if that was asked for. */
+/** Lets gdb debug the launches, if an option requests that. */
 static bool begin_gdb(void)
 {
     const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,
@@ -490,7 +496,8 @@ lanewise_machine *rt_machine(void)
         if (!good)
             rt_complain("LANEWISE_OPTIONS");
     }
-    if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL)) /* what shows sources reads them from files */
+    /* debuggers and profiles read sources from files */
+    if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL))
         good = rt_sources_keep(NULL);
     if (!good) { /* a program must not run with other options than the user requested */
         lanewise_destroy(device.machine);

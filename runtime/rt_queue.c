@@ -8,7 +8,7 @@
 /* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* an event was completed */
+    pthread_cond_t changed; /* signalled when an event was completed */
     struct rt_queue *queues;
     struct rt_callback *due; /* callbacks to call, with their events */
     struct rt_callback **due_last;
@@ -147,7 +147,7 @@ static bool waits_over(const struct rt_command *command, bool *failed)
     return true;
 }
 
-/** Removes the next command of @queue that may run from its list, and returns it. */
+/** Removes the next command that may run from the list of @queue, and returns it. */
 static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
 {
     for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {

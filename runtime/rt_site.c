@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the program: where it launched a kernel, and where it created a buffer. A call is a few return addresses; they become
- * names, files and lines only when something is reported, with the debug information that elfutils' libdw reads. */
+/* Calls of the program: where it launched a kernel, and where it created a buffer. A call is stored as a few return
+ * addresses. They become names, files and lines only when something is reported, by the debug information that
+ * elfutils' libdw reads. */
 #include "runtime/rt_priv.h"
 
 #include <dlfcn.h>
@@ -14,11 +15,11 @@
 #include <elfutils/libdwfl.h>
 #endif
 
-enum { OWN_FRAMES = 2 /* of this file and the C library, at most */, KEPT_BUFFERS = 1 << 16 };
+enum { OWN_FRAMES = 2 /* largest number of frames in this file and the C library */, KEPT_BUFFERS = 1 << 16 };
 
 /* A process has one device. */
 static struct {
-    struct rt_site *buffers; /* of buffer N at N - 1 */
+    struct rt_site *buffers; /* the site of buffer N is at N - 1 */
     unsigned count, capacity;
 } sites;
 
@@ -57,7 +58,7 @@ const struct rt_site *rt_site_find_buffer(const char *name)
                : NULL;
 }
 
-/** Returns true for a library between the program and the device: this one, and OpenCL's loader. */
+/** Returns true for a library between the program and the device: the runtime itself, and OpenCL's loader. */
 static bool is_between(const char *file)
 {
     static const char *const names[] = {"libOpenCL.so", "libcudart.so", "liblanewise"};
@@ -74,7 +75,7 @@ static bool is_stub(const char *function, const char *stub)
 {
     const char *name = function;
 
-    if (strncmp(name, "_Z", 2) == 0) { /* the name of a C++ function follows its length */
+    if (strncmp(name, "_Z", 2) == 0) { /* a C++ function's name follows the length of the name */
         name += 2;
         name += *name == 'L';
         name += strspn(name, "0123456789");
@@ -85,7 +86,7 @@ static bool is_stub(const char *function, const char *stub)
     return strstr(function, "__device_stub__") != NULL || (stub != NULL && strcmp(function, stub) == 0);
 }
 
-/** Sets the name of a function: of a C++ function that is in no class or namespace the plain name. */
+/** Sets the name of a function. A C++ function that is in no class or namespace gets its plain name. */
 static void name_function(const char *function, struct rt_call *out)
 {
     const char *name = function != NULL ? function : "the program";
@@ -107,13 +108,13 @@ static void name_function(const char *function, struct rt_call *out)
 
 #ifdef HAVE_LIBDW
 
-/** Where a frame is. Texts belong to the session, or are literals. */
+/** Source location of a frame. Texts belong to the session, or are literals. */
 struct place {
     const char *function, *file;
     int line;
 };
 
-/** Finds the compilation unit of an address. clang writes no table of units (.debug_aranges), which libdw looks into. */
+/** Finds the compilation unit of an address. libdw searches the table .debug_aranges, but clang writes none. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
@@ -125,7 +126,7 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
     return unit;
 }
 
-/** Sets file and line of an address: of the call, if it is in an inlined stub. */
+/** Sets file and line of an address. For an inlined stub these are the file and line of its call. */
 static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
 {
     Dwarf_Addr bias = 0;
@@ -156,7 +157,8 @@ static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub,
 static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
 {
     for (unsigned i = 0; i < site->count; i++) {
-        const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)site->frame[i] - 1; /* of the call, not of what follows it */
+        /* the call itself is before the return address */
+        const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)site->frame[i] - 1;
         Dwfl_Module *module = dwfl_addrmodule(session, address);
         const char *file;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources of OpenCL programs as files, for what shows lines of them: debuggers, the profile, and people who read reports. */
+/* Files with the sources of OpenCL programs. Debuggers, the profile and readers of reports need them. */
 #include "runtime/rt_priv.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@ enum { MAX_FILES = 10000 };
 static struct {
     char folder[PATH_MAX]; /* absolute; "": sources are not kept */
     char name[PATH_MAX + 40];
-    bool wanted;           /* in a temporary folder, if there is no other */
+    bool wanted;           /* keep sources in a temporary folder if no other folder is given */
     bool temporary;
     unsigned count;        /* files written */
 } sources;
@@ -54,7 +54,7 @@ static void make_folder(void)
     }
 }
 
-/** FNV-1a, 32 bits. */
+/** The FNV-1a hash of 32 bits. */
 static unsigned hash_of(const char *text)
 {
     unsigned hash = 2166136261u;

@@ -8,7 +8,8 @@
 char **rt_words(const char *text)
 {
     const size_t size = strlen(text);
-    const size_t most = size / 2 + 2; /* 2 bytes a word: one character and a space; and NULL */
+    const size_t most = size / 2 + 2; /* a word takes at least 2 bytes, one character and a space; one more entry is for
+                                       * NULL */
     char **words = malloc(most * sizeof *words + size + 1);
     char *to, quote = '\0';
     size_t count = 0;

@@ -19,7 +19,7 @@ static unsigned timing_number(const char *key, unsigned otherwise)
                : otherwise;
 }
 
-/** The structure of CUDA 13. */
+/** The layout of this structure is that of CUDA 13. */
 struct cudaDeviceProp {
     char name[256], uuid[16], luid[8];
     unsigned luidDeviceNodeMask;
@@ -45,7 +45,7 @@ struct cudaDeviceProp {
         accessPolicyMaxWindowSize;
     size_t reservedSharedMemPerBlock;
     int others[20], reserved[48];
-    /* Of CUDA 12, where the headers of `lanewise cc` have them (lanewise_host.h). */
+    /* CUDA 12 had these members, and the headers of `lanewise cc` have them (lanewise_host.h). */
     int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode, singleToDoublePrecisionPerfRatio,
         cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
@@ -239,7 +239,7 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
     size_t now;
     cudaError_t error = cudaDeviceGetLimit(&now, limit);
 
-    /* stacks and printed text have no limit that a program could raise */
+    /* stacks and printed text have no limits that a program could raise */
     if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now)
         return error;
     return cu_return(cudaErrorNotSupported);

@@ -15,7 +15,7 @@ const char *cudaGetErrorString(cudaError_t error);
 
 enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
 
-/** A context: a handle, since the process has one device with one memory. */
+/** A context is only a handle, since the process has one device with one memory. */
 struct cu_context {
     struct cu_context *next;
     unsigned flags;
@@ -57,11 +57,12 @@ static bool is_context(CUcontext context)
     return false;
 }
 
-/** The thread's context; a program that uses the runtime, too, has the primary one. Locked. */
+/** Returns the thread's current context. In a program that also uses the runtime this may be the primary context.
+ *  Locked. */
 static CUcontext current_context(void)
 {
     while (current.count != 0 && current.stack[current.count - 1] != NULL && !is_context(current.stack[current.count - 1]))
-        current.count--; /* it was destroyed */
+        current.count--; /* the context was destroyed */
     if (current.count != 0)
         return current.stack[current.count - 1];
     return cu_has_registered() ? &driver.primary : NULL;
@@ -109,7 +110,7 @@ CU_API CUresult cuDriverGetVersion(int *out)
     return CUDA_SUCCESS;
 }
 
-/** Errors of which the runtime has another number or name. */
+/** Errors to which the runtime gives another number or name. */
 static const struct {
     CUresult result;
     const char *name, *text;
@@ -156,7 +157,7 @@ CU_API CUresult cuGetErrorString(CUresult error, const char **out)
     return result;
 }
 
-/** The runtime that nvcc links by default asks for tables that are not documented. */
+/** A program with the runtime that nvcc links by default requests tables that are not documented. */
 CU_API CUresult cuGetExportTable(const void **out, const void *id)
 {
     (void)id;
@@ -170,7 +171,8 @@ CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, u
 {
     enum { FOUND, NOT_FOUND };
 
-    (void)version, (void)flags; /* every version of a function is the same here, and so is the stream of a thread */
+    (void)version, (void)flags; /* all versions of a function are equal here, and a thread's stream is the default
+                                 * stream */
     if (name == NULL || out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *out = cu_driver_symbol(name);
@@ -333,7 +335,7 @@ CU_API CUresult cuCtxCreate_v3(CUcontext *out, void *parameters, int count, unsi
     return count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
 }
 
-/** Parameters of a context that is a part of the device, or shares it with graphics. */
+/** Parameters of a context that has a part of the device, or shares the device with graphics. */
 struct context_parameters {
     void *affinity;
     int affinity_count;
@@ -347,7 +349,7 @@ CU_API CUresult cuCtxCreate_v4(CUcontext *out, const struct context_parameters *
                : cuCtxCreate(out, flags, device);
 }
 
-/** What was allocated and loaded in the context stays until the process ends: reports are still to be written of it. */
+/** Memory and modules of the context stay until the process ends, because reports on them have still to be written. */
 CU_API CUresult cuCtxDestroy(CUcontext context)
 {
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;

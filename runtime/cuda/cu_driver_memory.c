@@ -172,7 +172,7 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
 
     rt_lock();
     if (result == CUDA_SUCCESS && lanewise_allocation(rt_machine(), address, &begin, &bytes) != LANEWISE_OK)
-        result = CUDA_ERROR_INVALID_VALUE; /* it is not known to CUDA */
+        result = CUDA_ERROR_INVALID_VALUE; /* CUDA does not know the address */
     rt_unlock();
     if (result != CUDA_SUCCESS)
         return result;
@@ -209,7 +209,7 @@ COPY(cuMemcpyDtoH, void *, CUdeviceptr, to, pointer_of(from), DEVICE_TO_HOST)
 COPY(cuMemcpyDtoD, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEVICE_TO_DEVICE)
 COPY(cuMemcpy, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEFAULT)
 
-/** One side of a box. */
+/** Source or destination of a box copy. */
 struct side {
     size_t x, y, z, lod;
     int type;
@@ -235,7 +235,7 @@ struct copy_2d {
     size_t width, height;
 };
 
-/** Gets the pointer to the first byte of a side. NULL: an array, or no memory. */
+/** Gets the pointer to the first byte of a side. NULL: the side is an array, or has no memory. */
 static const uint8_t *begin_of(const struct side *s, size_t pitch)
 {
     enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
@@ -313,7 +313,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t byt
     rt_lock();
     if (!cu_is_stream(stream))
         result = CUDA_ERROR_INVALID_HANDLE;
-    else if (rt_stopped()) /* an error of a kernel stays */
+    else if (rt_stopped()) /* the error of a kernel persists */
         result = cudaErrorLaunchFailure;
     for (size_t y = 0; y < rows && result == CUDA_SUCCESS; y++)
         if (lanewise_fill(rt_machine(), to + y * pitch, value, bytes, count * bytes) != LANEWISE_OK) {

@@ -15,7 +15,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, con
 
 /* ---- options of the compiler -------------------------------------------------------------------------------------- */
 
-/** Options of cuModuleLoadDataEx and cuLinkCreate that have a place for text. */
+/** Options of cuModuleLoadDataEx and cuLinkCreate that receive text. */
 struct logs {
     char *info, *error;
     unsigned info_bytes, error_bytes;
@@ -94,7 +94,7 @@ CU_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
 }
 CU_ALIAS(cuModuleLoadData, cuModuleLoadFatBinary);
 
-/** Reads a file and two zeros after it. NULL: it cannot be read. */
+/** Reads a file and two zeros after it. NULL: the file cannot be read. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -253,7 +253,7 @@ struct link {
     struct logs logs;
     lanewise_text *texts; /* names and texts owned */
     unsigned count;
-    void *object;         /* of cuLinkComplete; owned */
+    void *object;         /* result of cuLinkComplete; owned */
 };
 enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBINARY };
 
@@ -331,7 +331,7 @@ CU_API CUresult cuLinkAddData(struct link *handle, int type, void *data, size_t 
             result = is_object ? cudaErrorInvalidKernelImage : add_text(l, name != NULL ? name : "input", text, text_bytes);
         free(owned);
     } else if (result == CUDA_SUCCESS) {
-        result = cudaErrorNoKernelImageForDevice; /* machine code of NVIDIA's */
+        result = cudaErrorNoKernelImageForDevice; /* the image has only machine code of NVIDIA GPUs */
     }
     rt_unlock();
     return result;
@@ -352,7 +352,7 @@ CU_API CUresult cuLinkAddFile(struct link *handle, int type, const char *path, u
 }
 CU_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
 
-/** The result is our object file, which cuModuleLoadData() takes. */
+/** *@out is set to our object file, which cuModuleLoadData() loads. */
 CU_API CUresult cuLinkComplete(struct link *handle, void **out, size_t *bytes)
 {
     CUresult result = cu_need_context();
@@ -411,10 +411,10 @@ CU_API CUresult cuLinkDestroy(struct link *handle)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------ */
 
-/** The most parameters that a kernel can have here. */
+/** Largest number of parameters that a kernel can have here. */
 enum { MAX_PARAMETERS = 1024, EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_BYTES = 2 };
 
-/** Gets pointers to the arguments in a buffer that has them one after the other, aligned. */
+/** Gets pointers to the arguments in a buffer that contains the aligned arguments one after the other. */
 static cudaError_t unpack(const struct cu_function *f, void **extra, void **arguments)
 {
     const unsigned count = lanewise_kernel_param_count(f->kernel);
@@ -582,7 +582,7 @@ CU_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, threads, shared_bytes, 0);
 }
 
-/** Chooses the block size, a multiple of 32, with which the most threads are resident. */
+/** Chooses the block size, a multiple of 32, with which the largest number of threads is resident. */
 CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                                           size_t (*shared_of)(int threads), size_t shared_bytes, int limit,
                                                           unsigned flags)

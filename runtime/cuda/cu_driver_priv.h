@@ -2,14 +2,14 @@
 /*
  * CUDA's driver interface (libcuda.so.1) over the runtime's functions, in the same shared object, so that a program that
  * uses both has one device. Names and numbers are those of CUDA's documentation. Names that end in _v2 are those that
- * its header gives to functions whose first form had addresses of 32 bits; both forms are the same here.
+ * CUDA's header gives to functions whose first form had addresses of 32 bits; both forms are equal here.
  */
 #ifndef CU_DRIVER_PRIV_H
 #define CU_DRIVER_PRIV_H
 
 #include "runtime/cuda/cu_priv.h"
 
-typedef int CUresult; /* its numbers are those of cudaError_t, but for the few that to_result() replaces */
+typedef int CUresult; /* the numbers are those of cudaError_t, except the few that to_result() replaces */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct cu_context *CUcontext;
@@ -41,9 +41,9 @@ CUresult cu_result(cudaError_t error);
         cu_set_last(was_); \
         cu_result(error_); \
     })
-/** CUDA_SUCCESS, or the error of a thread without a context, or of a process that did not call cuInit. */
+/** Returns CUDA_SUCCESS, or the error if the thread has no context or the process did not call cuInit. */
 CUresult cu_need_context(void);
-/** As CU_DRIVER, for functions that need a context. */
+/** Does what CU_DRIVER does, for functions that need a context. */
 #define CU_IN_CONTEXT(call) \
     ({ \
         CUresult result_ = cu_need_context(); \
@@ -54,7 +54,7 @@ CUresult cu_need_context(void);
 /** Defines the name of a function's newer form. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 
-/** Finds a function of the driver interface by its name without the suffix of a form; NULL: there is none. */
+/** Finds a function of the driver interface by its name without the suffix of a form; NULL: there is no such function. */
 void *cu_driver_symbol(const char *name);
 
 cudaError_t cudaPeekAtLastError(void);

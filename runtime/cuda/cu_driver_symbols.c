@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA's driver interface: its functions by name, for cuGetProcAddress. A function that is not here is none that a program
- * can get. */
+/* CUDA's driver interface: its functions by name, for cuGetProcAddress. A program cannot get a function that this
+ * table lacks. */
 #include "runtime/cuda/cu_driver_priv.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches, and the functions that launching code calls. */
+/* Launches, and the functions that compilers call to launch a kernel. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 bloc
     return cu_return(error);
 }
 
-/** The functions that nvcc 13 calls: the handle of a kernel is our record of the kernel. */
+/** The functions that nvcc 13 calls. The handle of a kernel is our record of the kernel. */
 CU_API cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
     struct cu_function *f = NULL;
@@ -108,7 +108,7 @@ CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block,
     return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
-/** What cudaLaunchKernelEx passes. */
+/** Argument of cudaLaunchKernelEx. */
 struct cudaLaunchConfig {
     cu_dim3 grid, block;
     size_t shared_bytes;
@@ -130,7 +130,7 @@ CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, co
 
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
-    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* others are hints */
+    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* the rest are hints */
         if ((config->attributes[i].id == COOPERATIVE && config->attributes[i].value.number != 0) ||
             (config->attributes[i].id == CLUSTER &&
              (uint64_t)config->attributes[i].value.dim[0] * config->attributes[i].value.dim[1] * config->attributes[i].value.dim[2] > 1))

@@ -12,16 +12,16 @@ enum { PITCH_ALIGN = 512 };
 enum memory_type { TYPE_UNREGISTERED, TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED };
 /** Memory that the program has allocated. */
 struct block {
-    struct block *next; /* in its list */
+    struct block *next; /* next block in the same list */
     uint64_t address, bytes;
     enum memory_type type;
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
-/* A process has one device, and pointers come from the program. Blocks are in lists by their addresses. */
+/* A process has one device, and pointers come from the program. Blocks are in hashed lists by their addresses. */
 static struct {
     struct block *list[LISTS];
-    uint64_t bytes; /* of all blocks */
+    uint64_t bytes; /* sum over all blocks */
 } memory;
 
 static struct block **list_of(uint64_t address)
@@ -39,7 +39,7 @@ static struct block **find_block(uint64_t address)
     return at;
 }
 
-/** Returns true if the pointer is one of the device. */
+/** Returns true if the pointer is in the device's memory. */
 static bool is_device(const void *pointer)
 {
     lanewise_machine *machine = rt_machine();
@@ -48,7 +48,8 @@ static bool is_device(const void *pointer)
     return machine != NULL && lanewise_allocation(machine, (uint64_t)(uintptr_t)pointer, &begin, &bytes) == LANEWISE_OK;
 }
 
-/** Returns true for an address that belonged to the device, or never did, where the host has nothing. */
+/** Returns true for an address in the range of the device's addresses that is in no live allocation: neither host nor
+ *  device has memory there. */
 static bool is_lost(const void *pointer)
 {
     uint64_t begin, end;
@@ -77,7 +78,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
         return cudaErrorInvalidValue;
     to_device = is_device(to);
     from_device = is_device(from);
-    /* memory that host and device use may be on either side of a copy */
+    /* memory that host and device share may be either side of a copy */
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) {
         if (!to_device)
             return cudaErrorInvalidValue;
@@ -206,7 +207,7 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
-/** Allocates memory that host and device use by the same pointer. */
+/** Allocates memory to which host and device have the same pointer. */
 static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type)
 {
     cudaError_t error = allocate(out, bytes, type);
@@ -465,7 +466,7 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
         uint64_t begin, bytes;
 
         (void)lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes);
-        block = *find_block(begin); /* NULL: a variable */
+        block = *find_block(begin); /* NULL: the allocation is a variable */
         out->type = block != NULL ? (int)block->type : TYPE_DEVICE;
         out->device = 0;
         out->devicePointer = (void *)(uintptr_t)pointer;

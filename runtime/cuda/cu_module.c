@@ -23,32 +23,33 @@ enum {
 struct wrapper {
     uint32_t magic, version;
     const uint8_t *data;
-    const void *linked; /* version 2: containers that were linked before */
+    const void *linked; /* version 2: prelinked containers */
 };
 struct container {
     uint32_t magic;
     uint16_t version, header_bytes;
-    uint64_t bytes; /* after the header */
+    uint64_t bytes; /* bytes that follow the header */
 };
 struct entry {
     uint16_t kind, version;
     uint32_t header_bytes;
-    uint64_t bytes; /* of the payload, padded */
+    uint64_t bytes; /* padded size of the payload */
     uint32_t compressed_bytes, options;
     uint16_t minor, major;
     uint32_t arch;
-    uint32_t name, name_bytes; /* of the source: offset from the entry, size with its NUL; 0: none */
+    uint32_t name, name_bytes; /* file name of the source: offset from the entry, size with its NUL; 0: none */
     uint64_t flags, reserved, plain_bytes;
 };
 
-#define ENTRY_FLAG_LINKED (UINT64_C(1) << 56) /* `lanewise cc -rdc=true`: linked with the program's other files */
+#define ENTRY_FLAG_LINKED (UINT64_C(1) << 56) /* set by `lanewise cc -rdc=true`: the entry is linked with the program's
+                                               * other files */
 
 /** PTX of a fat binary. */
 struct text {
-    char *text;     /* from malloc; NULL: there is none that can be read */
+    char *text;     /* from malloc; NULL: the fat binary has no PTX that can be read */
     char name[200]; /* "vector.cu.ptx" */
     bool linked;
-    bool only_code; /* there is machine code instead */
+    bool only_code; /* the fat binary has only machine code */
 };
 struct variable {
     struct variable *next;
@@ -62,9 +63,9 @@ struct cu_module {
     const struct wrapper *wrapper;
     struct cu_function *functions;
     struct variable *variables;
-    lanewise_module *module; /* NULL: not loaded */
-    cudaError_t error;       /* why it cannot be loaded */
-    bool joins;              /* it is one of those that load_linked() links */
+    lanewise_module *module; /* NULL: not loaded yet */
+    cudaError_t error;       /* reason why the module cannot be loaded */
+    bool joins;              /* load_linked() links this module with others */
 };
 
 /* Compilers register modules before main() by functions without an argument that could carry this state. */
@@ -105,7 +106,7 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     return text;
 }
 
-/** Returns true if a container begins at @at, which may be a shorter text. */
+/** Returns true if a container begins at @at, which may also be a short text. */
 static bool is_container(const uint8_t *at)
 {
     const uint32_t magic = (uint32_t)CONTAINER_MAGIC;
@@ -134,7 +135,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
     *out = (struct text){.name = "program.ptx"};
     if (at == NULL)
         return;
-    if (!is_container(at)) { /* clang embeds the bytes of a file without a container */
+    if (!is_container(at)) { /* the image has no container: clang embeds the bytes of the file as they are */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
         out->text = strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
@@ -174,7 +175,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
     }
 }
 
-/** Returns the data that a wrapper points to; NULL: @w is no wrapper. */
+/** Returns the data that a wrapper points to; NULL: @w is not a wrapper. */
 static const uint8_t *data_of(const struct wrapper *w)
 {
     return w != NULL && w->magic == WRAPPER_MAGIC ? w->data : NULL;
@@ -186,7 +187,7 @@ static void complain_no_ptx(const char *what, bool only_code)
             only_code ? "machine code of NVIDIA GPUs, but no PTX" : "no PTX");
 }
 
-/** Gives managed variables of @m the addresses that host and kernels use. */
+/** Gives managed variables of @m addresses that are equal for host and kernels. */
 static void place_managed(struct cu_module *m)
 {
     for (struct variable *v = m->variables; v != NULL; v = v->next) {
@@ -197,7 +198,7 @@ static void place_managed(struct cu_module *m)
     }
 }
 
-/** Links all modules of the program that may refer to each other, @m with the text @of_m among them. */
+/** Links all modules of the program that may refer to each other; @m with the text @of_m is one of them. */
 static void load_linked(struct cu_module *m, struct text *of_m)
 {
     struct text *found;
@@ -477,7 +478,8 @@ CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *addres
 
 /* ---- modules of the driver interface ------------------------------------------------------------------------------ */
 
-/** Bytes of the object file at @image by its header: the end of the last section. 0: it is none of ours. */
+/** Returns the size of the object file at @image by its header: the end of its last section. 0: the image is not one of
+ *  our object files. */
 static size_t object_bytes(const uint8_t *image)
 {
     Elf64_Ehdr header;

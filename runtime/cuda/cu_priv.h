@@ -62,18 +62,18 @@ enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_
 
 /** A fat binary that the program registered. It is loaded at the first use of one of its kernels or variables. */
 struct cu_module;
-/** A kernel by the address of its stub in the host's code. */
+/** A kernel, found by the address of its stub in the host's code. */
 struct cu_function {
     struct cu_function *next;
     struct cu_module *module;
     const void *stub;
     char *name;
     lanewise_kernel *kernel; /* NULL: the module was not loaded yet */
-    unsigned max_dynamic_bytes; /* as set by cudaFuncSetAttribute; 0: CU_SHARED_BYTES */
+    unsigned max_dynamic_bytes; /* value that cudaFuncSetAttribute has set; 0: CU_SHARED_BYTES */
 };
 /** Finds a kernel and loads its module; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
-/** Forgets what was loaded: it is loaded anew at its next use; locked. */
+/** Marks all modules as not loaded: each is loaded anew at its next use; locked. */
 void cu_modules_reset(void);
 /** Free all memory, streams and events of the program; locked. */
 void cu_memory_reset(void);
@@ -89,11 +89,11 @@ enum { CU_OBJECT_MACHINE = 0x4c57 }; /* e_machine of our object files */
 bool cu_is_module(const struct cu_module *module);
 /** Returns true if the program has fat binaries, and so uses the runtime. */
 bool cu_has_registered(void);
-/** Forgets a module and its functions. Returns false if it is none. */
+/** Drops a module and its functions. Returns false if @module is not a module. */
 bool cu_module_unload(struct cu_module *module);
 /**
- * Gets what an image consists of: a text with PTX, a fat binary with PTX, or our object file. An image has no size: what is
- * read of it is what its own headers say.
+ * Gets what an image consists of: a text with PTX, a fat binary with PTX, or our object file. An image has no size, so
+ * only the sizes in its own headers limit what is read.
  * @owned  to be freed after @text was used; may be NULL
  */
 cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned);

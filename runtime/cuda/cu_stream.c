@@ -23,7 +23,7 @@ static struct cu_event *events;
 
 bool cu_is_stream(cudaStream_t stream)
 {
-    if ((uintptr_t)stream <= 2) /* the default stream, the legacy one, and that of the thread */
+    if ((uintptr_t)stream <= 2) /* the default stream, the legacy default stream and the thread's default stream */
         return true;
     for (const struct cu_stream *s = streams; s != NULL; s = s->next)
         if (s == stream)
@@ -90,7 +90,7 @@ static cudaError_t check_device(void)
     return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-/** Succeeds for a stream: all of its work is complete. */
+/** Succeeds for every stream, because all of its work is complete. */
 static cudaError_t check_stream(cudaStream_t stream)
 {
     cudaError_t error;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Calls and frees the functions that a user wants called at an object's end. */
+/** Calls and frees the functions that the user has registered for an object's end. */
 static void call_destructors(struct cl_destructor *list, void *object)
 {
     while (list != NULL) {
@@ -222,7 +222,7 @@ cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue queue, cl_command_
                                              cl_command_queue_properties *old)
 {
     (void)queue, (void)properties, (void)enable, (void)old;
-    return CL_INVALID_OPERATION; /* as of OpenCL 1.1 */
+    return CL_INVALID_OPERATION; /* result that OpenCL 1.1 specifies */
 }
 
 cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Direction of a copy between host and buffer. */
+/** Direction of a copy: between host and buffer, or between two buffers. */
 enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
 
 /** Box of bytes in memory of three dimensions. */
 struct box {
-    size_t offset;          /* of the first byte */
+    size_t offset;          /* offset of the first byte */
     size_t row, slice;      /* bytes from row to row, and from slice to slice */
 };
 struct copy {
@@ -71,7 +71,7 @@ static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
     return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/** Enqueues a copy whose members are set. The caller holds the lock, and the function releases it. */
+/** Enqueues a copy; the caller has set the members of @values. The caller holds the lock, and the function releases it. */
 static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
                            cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -203,7 +203,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem mem, 
                         (void *)(uintptr_t)host, count, waits, event);
 }
 
-/** The buffer that has the memory of @mem. */
+/** Returns the buffer that owns the memory of @mem: a parent, or @mem itself. */
 static const struct _cl_mem *root_of(const struct _cl_mem *mem)
 {
     return mem->parent != NULL ? mem->parent : mem;
@@ -244,7 +244,7 @@ static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
             const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice, begin = b + c->other_box.offset;
             const uint64_t slice = at > begin && c->other_box.slice != 0 ? (at - begin) / c->other_box.slice : 0;
 
-            /* slices are apart by at least their rows: only those around the row can meet it */
+            /* slices are apart by at least their rows, so only the slices around the row can overlap it */
             for (uint64_t w = slice > 0 ? slice - 1 : 0; w < slices && w <= slice + 1; w++) {
                 const uint64_t from = begin + w * c->other_box.slice;
                 const uint64_t last = from + (rows - 1) * c->other_box.row;
@@ -339,13 +339,13 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const
 
 struct map_command {
     struct cl_command base;
-    struct _cl_mem *mem; /* held by the base */
+    struct _cl_mem *mem; /* the base holds a reference to it */
     struct cl_map *map;  /* for an unmap: the map, which was taken out of the buffer's list; owned */
     size_t offset, bytes;
     bool reads;
 };
 
-/** Memory of the host for a buffer, from its first byte on. */
+/** Returns the host's memory for a buffer, from the buffer's first byte on. */
 static uint8_t *shadow_of(struct _cl_mem *mem)
 {
     struct _cl_mem *root = mem->parent != NULL ? mem->parent : mem;
@@ -380,7 +380,7 @@ static int run_unmap(struct rt_command *command)
     return result_of(result, "unmap");
 }
 
-/** Takes a map whose command failed out of the buffer, unless it was unmapped before. Locked. */
+/** Removes a map whose command failed from the buffer, unless it was unmapped before. Locked. */
 static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
 {
     for (struct cl_map **at = &mem->maps; *at != NULL; at = &(*at)->next)

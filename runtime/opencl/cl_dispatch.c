@@ -122,7 +122,7 @@
     X(clSetContextDestructorCallback)
 
 #define MEMBER(name) .name = name,
-/* The other members: functions of extensions that the platform does not report. Those of Direct3D stay NULL. */
+/* The other members: functions of extensions that the platform does not report. Functions for Direct3D stay NULL. */
 #define REFUSE(name) .name = (cl_api_##name)(void (*)(void))cl_refuse_call
 #define REFUSE_BY(name, function) .name = (cl_api_##name)(void (*)(void))function
 const struct _cl_icd_dispatch cl_dispatch = {

@@ -59,7 +59,7 @@ static void command_drop(struct rt_command *rt)
     free(command);
 }
 
-/** Checks a list of events to wait for. @context NULL: the events only have to share one context. */
+/** Checks a list of events to wait for. @context NULL: the events may have any context, but all must have the same one. */
 static cl_int check_waits(cl_context context, cl_uint count, const cl_event *waits, cl_int empty)
 {
     if ((count == 0) != (waits == NULL))

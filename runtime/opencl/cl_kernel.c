@@ -182,7 +182,8 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return error;
 }
 
-/** Answers with column @column of the line of parameter @index in a kernel's description; 0: its name. */
+/** Answers with column @column of the line for parameter @index in a kernel's description; column 0 is the parameter's
+ *  name. */
 static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsigned column, char *text, size_t text_bytes)
 {
     const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
@@ -379,7 +380,7 @@ static cl_int sub_group_info(const struct _cl_kernel *kernel, cl_kernel_sub_grou
             return CL_INVALID_VALUE;
         local[0] = *in * CL_SUB_GROUP_SIZE;
         if (*in == 0 || *in > parts(kernel->needs.max_threads, CL_SUB_GROUP_SIZE) || local[0] > kernel->needs.max_threads)
-            memset(local, 0, sizeof local); /* no work-group has so many */
+            memset(local, 0, sizeof local); /* no work-group has this number of sub-groups */
         return cl_answer(local, out != NULL ? room : sizeof local, room, out, size);
     default: return CL_INVALID_VALUE;
     }
@@ -405,8 +406,8 @@ struct launch {
     struct cl_command base;
     struct _cl_kernel *kernel; /* held by the base */
     lanewise_shape shape;
-    struct rt_site site;       /* the call that enqueued it */
-    const void **values;       /* base.memory: pointers, then what they point to */
+    struct rt_site site;       /* call of the program that enqueued the launch */
+    const void **values;       /* base.memory: pointers, followed by the values to which they point */
 };
 
 static int run_launch(struct rt_command *command)
@@ -422,7 +423,7 @@ static int run_launch(struct rt_command *command)
     }
     if (rt_run())
         return CL_SUCCESS;
-    rt_recover(); /* this command has failed, and the context goes on */
+    rt_recover(); /* the command has failed, and the context remains usable */
     return CL_OUT_OF_RESOURCES;
 }
 
@@ -449,7 +450,7 @@ static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, co
 static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
                          const size_t *given, lanewise_shape *shape)
 {
-    static const size_t nothing[3] = {0, 0, 0}; /* since OpenCL 2.1 there is nothing to do then */
+    static const size_t nothing[3] = {0, 0, 0}; /* since OpenCL 2.1 a launch with a size of 0 does nothing */
     size_t local[3] = {1, 1, 1}, threads = 1;
 
     if (dimensions < 1 || dimensions > 3)
@@ -485,7 +486,7 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
     return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-/** Copies the arguments into the command, which then holds references to their buffers. */
+/** Copies the arguments into the command, and adds references to their buffers to the command. */
 static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
 {
     size_t bytes = (kernel->argument_count + 1u) * sizeof *l->values;

@@ -115,7 +115,7 @@ cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem
     struct _cl_mem *mem;
     cl_int result;
 
-    if (properties != NULL && properties[0] != 0) { /* the specification defines none */
+    if (properties != NULL && properties[0] != 0) { /* the specification defines no properties for buffers */
         cl_put_error(error, CL_INVALID_PROPERTY);
         return NULL;
     }

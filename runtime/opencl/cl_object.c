@@ -81,7 +81,8 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     return object;
 }
 
-/** Returns true if queries of other objects return the handle. The handle is then valid as long as those objects. */
+/** Returns true if queries of other objects return handles of this kind. Such a handle is valid as long as those
+ *  objects. */
 static bool is_given(enum cl_kind kind)
 {
     return kind == CL_KIND_CONTEXT || kind == CL_KIND_QUEUE || kind == CL_KIND_PROGRAM;
@@ -165,7 +166,7 @@ cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid)
                 cl_trace_released(object);
             end_unused(object);
             error = CL_SUCCESS;
-        } else { /* other objects still use it */
+        } else { /* other objects still use the object */
             cl_trace_use(handle, kind);
         }
     }

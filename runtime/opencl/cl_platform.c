@@ -23,7 +23,8 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_fp64, 1, 0, 0)
 /** The last extension: sub-groups are warps of PTX, which the machine has at a warp width of 32 or 64. */
 #define SUB_GROUPS(X) X(cl_khr_subgroups, 1, 0, 0)
-/** Features of OpenCL C 3.0; the options with which ptx_clang.c compiles define their macros. */
+/** Features of OpenCL C 3.0, with their first version. The compiler options in ptx_clang.c define the macros of these
+ *  features. */
 #define FEATURES(X) \
     X(__opencl_c_atomic_order_acq_rel, 3, 0, 0) \
     X(__opencl_c_atomic_order_seq_cst, 3, 0, 0) \
@@ -46,7 +47,7 @@ enum {
     PARAMETER_BYTES = 4096,
     ADDRESS_ALIGN_BITS = 4096, /* sub-buffers begin at multiples of 512 bytes */
     PRINTF_BYTES = 1 << 20,
-    VARIABLE_BYTES = 1 << 20 /* of variables in program scope */
+    VARIABLE_BYTES = 1 << 20 /* bytes of variables in program scope */
 };
 
 static unsigned timing_number(const char *key, unsigned otherwise)
@@ -88,7 +89,7 @@ static cl_int answer_extensions(size_t room, void *out, size_t *size)
     return cl_answer_text(text, room, out, size);
 }
 
-/** Answers with names whose last one is of sub-groups. */
+/** Answers with a list of names. The last name is for sub-groups, and is left out if the device has none. */
 static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t room, void *out, size_t *size)
 {
     return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : sizeof *names), room, out, size);
@@ -152,7 +153,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
 
 /* ---- queries of the device ---------------------------------------------------------------------------------------- */
 
-/** Answers that are one number of a type. */
+/** Queries whose answer is one number of the given type. */
 #define NUMBERS(X) \
     X(CL_DEVICE_TYPE, cl_device_type, CL_DEVICE_TYPE_GPU) \
     X(CL_DEVICE_VENDOR_ID, cl_uint, 0x4c57) \

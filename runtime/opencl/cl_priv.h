@@ -10,7 +10,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#pragma GCC visibility push(default) /* exports.map chooses among them */
+#pragma GCC visibility push(default) /* the linker script exports.map selects which of these functions are exported */
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
@@ -21,10 +21,10 @@
 extern const struct _cl_icd_dispatch cl_dispatch;
 
 enum {
-    CL_LOCAL_BYTES = 65536, /* of a work group */
-    CL_SUB_GROUP_SIZE = 32  /* a warp of PTX */
+    CL_LOCAL_BYTES = 65536, /* bytes of local memory of a work-group */
+    CL_SUB_GROUP_SIZE = 32  /* work-items of a sub-group, which is a warp of PTX */
 };
-/** Sub-groups that a work-group can have; 0: the device has none. */
+/** Returns the number of sub-groups that a work-group can have; 0: the device has no sub-groups. */
 unsigned cl_max_sub_groups(void);
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
@@ -32,10 +32,10 @@ enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM,
  *  object exists while any holder has references. The handle of a context, queue or program is valid as long as the
  *  object, since queries of objects created from it return the handle. */
 struct cl_object {
-    const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
-    struct cl_trace *trace; /* calls that created and released it, if they are checked; else NULL */
+    const struct _cl_icd_dispatch *dispatch; /* first member, because the loader reads it */
+    struct cl_trace *trace; /* calls of the program that created and released the object; NULL: they are not checked */
     enum cl_kind kind;
-    unsigned references; /* of the user */
+    unsigned references; /* number of references that the user has */
     unsigned holds;      /* number of references of other objects and of commands */
     struct _cl_context *context; /* context of the object, which holds a reference to it; NULL: the object is the
                                   * context */
@@ -43,7 +43,7 @@ struct cl_object {
 /* Checks of the program's calls (cl_trace.c), by the kinds of findings "api-...". */
 /** Begins to trace a new object, if calls are checked. */
 void cl_trace_begin(struct cl_object *object);
-/** Makes the checks of the end of an object, which still has what it owns. */
+/** Checks an object that is about to be destroyed and still has its members. */
 void cl_trace_ending(const struct cl_object *object);
 /** Records that the program has released its last reference. */
 void cl_trace_released(struct cl_object *object);
@@ -51,7 +51,7 @@ void cl_trace_released(struct cl_object *object);
 void cl_trace_end(struct cl_object *object);
 /** Reports the use of @handle, which is not valid, if it was an object of @kind that the program has released. */
 void cl_trace_use(const void *handle, enum cl_kind kind);
-/** Records that a build failed and that its log was not read, or (@failed false) the contrary. */
+/** Records that a build failed and its log has not been read yet, or (@failed false) that this is no longer so. */
 void cl_trace_build(struct _cl_program *program, bool failed);
 /** Calls @visit for every object. */
 void cl_object_each(void (*visit)(struct cl_object *object, void *context), void *context);
@@ -106,7 +106,7 @@ struct _cl_command_queue {
 struct _cl_event {
     struct cl_object object;
     struct rt_event event;
-    struct _cl_command_queue *queue; /* held; NULL: a user event */
+    struct _cl_command_queue *queue; /* held; NULL: the event is a user event */
     cl_command_type type;
 };
 
@@ -118,9 +118,9 @@ struct cl_map {
 };
 struct _cl_mem {
     struct cl_object object;
-    struct _cl_mem *parent; /* of a sub-buffer; held */
-    size_t origin;          /* in the parent */
-    uint64_t address;       /* in the machine */
+    struct _cl_mem *parent; /* parent of a sub-buffer; held */
+    size_t origin;          /* offset in the parent */
+    uint64_t address;       /* address in the machine's memory */
     size_t bytes;
     cl_mem_flags flags;
     void *host_pointer;     /* CL_MEM_USE_HOST_PTR */
@@ -133,15 +133,15 @@ struct _cl_mem {
     struct cl_destructor *destructors;
 };
 
-/** A source that was compiled, shared by the programs that were linked of it. */
+/** A source that was compiled. The programs that were linked from it share it. */
 struct cl_unit {
     unsigned references;
-    char *ptx;              /* of clCompileProgram; NULL: of clBuildProgram */
+    char *ptx;              /* PTX that clCompileProgram made; NULL: clBuildProgram made the unit */
     size_t ptx_bytes;
-    char *source, *options; /* NULL: it is of a binary */
-    lanewise_text *headers; /* and their texts; one block */
+    char *source, *options; /* NULL: the unit comes from a binary */
+    lanewise_text *headers; /* headers with their texts, in one block */
     unsigned header_count;
-    char *description;      /* of lanewise_describe(), made when it is needed; NULL: none */
+    char *description;      /* text of lanewise_describe(), computed at the first query; NULL: none */
     bool described;
 };
 void cl_unit_drop(struct cl_unit *unit);
@@ -149,7 +149,7 @@ void cl_unit_drop(struct cl_unit *unit);
 struct _cl_program {
     struct cl_object object;
     char *source;           /* all strings joined, or NULL */
-    void *binary;           /* given, or made for a query; or NULL */
+    void *binary;           /* binary that the user gave, or that was made for a query; or NULL */
     size_t binary_bytes;
     char *options, *log;    /* options of the last build, owned; or NULL */
     cl_build_status status;
@@ -191,9 +191,9 @@ void cl_event_end(struct _cl_event *event);
 cl_int cl_answer(const void *value, size_t bytes, size_t room, void *out, size_t *size);
 cl_int cl_answer_text(const char *text, size_t room, void *out, size_t *size);
 #define CL_ANSWER(type, value) cl_answer(&(type){value}, sizeof(type), room, out, size)
-/** Stores an error code if the caller wants it. */
+/** Stores an error code if @to is not NULL. */
 void cl_put_error(cl_int *to, cl_int error);
-/** Returns true if the list has the one device. */
+/** Returns true if the list consists of the platform's one device. */
 bool cl_is_device(cl_uint count, const cl_device_id *devices);
 
 /** A command under construction. */
@@ -201,7 +201,7 @@ struct cl_command {
     struct rt_command command; /* first */
     struct _cl_event *event;   /* held */
     struct _cl_mem *mems[2];   /* held until the command is dropped; NULL: none */
-    void **objects;            /* held likewise; owned */
+    void **objects;            /* held in the same way; the array is owned */
     unsigned object_count;
     void *memory;              /* freed with the command */
 };

@@ -22,7 +22,7 @@ void cl_unit_drop(struct cl_unit *unit)
     free(unit);
 }
 
-/** Forgets what an earlier build made. */
+/** Drops the results of an earlier build. */
 static void clear_units(struct _cl_program *program)
 {
     for (unsigned i = 0; i < program->unit_count; i++)
@@ -81,8 +81,8 @@ static struct cl_unit *create_unit(const char *source, const char *options, cl_u
 static const char *const version_options[] = {"-U__OPENCL_VERSION__", "-D__OPENCL_VERSION__=300"};
 enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
 
-/** The options of a compilation: the version of the device, then the user's words. One block, to be freed; NULL: memory is
- *  short. *@words is to be freed, too. */
+/** The options of a compilation: the version of the device, then the user's words. Returns one block, to be freed;
+ *  NULL: memory is short. *@words is to be freed, too. */
 static const char **all_options(const char *options, char ***words)
 {
     const char **all = NULL;
@@ -207,8 +207,8 @@ static void set_log(struct _cl_program *program, const char *text)
     program->log = strdup(text);
 }
 
-/* A binary of what clCompileProgram or clLinkProgram made without a module: this line with C (compiled) or L (library) and
- * the number of units; then for each unit a line with its bytes, and its PTX. */
+/* Format of a binary that clCompileProgram or clLinkProgram made without a module: this line with C (compiled) or L
+ * (library) and the number of units; then for each unit a line with the size of its PTX, and the PTX. */
 #define COMPILED_BEGIN "LWPTX 1 "
 
 /** Reads a decimal number and the line feed after it at *@at. */
@@ -226,7 +226,7 @@ static bool read_number(const char **at, const char *end, size_t most, size_t *o
     return true;
 }
 
-/** Reads units from a binary. Returns false if it is damaged, or memory is short. */
+/** Reads units from a binary. Returns false if the number is damaged, or memory is short. */
 static bool load_units(struct _cl_program *program, const char *bytes, size_t size)
 {
     const char *at = bytes + sizeof COMPILED_BEGIN - 1, *const end = bytes + size;
@@ -259,7 +259,7 @@ static bool load_units(struct _cl_program *program, const char *bytes, size_t si
     return at == end;
 }
 
-/** Makes a binary of units. */
+/** Makes a binary from the units of a program. */
 static void save_units(struct _cl_program *program)
 {
     size_t bytes = sizeof COMPILED_BEGIN + 24;
@@ -408,7 +408,7 @@ static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_p
     return result == LANEWISE_OK;
 }
 
-/** Links the program's units to its module. Returns false with the reason in the program's log. */
+/** Links the program's units to make its module. Returns false with the reason in the program's log. */
 static bool link_units(struct _cl_program *program)
 {
     lanewise_machine *machine = rt_machine();
@@ -443,7 +443,7 @@ static bool has_bad_option(const struct _cl_program *program)
     return false;
 }
 
-/** What a build of a program is to make. */
+/** Parameters of a build of a program. */
 struct build {
     cl_uint device_count;
     const cl_device_id *devices;
@@ -459,7 +459,7 @@ static cl_int build_source(struct _cl_program *program, const struct build *b)
 {
     struct cl_unit *unit = create_unit(program->source, program->options, b->header_count, b->headers, b->names);
 
-    program->module = NULL; /* what an earlier build made is gone */
+    program->module = NULL; /* drops the result of an earlier build */
     free(program->binary);
     program->binary = NULL;
     program->binary_bytes = 0;
@@ -502,7 +502,8 @@ static cl_int build(cl_program program, const struct build *b)
         error = build_source(program, b);
     } else if (program->binary == NULL) {
         error = CL_INVALID_OPERATION;
-    } else if (program->module == NULL) { /* of a compiled program or a library */
+    } else if (program->module == NULL) { /* the binary is of a compiled program or a library, whose units must be
+                                           * linked */
         error = link_units(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
     }
     program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
@@ -558,7 +559,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* as of clBuildProgram */
+        error = CL_SUCCESS; /* the return value is that of clBuildProgram */
     }
     return error;
 }
@@ -668,7 +669,7 @@ static cl_int answer_kernel_names(const struct _cl_program *program, size_t room
     return error;
 }
 
-/** The module as an object file, or the units, kept with the program. */
+/** Makes the binary of a program, which keeps it: the module as an object file, or the units. */
 static void make_binary(struct _cl_program *program)
 {
     void *object;
@@ -681,7 +682,7 @@ static void make_binary(struct _cl_program *program)
     }
     if ((program->source == NULL && program->binary != NULL && program->unit_count == 0) ||
         lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
-        return; /* it is what was given */
+        return; /* the user gave the binary, so it stays */
     free(program->binary);
     program->binary = malloc(size);
     program->binary_bytes = program->binary != NULL ? size : 0;
@@ -782,5 +783,5 @@ cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uin
     rt_lock();
     const bool is = cl_object_is(program, CL_KIND_PROGRAM);
     rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* there is no intermediate language */
+    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device has no intermediate language */
 }

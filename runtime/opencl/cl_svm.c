@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SVM_MOST_ALIGN = 128 }; /* of the largest type, long16 */
+enum { SVM_MOST_ALIGN = 128 }; /* alignment of the largest type, long16 */
 
-/** An allocation of a context. */
+/** An allocation of shared virtual memory, which belongs to a context. */
 struct cl_svm {
     struct cl_svm *next;
     uint64_t address;
@@ -47,7 +47,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
 
     if (!cl_object_is(context, CL_KIND_CONTEXT) || bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > SVM_MOST_ALIGN ||
         (flags & ~(access | CL_MEM_SVM_FINE_GRAIN_BUFFER)) != 0 || __builtin_popcountll(flags & access) > 1)
-        return NULL; /* atomics, too: a kernel and the host do not run at the same time */
+        return NULL; /* CL_MEM_SVM_ATOMICS is refused, too: a kernel and the host do not run at the same time */
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
     svm = bytes <= most ? calloc(1, sizeof *svm) : NULL;
     if (svm == NULL)
@@ -57,7 +57,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
         return NULL;
     }
     pointer = lanewise_host_pointer(rt_machine(), svm->address);
-    if (pointer == NULL) { /* the host has something else there */
+    if (pointer == NULL) { /* the host has other memory at that address */
         lanewise_free(rt_machine(), svm->address);
         free(svm);
         return NULL;
@@ -78,7 +78,7 @@ void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t 
     return pointer;
 }
 
-/** Frees an allocation that begins at @pointer; others are left alone. */
+/** Frees the allocation that begins at @pointer; does nothing if there is none. */
 static void release(cl_context context, const void *pointer)
 {
     for (struct cl_svm **at = &context->svm; *at != NULL; at = &(*at)->next) {

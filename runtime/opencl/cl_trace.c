@@ -9,12 +9,12 @@
 
 struct cl_trace {
     struct rt_site created, released, built, reported;
-    uint64_t number;  /* of the object, in the order of creation */
+    uint64_t number;  /* number of the object, in the order of creation */
     bool log_unread;  /* the last build failed, and its log was not read */
 };
 
-/* An object that has ended keeps its memory while this many others end: a handle is not used again in this time, and the loader, which
- * reads memory of every handle, finds it there. */
+/* An object that has ended keeps its memory until this many other objects have ended. In this time its handle is not
+ * used again, and the loader, which reads the memory of every handle, can read it. */
 enum { KEPT_OBJECTS = 1 << 16 };
 
 /* A process has one driver. */
@@ -57,7 +57,7 @@ static bool are_equal(const struct rt_site *a, const struct rt_site *b, unsigned
     return a->count == b->count && (a->count <= own || memcmp(a->frame + own, b->frame + own, (a->count - own) * sizeof *a->frame) == 0);
 }
 
-/** Reports that the log of the last build of a program was not read, if that is so. */
+/** Reports that the log of the last failed build of a program was not read, if that is so. */
 static void report_log(const struct _cl_program *program)
 {
     char message[300];
@@ -104,8 +104,8 @@ static int by_number(const void *a, const void *b)
     return ((*x)->trace->number > (*y)->trace->number) - ((*x)->trace->number < (*y)->trace->number);
 }
 
-/** Reports all objects that one call has created and that are not released, the first of which is number @first of the list; they
- *  are taken out of the list. */
+/** Reports all objects that one call has created and that are not released, and removes them from the list. The first
+ *  of them is number @first of the list. */
 static void report_leak(struct list *list, size_t first)
 {
     const struct cl_object *object = list->at[first];
@@ -187,7 +187,7 @@ void cl_trace_end(struct cl_object *object)
     free(object);
 }
 
-/** Returns the object that had a handle which is not valid now; NULL: not known. */
+/** Returns the object that had a handle which is not valid any more; NULL: not known. */
 static struct cl_object *find_released(const void *handle)
 {
     for (size_t i = 0; traces.ended != NULL && i < KEPT_OBJECTS && traces.ended[i] != NULL; i++)
@@ -216,14 +216,14 @@ void cl_trace_use(const void *handle, enum cl_kind kind)
     if (!traces.on || handle == NULL)
         return;
     object = find_released(handle);
-    if (object == NULL) { /* other objects or commands may still use it */
+    if (object == NULL) { /* the object may still exist, if other objects or commands use it */
         cl_object_each(find_held, search);
         object = (struct cl_object *)search[1];
     }
     if (object == NULL || object->kind != kind)
         return;
     rt_site_take(&here);
-    if (are_equal(&here, &object->trace->reported, 4)) /* a call may look at a handle more than once */
+    if (are_equal(&here, &object->trace->reported, 4)) /* one call may check a handle more than once */
         return;
     object->trace->reported = here;
     snprintf(message, sizeof message, "the call gets %s %s that the program has released",
