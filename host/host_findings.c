@@ -192,7 +192,7 @@ int lanewise_finding_add(lanewise_machine *m, const lanewise_host_finding *given
         return host_fail(m, &err);
     if (chk_count(m->chk) == before)
         return LANEWISE_OK;
-    if (m->reported_count == before) /* this call has reported it */
+    if (m->reported_count == before) /* the return value reports the finding */
         m->reported_count++;
     return LANEWISE_FINDING;
 }

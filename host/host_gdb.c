@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A debugger for what a program launches. gdb is served by a thread of its own. The machine belongs to the program's thread or
- * to the server's, never to both: lanewise_wait() hands it over and waits until everything has run, and the server hands it
- * back where a launch file would have its next step (next_launch). History is kept within one hand-over: what the program does
- * in between cannot be undone.
+ * A debugger for the launches of a program. A separate thread serves gdb. The machine belongs either to the program's
+ * thread or to the server's thread: lanewise_wait() hands the machine to the server and waits until all launches have
+ * run. The server hands the machine back where a launch file would have its next step (next_launch). History begins
+ * anew at each hand-over, because reverse execution cannot undo what the program does in between.
  */
 #include "host/host_priv.h"
 
@@ -16,7 +16,7 @@
 
 #include "gdbstub/gdbstub.h"
 
-enum { POLL_NS = 20000000 }; /* interval at which a waiting server looks for Ctrl-C */
+enum { POLL_NS = 20000000 }; /* interval at which a waiting server checks for Ctrl-C */
 
 enum owner { PROGRAM, SERVER };
 struct host_gdb {
@@ -26,20 +26,20 @@ struct host_gdb {
     void (*ready)(void *context, const char *target);
     void *context;
     bool own;     /* the program is killed if the connection breaks */
-    bool started; /* the thread exists */
-    bool over;    /* the session has ended: what is launched runs without a debugger */
+    bool started; /* the server's thread exists */
+    bool over;    /* the session has ended: launches run without a debugger */
     struct dbg *dbg;
     struct lw_command_set set;
     struct chk_view findings;
     struct tim_view timing;
     struct lw_file_sink out; /* receives the debugger's messages while no gdb is connected */
     pthread_t thread;
-    pthread_mutex_t mutex; /* for what follows */
+    pthread_mutex_t mutex; /* protects the following members */
     pthread_cond_t changed;
     enum owner owner;
-    bool last;         /* the program launches nothing more */
-    bool ended;        /* the server has ended: */
-    enum rsp_end end;  /* how */
+    bool last;         /* there are no more launches */
+    bool ended;        /* the server has ended, with the following results */
+    enum rsp_end end; /* end of the connection */
     enum lw_status status;
     struct lw_error err;
 };
@@ -125,10 +125,11 @@ static void put_findings(void *context, dbg_row_fn row, void *row_context)
 /** Starts history anew, if the engine can record it. */
 static void begin_history(struct host_gdb *g)
 {
-    (void)!dbg_history_start(g->dbg, g->history_bytes, NULL, NULL, NULL, NULL); /* without it gdb says that there is none */
+    /* if this fails, gdb says that there is no history */
+    (void)!dbg_history_start(g->dbg, g->history_bytes, NULL, NULL, NULL, NULL);
 }
 
-/** dbg_next_fn: hands the machine to the program until it has launched something. */
+/** dbg_next_fn: hands the machine to the program until the program waits for a launch. */
 static enum lw_status next_launch(void *context, bool *more, struct lw_error *err)
 {
     struct host_gdb *g = context;
@@ -222,7 +223,7 @@ static enum lw_status run_cycles(void *context, struct lw_sink *out, struct lw_e
     return status;
 }
 
-/** The commands of gdb's `monitor`. */
+/** Registers the commands of gdb's `monitor`. */
 static void make_commands(struct host_gdb *g)
 {
     const bool timed = g->machine->timing != NULL;
@@ -236,7 +237,7 @@ static void make_commands(struct host_gdb *g)
     g->set.themes[g->set.count++] = timed ? "Cycles" : "Cycles, of a run with --timing";
 }
 
-/** Creates the debugger and its thread. The machine is the server's then. */
+/** Creates the debugger and its thread. The machine then belongs to the server's thread. */
 static enum lw_status start(struct host_gdb *g, struct lw_error *err)
 {
     struct lanewise_machine *m = g->machine;

@@ -157,8 +157,8 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
-/** Counts the options of a compiler, and gets others for a debugger if the machine's settings ask for them; *@changed: from
- *  malloc, or NULL. */
+/** Counts the options of a compiler. If the machine's settings request code for a debugger, *@changed is set to other
+ *  options, from malloc; else to NULL. */
 static enum lw_status choose_options(const struct lanewise_machine *m, const char *path, const char *const *options,
                                      const char ***changed, size_t *count, struct lw_error *err)
 {

@@ -99,20 +99,21 @@ void host_check_end(struct lanewise_machine *m);
 int host_check_report(struct lanewise_machine *m);
 /** Returns true if the next run belongs to a debugger. */
 bool host_gdb_wants(const struct lanewise_machine *m);
-/** Runs what was launched by a debugger, until it is idle or the debugger has left. *@left: it has left, and something may
- *  still have to run. Returns LANEWISE_OK, LANEWISE_KILLED or LANEWISE_ERROR with a message. */
+/** Runs the queued launches under the debugger, until all have ended or the debugger has disconnected. *@left: the
+ *  debugger has disconnected, and launches may still have to run. Returns LANEWISE_OK, LANEWISE_KILLED or
+ *  LANEWISE_ERROR with a message. */
 int host_gdb_run(struct lanewise_machine *m, bool *left);
 /** Callbacks of the checker: findings are stops of the debugger. @context is the machine. */
 void host_gdb_found(void *context, unsigned index);
 void host_gdb_note(void *context, const char *message);
-/** Ends the debugger's session, if there is one: the program has ended. */
+/** Ends the debugger's session, if there is one, because the program has ended. */
 void host_gdb_end(struct lanewise_machine *m);
-/** Does so, and frees what lanewise_gdb() allocated. */
+/** Ends the debugger's session, and frees the memory of lanewise_gdb(). */
 void host_gdb_free(struct lanewise_machine *m);
-/** Begins to record launches in a folder, which is created. */
+/** Begins to record launches in a folder, which this function creates. */
 enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err) LW_MUST_CHECK;
-/** Records a launch that is about to be queued, before which nothing is queued. What cannot be recorded is left out, with a
- *  message (lanewise_record_message). */
+/** Records a launch that is about to be queued. No other launch may be queued. A launch that cannot be recorded is left
+ *  out, with a message (lanewise_record_message). */
 void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                         const void *const *arguments);
 /** Writes the launch file of the launch that has run to @stop. */

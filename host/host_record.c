@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches as launch files: the kernel's object, the arguments, the buffers and variables before the launch, and what they hold
- * after it, which the file checks. Contents are files named by their hash, so that a buffer that does not change between
- * launches is written once. Each file is written whole or not at all, the launch file last.
+ * Records launches as launch files: the kernel's object, the arguments, the contents of buffers and variables before
+ * the launch, and their contents after it, as checks. Contents are in files that are named by their hash, so that a
+ * buffer that does not change between launches is written once. Each file is written completely or not at all, and the
+ * launch file last.
  */
 #include "host/host_priv.h"
 
@@ -24,14 +25,14 @@ struct recorded {
 };
 struct host_record {
     char *folder;
-    unsigned launches; /* so far, also those that were left out */
-    unsigned findings; /* of earlier launches */
-    bool full;         /* later launches are left out */
-    uint64_t bytes;    /* written so far */
-    bool active;       /* a launch is recorded, and has not run yet: */
+    unsigned launches; /* number of launches so far, including those that were left out */
+    unsigned findings; /* number of findings of earlier launches */
+    bool full;         /* a limit is reached, so later launches are left out */
+    uint64_t bytes;    /* bytes written so far */
+    bool active;       /* a launch is recorded and has not run yet; the following members describe it */
     char kernel[60];
-    char message[440]; /* why the latest launch was left out; "": it was not */
-    struct lw_buffer head, steps; /* the launch file's parts */
+    char message[440]; /* reason why the latest launch was left out; "": it was recorded */
+    struct lw_buffer head, steps; /* the two parts of the launch file */
     struct recorded buffers[MAX_BUFFERS];
     unsigned buffer_count;
 };
@@ -82,7 +83,7 @@ void host_record_free(struct lanewise_machine *m)
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-/** Writes contents to a file named by their hash, unless it exists, and stores its name. */
+/** Writes contents to a file that is named by their hash, unless the file exists, and stores its name. */
 static enum lw_status put_contents(struct host_record *r, const void *data, uint64_t size, const char *suffix, char name[NAME_BYTES],
                                    struct lw_error *err)
 {
@@ -102,7 +103,7 @@ static enum lw_status put_contents(struct host_record *r, const void *data, uint
     return lw_file_write(path, data, size, err);
 }
 
-/** Writes what a buffer holds now, and stores the name of the file. */
+/** Writes the present contents of a buffer to a file, and stores the name of the file. */
 static enum lw_status put_buffer(struct lanewise_machine *m, const struct recorded *b, char name[NAME_BYTES], struct lw_error *err)
 {
     uint8_t *data = malloc(b->bytes + 1);
@@ -117,7 +118,7 @@ static enum lw_status put_buffer(struct lanewise_machine *m, const struct record
 
 /* ---- the launch ------------------------------------------------------------------------------------------ */
 
-/** Adds a buffer with what it holds now. @variable: its name, or NULL. */
+/** Adds a buffer with its present contents. @variable: its name, or NULL. */
 static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
                                  const char **name, struct lw_error *err)
 {
@@ -152,7 +153,8 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
     return LW_OK;
 }
 
-/** Writes an address as an argument: a buffer and an index in it. Returns false if no live allocation contains it. */
+/** Writes an address in the form of an argument: a buffer and an index in the buffer. Returns false if no live
+ *  allocation contains it. */
 static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
 {
     struct emu_allocation a;
@@ -182,7 +184,7 @@ static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
     lw_put(&r->steps.sink, "]}");
 }
 
-/** Writes a value of @size bytes. Words of 8 bytes that are addresses of buffers are pointers. */
+/** Writes a value of @size bytes. Each 8 bytes that are the address of a buffer are written as a pointer. */
 static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
 {
     struct host_record *r = m->record;
@@ -213,7 +215,7 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
             lw_printf(&r->steps.sink, "{u%zu: %" PRIu64 "}", 8 * size, bits);
         return LW_OK;
     }
-    /* a structure: pointers among its bytes */
+    /* a structure: some of its words may be pointers */
     lw_put(&r->steps.sink, "{struct: [");
     for (size_t at = 0; status == LW_OK && at <= size; at += 8) {
         is = false;
@@ -251,7 +253,7 @@ static bool is_coordinate(const char *name)
     return false;
 }
 
-/** Sets the part of a launch file's name that is the kernel's: "add" of _Z3addPii. */
+/** Sets the part of a launch file's name that comes from the kernel: "add" for _Z3addPii. */
 static void name_kernel(struct host_record *r, const char *symbol)
 {
     struct lw_buffer readable;

@@ -111,7 +111,7 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     return lanewise_launch_shape(m, kernel, &shape, sizeof shape, arguments);
 }
 
-/** Timer that interrupts an engine when the time is over, unless it was stopped before. */
+/** Timer that interrupts an engine when the time is over, unless the timer is stopped before. */
 struct alarm {
     struct emu_engine *engine;
     pthread_mutex_t mutex;
@@ -268,7 +268,7 @@ static void all_counts(const struct lanewise_machine *m, struct emu_stats *out)
         emu_stats_get(m->machine, &now);
     *out = now;
     add_counts(out, &m->past);
-    out->grids = now.grids; /* counted by the machine, not by its engine */
+    out->grids = now.grids; /* the machine counts grids, not its engines */
     out->threads = now.threads > m->past.threads ? now.threads : m->past.threads;
     out->stack_depth = now.stack_depth > m->past.stack_depth ? now.stack_depth : m->past.stack_depth;
 }
@@ -383,8 +383,8 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
 
 static const struct {
     const char *kind;
-    bool timed; /* needs the timing model */
-    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, or counts */
+    bool timed; /* the report needs the timing model */
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: the report is one of findings or of counts */
     const char *suffix;                                           /* format of a findings file */
 } reports[] = {
     {"statistics", false, put_statistics, NULL},
@@ -396,8 +396,7 @@ static const struct {
     {"findings-junit", false, NULL, ".xml"},
 };
 
-/** Writes "coverage" or "profile". Returns LANEWISE_ERROR for other kinds, without a message; *@is is false
- *  for these. */
+/** Writes "coverage" or "profile". Returns LANEWISE_ERROR for other kinds, without a message; then *@is is false. */
 static int report_counts(struct lanewise_machine *m, const char *kind, char **out, bool *is)
 {
     const bool profile = strcmp(kind, "profile") == 0;

@@ -400,7 +400,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         status = host_check_begin(m, err);
     if (status == LW_OK && s->record != NULL)
         status = host_record_begin(m, s->record, err);
-    if (status != LW_OK) { /* the user may change settings and try again */
+    if (status != LW_OK) { /* drops everything, because the user may change settings and try again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
         m->engine = NULL;

@@ -4,7 +4,7 @@
  *
  *     cc saxpy.c $(pkg-config --cflags --libs lanewise) -o saxpy && ./saxpy
  *
- * With a word, it is timed on that machine: ./saxpy volta
+ * With the name of a GPU model the run is timed on that model: ./saxpy volta
  */
 #include <lanewise.h>
 #include <stdio.h>
