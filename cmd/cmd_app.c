@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise app: any program, with our OpenCL driver and CUDA runtime in front of other drivers and runtimes. */
+/* The command lanewise app: runs any program, which finds our OpenCL driver and CUDA runtime before other drivers and
+ * runtimes. */
 #include "cmd/cmd_priv.h"
 
 #include <dirent.h>
@@ -16,11 +17,11 @@
 #define LW_LIBRARY_FOLDER "/usr/local/lib"
 #endif
 
-/** The value of LANEWISE_OPTIONS that is being made. */
+/** The value of LANEWISE_OPTIONS, under construction. */
 struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
-    bool debug, gdb, sources; /* these options */
+    bool debug, gdb, sources; /* the option of this name was given */
 };
 
 /** Appends text in which what separates words is protected. */
@@ -30,8 +31,9 @@ static void put_protected(struct lw_buffer *words, const char *text)
         lw_printf(&words->sink, strchr(" \t\r\n\"'\\", *text) != NULL ? "\\%c" : "%c", *text);
 }
 
-/** Returns how many bytes at the begin of an option's value are not part of a file's name that is relative to this folder: the
- *  program may be in another folder when the machine opens the file. -1: there is no such name. */
+/** Returns the length of the part of an option's value that precedes a file name. The caller inserts the current folder
+ *  there, because the program may be in another folder when the machine opens the file. -1: the value has no file name
+ *  that is relative to the current folder. */
 static int before_file(const char *option, const char *value)
 {
     static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report",
@@ -139,7 +141,8 @@ static void prepend(const char *variable, const char *folder)
     lw_buffer_fini(&list);
 }
 
-/** Starts the program in a process group of its own, so that Ctrl-C is gdb's alone, and without input, which is gdb's. */
+/** Starts the program in a process group of its own, so that only gdb gets Ctrl-C, and without standard input, which
+ *  gdb reads. */
 static pid_t start_program(char *const *program, const struct lw_buffer *options, int *failed)
 {
     int pipes[2];
@@ -167,7 +170,7 @@ static pid_t start_program(char *const *program, const struct lw_buffer *options
     return child;
 }
 
-/** Waits until the program has ended, and returns its exit status as a shell does. */
+/** Waits until the program has ended, and returns its exit status in the form that a shell gives. */
 static int wait_for(pid_t child)
 {
     int status = 0;
@@ -177,7 +180,7 @@ static int wait_for(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/** Removes the sources of the program, and the private folder that contains theirs. */
+/** Removes a folder with sources of the program, and the private folder that contains it. */
 static void remove_sources(char *path)
 {
     DIR *folder = opendir(path);
@@ -193,7 +196,7 @@ static void remove_sources(char *path)
     rmdir(path);
 }
 
-/** Runs the program, and when a kernel waits for gdb, a gdb in this terminal. Returns the program's exit status. */
+/** Runs the program, and starts gdb in this terminal when a kernel waits for gdb. Returns the program's exit status. */
 static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_sources, struct lw_buffer *options)
 {
     char sources[sizeof ((struct cmd_gdb *)0)->folder + 16];
@@ -207,7 +210,7 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
         return cmd_error(&err);
     snprintf(sources, sizeof sources, "%s/sources", gdb.folder);
     lw_printf(&options->sink, "--gdb=%s --gdb-own ", gdb.address);
-    if (!has_sources) /* here they are removed, however the program ends */
+    if (!has_sources) /* this process removes the sources, however the program ends */
         lw_printf(&options->sink, "--sources=%s ", sources);
     child = start_program(program, options, &failed);
     if (child < 0 || failed != 0) {
@@ -218,7 +221,7 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
         return cmd_wrong_usage(cmd, "%s: %s", *program, failed == ENOENT ? "there is no such program" : strerror(child < 0 ? errno : failed));
     }
     cmd_end_catch(NULL, cmd_gdb_quickly);
-    for (;;) { /* until the socket of the waiting program is there, or the program has ended */
+    for (;;) { /* until the socket of the waiting program exists, or the program has ended */
         siginfo_t info = {0};
 
         waits = access(gdb.address + strlen("unix:"), F_OK) == 0;
@@ -263,10 +266,11 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
     if (*program == NULL)
         status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
     else {
-        /* A build without the OpenCL headers has no driver: the program then finds no platform, not another one. */
+        /* A build without the OpenCL headers has no driver: the program then finds no platform, instead of the platform
+         * of another driver. */
         cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
-        unsetenv("OCL_ICD_FILENAMES"); /* drivers that loaders add to those of the folder */
+        unsetenv("OCL_ICD_FILENAMES"); /* loaders add the drivers that this variable names to those of the folder */
         if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
             prepend("LD_LIBRARY_PATH", folder);
         if (words.debug) {

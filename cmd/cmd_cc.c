@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** The command line as it is read; texts of its own are in the arena. */
+/** The command line, as far as it has been read; the arena has the texts that are no part of argv. */
 struct line {
     const struct cmd *cmd;
     struct lw_arena arena;
@@ -17,8 +17,8 @@ struct line {
     bool failed;
 };
 
-/** Options of nvcc without a meaning here: kernels are compiled to PTX of one architecture. @operand: it has one, in the same
- *  word after "=" or in the next. */
+/** Options of nvcc without a meaning here: kernels are compiled to PTX of one architecture. @operand: the option has an
+ *  operand, in the same word after "=" or in the next word. */
 static const struct {
     const char *name;
     bool operand;
@@ -35,7 +35,7 @@ static const struct {
 static const char *const with_operand[] = {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
                                            "-MF", "-MT", "-MQ", "-Xclang", "-target", "-mllvm", "-Xpreprocessor", "-Xassembler"};
 
-/** Options that only host code and its linker have. */
+/** Options that are only for host code and its linker. */
 static const char *const of_host[] = {"-march=", "-mtune=", "-mcpu=", "-msse", "-mavx", "-mfma", "-mno-", "-fopenmp", "-pthread",
                                       "-fPIC", "-fpic", "-fPIE", "-fpie", "-fsanitize", "-fprofile", "-fcoverage", "--coverage",
                                       "-pg", "-flto", "-M", "-pipe", "-fstack-", "-shared", "-static-lib", "-rdynamic",
@@ -102,8 +102,8 @@ static bool is_option(const char *word, const char *name, const char **value)
     return true;
 }
 
-/** Gets the operand of option @word: @value if it is there, else the next word. NULL: it is missing, and a message was
- *  printed. */
+/** Gets the operand of option @word: @value if it is not NULL, else the next word. NULL: the operand is missing, and a
+ *  message was printed. */
 static const char *operand(struct line *l, const char *word, const char *value, char **argv, int *i)
 {
     if (value == NULL && argv[*i + 1] != NULL)
@@ -123,7 +123,8 @@ static bool begins(const char *word, const char *const *begins_with, size_t coun
     return false;
 }
 
-/** Reads one of our own options, or one of nvcc's. Returns false for another. *@ours: nvcc does not get it. */
+/** Reads one of our own options, or one of nvcc's. Returns false for any other option. *@ours: the option is not for
+ *  nvcc. */
 static bool take_own(struct line *l, char **argv, int *i, bool *ours)
 {
     struct ptx_program *p = &l->program;
@@ -204,9 +205,9 @@ static void read_line(struct line *l, char **argv)
         if (word[0] != '-' || word[1] == '\0') {
             add_file(l, word);
         } else if (take_own(l, argv, &i, &ours)) {
-            /* nvcc gets it as well, unless it is not for nvcc */
+            /* the code after this chain passes the option to nvcc, unless it is ours alone */
         } else if (strcmp(word, "-lcudart") == 0 || strcmp(word, "-lcudart_static") == 0 || strcmp(word, "-lcudadevrt") == 0) {
-            /* The runtime is ours. */
+            /* These name NVIDIA's runtime, which our runtime replaces. */
         } else if (strncmp(word, "-l", 2) == 0 || strncmp(word, "-L", 2) == 0 || strncmp(word, "-Wl,", 4) == 0) {
             add_word(l, word);
             if (word[2] == '\0' && argv[i + 1] != NULL)
@@ -227,7 +228,8 @@ static void read_line(struct line *l, char **argv)
     }
 }
 
-/** Dependency files of -MD and -MMD are named by the object, which the compiler does not know. */
+/** The dependency files of -MD and -MMD have the name of the object. The compiler does not know this name, so it gets
+ *  an option. */
 static void name_dependencies(struct line *l)
 {
     struct ptx_program *p = &l->program;
@@ -308,7 +310,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         fflush(stdout);
         if (words.size != 0)
             fwrite(words.text, 1, words.size, stderr);
-        if (got == LW_EINPUT && words.size != 0) /* the compiler's own messages are there in full */
+        if (got == LW_EINPUT && words.size != 0) /* the compiler's own messages have been printed in full */
             status = CMD_USAGE;
         else if (got != LW_OK)
             status = cmd_open_error(&err, l.program.compiler);

@@ -93,8 +93,8 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
-/** Ends a comment that began at @start. Names may contain any character, so control characters are replaced to keep it
- *  on one line. */
+/** Ends a comment that began at @start. Names may contain any character, so control characters are replaced to keep
+ *  the comment on one line. */
 static void end_comment(struct lw_buffer *out, size_t start)
 {
     for (; start < out->size; start++)

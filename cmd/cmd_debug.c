@@ -211,8 +211,8 @@ struct built {
     struct cmd_check check; /* the checker of this run */
 };
 
-/** A gdb server: the output, or the start of our gdb, when it is ready; and the run that it serves, which gdb may
- *  restart. */
+/** State of a gdb server: the action when it is ready (a line of output, or the start of our gdb), and the run that it
+ *  serves, which gdb may restart. */
 struct serving {
     const struct cmd_serve *how;
     const char *address;
@@ -221,7 +221,7 @@ struct serving {
     bool aarch64;
     struct dbg *dbg;           /* debugger of the latest run */
     struct cmd_machine *restarted; /* owned: the latest run if it is not the caller's */
-    struct built next;         /* owned: the run that `run` starts with */
+    struct built next;         /* owned: the run that gdb's next `run` starts */
     struct lw_command_set set;
     const char *program; /* program file that gdb was started with; NULL: none */
     struct lw_file_sink out;   /* receives the debugger's messages while no gdb is connected */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Loads the Python file without a file: the stub has its text (docs/reference/gdb.md). */
+/* Loads the Python file from the stub, which has its text, so that no file has to be found (docs/reference/gdb.md). */
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 

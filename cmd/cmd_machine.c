@@ -450,7 +450,7 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
 
         status = tim_engine_run_cycles(m->engine, 1, &stop, err);
         if (stop.kind == EMU_STOP_IDLE || stop.kind == EMU_STOP_HANG)
-            break; /* `run` will report it */
+            break; /* the command `run` reports the error */
     }
     return status;
 }

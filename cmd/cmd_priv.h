@@ -46,7 +46,8 @@ int cmd_open_error(struct lw_error *err, const char *clang);
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Returns true if the stream is a terminal that shows colours. */
 bool cmd_colour(int fd);
-/** Options for the compiler of a source, from -D, -I and -X of several commands. All zero: none. */
+/** Options for the compiler of a source, from -D, -I and -X of several commands. A structure of zeros has no
+ *  options. */
 struct cmd_flags {
     const char *flag[256];
     unsigned count;
@@ -107,11 +108,11 @@ struct cmd_machine_options {
     bool no_values;   /* neither a debugger nor a check reads variables */
     bool keep_values; /* --values: optimised code keeps values of variables */
     bool lat_barriers; /* --lat-barriers: explicit barriers of dynamic warp resizing */
-    bool silent;      /* no warnings of the compiler, but where it fails */
+    bool silent;      /* warnings of the compiler are printed only if it fails */
     struct lnc_direct direct; /* options that describe the launch of a kernel's file without a launch file: grid, block,
                                * arguments */
-    const char *args[CMD_MAX_ARGS]; /* its arguments */
-    const char *expects[CMD_MAX_ARGS]; /* what must come out */
+    const char *args[CMD_MAX_ARGS]; /* arguments of --arg */
+    const char *expects[CMD_MAX_ARGS]; /* operands of --expect: expected results */
     const char *direct_option; /* the first of these options, for a message; NULL: none */
     const char *save_launch;
     struct cmd_flags flags; /* the owner of this structure frees its arena */
