@@ -11,7 +11,7 @@ void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
             dbg->reported[i].lanes |= lanes;
             return;
         }
-    /* Without memory the point is reported twice: a nuisance, not an error. */
+    /* Without memory the same stop is reported twice, which is a nuisance but no error. */
     if (lw_grow(&dbg->reported, &dbg->reported_capacity, dbg->reported_count + 1,
                 sizeof *dbg->reported))
         dbg->reported[dbg->reported_count++] = (struct dbg_reported_lanes){id, pc, lanes};

@@ -159,7 +159,7 @@ const struct emu_program *dbg_program(const struct dbg *dbg)
 
     if (grid != NULL)
         return grid->launch.program;
-    /* Between and after launches the code is still there: it is loaded from its base. */
+    /* Between and after launches there is no grid. The code is still in memory, from its base on. */
     return emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
 }
 

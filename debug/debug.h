@@ -43,7 +43,7 @@ struct dbg_config {
     /** Describes finding @number of dbg_finding(): writes its message to @text (no full stop) and fills @out.
      *  Called when the stop is made, because one instruction may add to a finding. */
     void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
-    /** Emits the rows of the table "findings". This and the next may be NULL: the table is then empty. */
+    /** Emits the rows of the table "findings". May be NULL: the table is then empty. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
     void *findings_context;
     const char *timed;            /* name of the GPU model whose cycles the engine counts; NULL: the engine counts
@@ -290,8 +290,8 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 /** Moves to an instruction count of the whole run; UINT64_MAX: to the end of history. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Ends recording: the past is forgotten, and dbg_history_start() may begin anew. For a host that is about to do what a
- *  debugger cannot undo. */
+/** Ends recording and drops the recorded history; dbg_history_start() may begin anew. A host calls it before it does
+ *  what a debugger cannot undo. */
 void dbg_history_stop(struct dbg *dbg);
 /** Returns true while a reverse search evaluates conditions, which must then neither print nor count. */
 bool dbg_is_searching_back(const struct dbg *dbg);

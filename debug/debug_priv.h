@@ -230,8 +230,8 @@ void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 /** Moves a lane to @pc, alone or with its split (emu_pc_write). Prints a message if other lanes stayed. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Drops reported lanes except the lanes at inserted breakpoints. Called before all warps run. Lanes at any other pc
- *  can leave it and return without a stop. */
+/** Drops reported lanes except the lanes at inserted breakpoints. Called before all warps run. Lanes at other pcs need
+ *  no record, because they can leave their pc and return to it without a stop. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** Switches the reported lanes after history has moved the machine to @at: saves those of the count that was

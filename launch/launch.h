@@ -28,15 +28,15 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
 /** Returns the `limits:` of a launch file. */
 struct lnc_limits lnc_file_limits(const struct lnc_file *file);
 
-/** A launch of one kernel described by options instead of a launch file (docs/howto/run-and-verify.md); texts
- *  as they were typed, NULL: not given. Everything is borrowed until lnc_direct_load returns. */
+/** A launch of one kernel that options describe instead of a launch file (docs/howto/run-and-verify.md). Texts are as
+ *  the user typed them; NULL: not given. All texts are borrowed until lnc_direct_load returns. */
 struct lnc_direct {
     const char *source, *compiler;
-    const char *const *flags; /* for the compiler */
+    const char *const *flags; /* options for the compiler */
     size_t flag_count;
     const char *entry, *grid, *global, *block, *offset, *shared;
     bool keep_values, no_values, lat_barriers; /* as in lnc_options */
-    const char *save; /* path to which lnc_file_save will write it; NULL: none */
+    const char *save; /* path to which lnc_file_save will write the launch file; NULL: none */
     const char *const *args; /* "n=1024", "f32[64]:ramp" */
     size_t arg_count;
     const char *const *expects; /* "out=FILE", "out=constant=3", "out=1,2,3" */
@@ -44,8 +44,8 @@ struct lnc_direct {
     const char *tolerance; /* tolerance for all of `expects` */
 };
 /** Compiles the source and builds a launch file from the options; the result is like lnc_file_load's. @words:
- *  as in lnc_options. Errors: messages name an option instead of file and line. LW_EUSAGE: everything that is
- *  missing. */
+ *  as in lnc_options. Errors: messages name an option instead of file and line. LW_EUSAGE: one message names all
+ *  missing options. */
 enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
                                struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 /** Writes the launch file that lnc_direct_load built to @path, its `save`. A different existing file is not
@@ -54,7 +54,7 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
 
 /** Refuses a file that users pass by mistake instead of a launch file or program: a program of the host or its source,
  *  machine code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to pass instead. LW_OK: the
- *  file is none of these, or cannot be read. */
+ *  file has none of these kinds, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the name has the suffix of a program: .cl .cu .ptx .s .lwo. */
 bool lnc_is_source(const char *path);
@@ -68,7 +68,8 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /** Does what lnc_object_load() does, with options of the translation to our ISA; NULL: the defaults. @words, here and
- *  below, receives all output of a compiler that failed or had options for warnings (ptx_compile_cl); may be NULL. */
+ *  in the functions below, receives all output of a compiler that failed, or that had options for warnings
+ *  (ptx_compile_cl); may be NULL. */
 enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   size_t option_count, const char *clang,
                                   const struct ptx_options *translation, struct lw_sink *words,
@@ -83,8 +84,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *clang, bool debuggable, const struct ptx_options *translation,
                                struct lw_sink *words, struct isa_object **out,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Compiles one source that is text in memory. @name has its suffix, and appears in messages and in the line
- *  table. Otherwise as lnc_object_load. */
+/** Compiles one source that is text in memory. @name has the suffix that gives the language, and appears in messages
+ *  and in the line table. The other parameters and errors are those of lnc_object_load. */
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
                                     const char *clang, struct lw_sink *words,
@@ -120,8 +121,8 @@ const char *const *lnc_debug_options(const char *path, const char *compiler);
 enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Returns the working folder as a launch file at @path names it, with a final slash. From a folder in the
- *  working folder it is "../", so that both can move together; from the working folder ""; else the absolute
+/** Returns a name of the working folder for a launch file at @path, with a final slash: "../" if the launch file is in
+ *  a folder of the working folder, so that both can move together; "" if it is in the working folder; else the absolute
  *  path. NULL: no memory, or there is no working folder. */
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Inserts @folder ("", or with a final slash) before names in compiler options, which are relative to folder
@@ -132,9 +133,9 @@ bool lnc_options_relocate(const char **options, size_t count, const char *from, 
 
 /**
  * Prints a launch file to start from: all kernels of @object with buffers and numbers for their parameters,
- * as text. It can be run unchanged, as far as guessed sizes permit.
- * @source, @options, @compiler of `program`, NULL: none is named; names and types come from the object's
- *                               debug information, if any
+ * as text. The launch file can be run unchanged, unless a guessed size does not fit the kernel.
+ * @source, @options, @compiler values for the section `program`; NULL: the section does not name one. Names and types
+ *                               come from the object's debug information, if it has some
  * Errors: LW_ENOENT, no kernel; LW_ENOMEM.
  */
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
@@ -151,8 +152,8 @@ struct lnc_options {
     const char *const *flags; /* more options for it, after those of the launch file; borrowed */
     size_t flag_count;
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
-    struct lw_sink *words;  /* receives all output of a compiler that failed or warns, while the session is
-                             * created; may be NULL */
+    struct lw_sink *words;  /* receives all output of a compiler that fails or warns while the session is created; may
+                             * be NULL */
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
     bool keep_values;       /* true: compile as with `program: {values: kept}` (ptx_options) */
     bool no_values;         /* no debugger and no check reads variables (ptx_options) */
@@ -211,7 +212,8 @@ enum lw_status lnc_session_save(const struct lnc_session *session, void **data, 
  *  state. The bytes may be hostile. Errors: LW_EFORMAT; LW_EINPUT, another launch file. */
 enum lw_status lnc_session_load(struct lnc_session *session, const void *data, size_t size,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Prints a line for each buffer: how many elements differ from its initial contents, and the first of them. */
+/** Prints a line for each buffer: the number of elements that differ from the initial contents, and the first elements
+ *  from there on. */
 enum lw_status lnc_session_print_outputs(const struct lnc_session *session, struct lw_sink *out,
                                          struct lw_error *err) LW_MUST_CHECK;
 /** Gets a copy of a buffer's bytes, a heap block. */

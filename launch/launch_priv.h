@@ -55,8 +55,8 @@ void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uin
                    uint64_t first, uint64_t count, uint8_t *data);
 /** Returns true if the suffix of @path means a file of binary elements (.bin, .raw). */
 bool lnc_data_is_binary(const char *path);
-/** Reads numbers from a file: raw little-endian (.bin, .raw), else text separated by white space or commas, #
- *  to the end of the line being a comment. The data is allocated in @arena. */
+/** Reads numbers from a file: raw little-endian (.bin, .raw), else text separated by white space or commas, in which #
+ *  begins a comment that ends with the line. The data is allocated in @arena. */
 enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
                              struct lw_arena *arena, const uint8_t **data, uint64_t *count,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -81,7 +81,7 @@ struct lnc_texture {
     const struct lw_yaml *node;
     const struct lnc_buffer *buffer;
     uint64_t offset_bytes;
-    struct emu_texture what; /* everything but its address */
+    struct emu_texture what; /* all members but the address */
     unsigned index;
     struct lnc_texture *next;
 };
@@ -131,7 +131,7 @@ struct lnc_step {
     uint64_t stream;
     bool has_stream; /* the launch does not wait for earlier launches that have a stream */
     const struct isa_function *kernel; /* set by the session */
-    /* other steps: buffer is the one written, swapped or checked */
+    /* steps other than launches: `buffer` is written, swapped or checked */
     const struct lnc_buffer *buffer, *other; /* other: source of a copy, second buffer of a swap, expected contents */
     uint64_t first, other_first, count;      /* elements */
     struct lnc_init value;                   /* contents of a fill; expected value of a check */
@@ -149,9 +149,9 @@ enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256, LNC_MAX_STREAM = 65535 };
 struct lnc_file {
     struct lw_arena arena;
     struct lw_yaml_document *doc;
-    uint64_t hash; /* hash of its text */
+    uint64_t hash; /* hash of the text */
     const char *folder; /* folder of the launch file, with the slash; "" if none */
-    const char *source; /* path, resolved; the first of several */
+    const char *source; /* resolved path of the program, or of the first of several sources */
     const char **sources;
     size_t source_count; /* number of sources in a list; 0: no list */
     const struct lw_yaml *source_node;
@@ -167,15 +167,16 @@ struct lnc_file {
     struct lnc_step *steps;
     unsigned step_count;
     struct lnc_limits limits;
-    /* launch described by options (lnc_direct.c), else all zero */
+    /* members of a launch that options describe (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
-    const char *text, *text_elsewhere; /* relative to the working folder; as it is saved */
-    const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text`] option from which it was made */
+    const char *text, *text_elsewhere; /* launch file as text, with names relative to the working folder; the same text,
+                                        * with names for the folder to which it is saved */
+    const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text`]: option from which the line was made */
     size_t place_count;
 };
 
-/** Reads the text of a launch file into @file, of which only the arena is initialised; @folder: for names in
- *  it. After a failure the file is incomplete: destroy it. */
+/** Reads the text of a launch file into @file, of which only the arena is initialised; @folder: folder to which names
+ *  in the text are relative. After a failure the file is incomplete: destroy it. */
 enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
                              struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
 /** Changes an error about a line of text made from options to name the option (lnc_direct.c). */
@@ -268,7 +269,8 @@ struct lnc_members {
     struct lw_arena *arena; /* arena in which the paths are allocated */
 };
 /**
- * Writes a structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}", with a text of
+ * Writes a structure passed by value, of @bytes, to @out, in the form "{struct: [{s32: 5}, A]}". @members writes each
+ * member. The names of the members, as "n, data", go to @names.
  * @members for each member, and their names, "n, data", to @names. Returns false if launch files have no form
  * for it (bit fields, base classes), or without memory; then nothing was written, but @members may have been
  * called.

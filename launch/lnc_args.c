@@ -39,8 +39,8 @@ static void put_kind(const struct isa_param *param, struct lw_sink *out)
         lw_printf(out, "%s of %u byte%s", param->kind == ISA_PARAM_INTEGER ? "integer" : "value", bytes, bytes == 1 ? "" : "s");
 }
 
-/** Prints "'n' (uint)": the parameter's name and type in the source as far as @described has them, else as in
- *  the object, without names that compilers number (`saxpy_param_1`). */
+/** Prints "'n' (uint)": the parameter's name and type from @described, if it has them, else from the object; names that
+ *  compilers number (`saxpy_param_1`) are left out. */
 static void put_parameter(const struct isa_object *described, const struct isa_function *kernel, unsigned index,
                           struct lw_sink *out)
 {
@@ -84,8 +84,8 @@ static const struct isa_object *describe(const struct lnc_file *file, const stru
     return *loaded;
 }
 
-/** Checks argument @index against its parameter. Errors: what is wrong with it, and what would be accepted,
- *  without its name. */
+/** Checks argument @index against its parameter. Errors: the message says what is wrong and what would be accepted; the
+ *  caller adds the argument's name. */
 static enum lw_status check_arg(const struct lnc_step *step, unsigned index, struct lw_error *err)
 {
     const struct lnc_arg *arg = &step->args[index];

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Grids suggested where no size is given, by the kernel's dimensions: each has 1024 threads, or 512. */
+/* Grids that are suggested if no size is given, by the dimensions of the kernel. They have 1024, 1024 and 512 threads. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
 enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
 
@@ -28,7 +28,8 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
 
     if (t->d->entry != NULL) {
         status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
-        return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status; /* a refused file exists */
+        /* in this function LW_ENOENT is about the kernel's name, because the file exists */
+        return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status;
     }
     lw_buffer_init(&names);
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -208,8 +209,8 @@ static unsigned ordered(const struct lnc_directing *t, unsigned nth)
     return 0;
 }
 
-/** Returns true if the launch lacks a value for slot @index; for a structure that may be given by members,
- *  these are tested. */
+/** Returns true if the launch lacks a value for slot @index; for a structure that may be given by members, the function
+ *  tests the members. */
 static bool is_missing(const struct lnc_directing *t, unsigned index)
 {
     const struct lnc_slot *s = &t->slots[index];
@@ -407,7 +408,7 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
         lw_put(out, ",0");
 }
 
-/** Fails with one message about everything that is missing. */
+/** Fails with one message that names all missing options. */
 static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
 {
     const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);
@@ -632,7 +633,7 @@ static enum lw_status check_sizes(const struct lnc_directing *t)
     return status;
 }
 
-/** Ends a line, which was made from @option. */
+/** Ends a line of the text, and records that it was made from @option. */
 static void end_line(const struct lnc_directing *t, const char *option, struct lw_sink *out)
 {
     lw_put(out, "\n");
@@ -640,7 +641,7 @@ static void end_line(const struct lnc_directing *t, const char *option, struct l
         t->file->places[t->file->place_count++] = option;
 }
 
-/** Writes the text. @here: prefix of relative names, where the text is for another folder; else "". */
+/** Writes the text. @here: prefix of relative names, if the text is for another folder; else "". */
 static enum lw_status put_text(struct lnc_directing *t, const char *here, struct lw_sink *out)
 {
     const struct lnc_direct *d = t->d;
@@ -771,7 +772,8 @@ void lnc_direct_location(const struct lnc_file *file, struct lw_error *err)
     snprintf(err->text, sizeof err->text, "%.120s:%.380s", file->places[line - 1], rest);
 }
 
-/** Loads the program as the options request, and one with source names if it has none. */
+/** Loads the program as the options request. If this program has no source names, loads another one that has them, as
+ *  @described. */
 static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *words, struct isa_object **object,
                                    struct isa_object **described, struct lw_error *err)
 {
@@ -876,7 +878,7 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
     size_t size = 0;
     bool same;
 
-    if (access(path, F_OK) == 0) { /* repeating the same command changes nothing */
+    if (access(path, F_OK) == 0) { /* a file with the same text stays, so that the same command can be repeated */
         same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
         free(old);
         return same ? LW_OK

@@ -18,7 +18,7 @@ struct lnc_slot {
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */
     const char *value;  /* text after the "=" of an option; NULL: nothing was given */
     const char *option; /* "--arg n=1024" */
-    /* for a buffer: */
+    /* members for a buffer: */
     const char *buffer; /* name of the buffer; NULL: the parameter is not a buffer */
     const char *declared; /* "{type: f32, count: 4, init: 1}", with file names relative to the working folder */
     const char *elsewhere; /* as `declared`, for a launch file in another folder */
@@ -41,7 +41,7 @@ struct lnc_directing {
 struct lnc_text {
     struct lw_sink sink; /* first member: lnc_text_init's writer is passed this */
     struct lw_buffer buffer;
-    bool lost; /* memory was too short for some of the text */
+    bool lost; /* a part of the text is missing, because memory was short */
 };
 void lnc_text_init(struct lnc_text *text);
 void lnc_text_fini(struct lnc_text *text);

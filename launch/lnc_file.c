@@ -196,7 +196,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
     static const char *const known[] = {"constant", "ramp", "random", "low",
                                         "high",     "file", "values", NULL};
     const struct lw_yaml *form = NULL;
-    const char *name = NULL; /* of its file */
+    const char *name = NULL; /* name of the file with the contents */
     enum lw_status status = LW_OK;
 
     *init = (struct lnc_init){.kind = LNC_ZERO};

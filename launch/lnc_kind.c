@@ -152,7 +152,7 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
         return LW_OK;
     size = fread(head, 1, sizeof head, file);
     fclose(file);
-    if (lnc_is_source(path)) /* errors in it are reported by its reader */
+    if (lnc_is_source(path)) /* the reader of the source reports errors in it */
         return LW_OK;
     if (size == 0)
         return LW_FAIL(err, LW_EUNSUPP, "%s: the file is empty: \"lanewise template k.cl\" writes a launch file for "

@@ -63,8 +63,8 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     return *count == 1 ? found : NULL;
 }
 
-/** Prints the readable name, if it identifies this kernel alone, as for instances of a template. Returns
- *  whether it was printed. */
+/** Prints the readable name, if no other kernel has the same readable name, as instances of a template have. Returns
+ *  whether the name was printed. */
 static bool put_distinct(const struct isa_object *object, const struct isa_function *kernel,
                          struct lw_sink *out)
 {

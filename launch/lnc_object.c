@@ -284,7 +284,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
     else if (debuggable && !compiles)
-        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* sets its message */
+        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* fails with the message for such a
+                                                                                * program */
     for (size_t i = 0; i < count && status == LW_OK; i++)
         status = link_text(paths[i], options, option_count, clang, debuggable, translation, words, &sources[i], err);
     if (status == LW_OK)
@@ -375,7 +376,8 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
 }
 
 /**
- * Returns the name of a folder or file in a compiler option, "" where it is the next option; NULL: none.
+ * Returns the name of a folder or file in a compiler option; "": the name is the next option; NULL: the option has
+ * none.
  * @file  set where the name may also be that of a header in any folder
  */
 static const char *named_by(const char *option, bool *file)
@@ -430,7 +432,7 @@ bool lnc_options_relocate(const char **options, size_t count, const char *from, 
 
         if (name != NULL && *name == '\0' && i + 1 < count)
             name = options[++i];
-        /* "=" stands for the compiler's own root; "-" begins an option, as after -Xclang */
+        /* names that begin with "/", with "=" (the compiler's own root) or with "-" (an option, as after -Xclang) stay */
         if (name == NULL || *folder == '\0' || strchr("/=-", *name) != NULL)
             continue;
         placed = lw_arena_printf(arena, "%.*s%s%s", (int)(name - options[i]), options[i], folder, name);

@@ -38,7 +38,7 @@ static enum lw_status find_changes(const struct lnc_session *session, const stru
     return LW_OK;
 }
 
-/* Prints the first elements, or those where the changes begin if that is later. */
+/* Prints the first elements, or the elements from the first change on if that is later. */
 static enum lw_status put_head(const struct lnc_session *session, const struct lnc_buffer *b, uint64_t address,
                                uint64_t first, uint8_t *data, struct lw_sink *out, struct lw_error *err)
 {

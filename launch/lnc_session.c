@@ -167,7 +167,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = make_buffers(session, err);
     if (status == LW_OK)
         status = lnc_textures_make(file, machine, session->object, session->handles, err);
-    /* Last: once the machine has the program, the object must be valid as long as the machine. */
+    /* The program is loaded last: from then on the object must be valid as long as the machine. */
     if (status == LW_OK)
         status = emu_program_load(machine, session->object, &session->program, err);
     if (status == LW_OK)
@@ -336,7 +336,7 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
 /** Notifies the observer that the next host step is at @node. */
 static void notify_step(const struct lnc_session *session, const struct lw_yaml *node)
 {
-    const bool direct = session->file->place_count != 0; /* options have no line that could be shown */
+    const bool direct = session->file->place_count != 0; /* a launch by options has no lines that could be shown */
 
     if (session->watch.step != NULL)
         session->watch.step(session->watch.context, direct ? session->file->source : lw_yaml_name(session->file->doc),

@@ -77,7 +77,7 @@ static enum lw_status read_wide_size(const struct lnc_file *file, const struct l
     return LW_OK;
 }
 
-/** Reads a size of 32 bits, as read_wide_size() reads one of 64. */
+/** Does what read_wide_size() does, for sizes of 32 bits. */
 static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node, uint64_t low, uint32_t high,
                                 uint32_t size[3], uint32_t *work_dim, struct lw_error *err)
 {
@@ -567,7 +567,7 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
     if (strcmp(form->key, "values") == 0) {
         if (form->kind != LW_YAML_SEQUENCE || form->count == 0)
             return lw_yaml_fail(file->doc, form, err, "values: expected a list of numbers");
-        /* Comparing only some first values is accepted if they are written here. */
+        /* A list with fewer values than the buffer has elements checks only the first elements. */
         if (lw_yaml_get(node, "count") == NULL && form->count < step->count)
             step->count = form->count;
         return lnc_init_read(file, form, step->buffer->type, &step->count, &step->value, err);

@@ -65,7 +65,8 @@ void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out)
     lw_put(out, "]}");
 }
 
-/** Writes padding before a member at @wanted, of @bytes aligned to @align, if C would place it elsewhere. */
+/** Writes padding before a member of @bytes at offset @wanted, if C would place the member elsewhere by its alignment
+ *  @align. */
 static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
 {
     const uint64_t natural = (l->at + align - 1) / align * align;

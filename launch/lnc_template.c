@@ -18,7 +18,7 @@ struct buffer {
     const char *name;
     char type[8];
     uint64_t count;
-    bool input; /* the kernel may only read it */
+    bool input; /* kernels may only read the buffer */
 };
 struct template {
     const struct isa_object *object;
@@ -125,7 +125,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     }
 }
 
-/** Returns true if YAML reads a word as text in all positions. */
+/** Returns true if YAML reads the word as plain text anywhere in a launch file. */
 static bool is_word(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/' && strncmp(text, "../", 3) != 0)
@@ -405,9 +405,9 @@ unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa
     return found;
 }
 
-/** Returns true if a kernel has an `extern` array. Translated code declares it. Other code has one if it
- *  accesses shared memory without a variable or a __local argument there. If a kernel calls functions, any
- *  function may be the one that accesses it: an unneeded size is better than a missing one. */
+/** Returns true if a kernel has an `extern` array. Translated code declares such an array. Other code is assumed to
+ *  have one if it accesses shared memory, but has neither a shared variable nor a __local argument. If the kernel calls
+ *  functions, an access in any function of the object counts: a size that is not needed is better than a missing one. */
 static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
 {
     bool calls = false;

@@ -306,7 +306,7 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 
         what.address = addresses[t->buffer->index] + t->offset_bytes;
         if (emu_texture_get(machine, handle, &old) && old.address == what.address)
-            continue; /* no descriptor exists elsewhere */
+            continue; /* the descriptor is already right */
         status = emu_texture_bind(machine, handle, &what, err);
         if (status != LW_OK)
             return lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc), t->node->key_line);

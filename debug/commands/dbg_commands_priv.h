@@ -22,8 +22,8 @@ void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink 
 /** Ends a command that runs: shows its stop, if there is one, and returns @status. */
 enum lw_status dbg_stop_report(const struct lw_call *call, enum lw_status status,
                                const struct dbg_stop *stop);
-/** Returns true if @topic is one of `info kernels` and the like, which `info cuda` has as well: argv[0] of
- *  the call is the topic, filters follow. */
+/** Returns true if @topic is a list of both `info` and `info cuda`, such as `kernels`. argv[0] of the call is then the
+ *  topic, and filters follow. */
 bool dbg_info_cuda_topic(const char *topic);
 enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
@@ -33,13 +33,13 @@ struct dbg_row {
     struct dbg *dbg;
     dbg_row_fn emit;
     void *context;
-    unsigned count, ended; /* number of cells; number of rows before this one */
+    unsigned count, ended; /* number of cells of this row; number of complete rows before it */
     char text[DBG_MAX_CELLS][DBG_CELL_BYTES];
 };
 void dbg_cell(struct dbg_row *row, const char *fmt, ...) LW_PRINTF(2, 3);
 /** "(3,0,0)" */
 void dbg_cell_index(struct dbg_row *row, const uint32_t index[3]);
-/** Appends a cell with lanes in hexadecimal digits, as many as a warp needs. */
+/** Appends a cell with a lane mask, with as many hexadecimal digits as a warp needs. */
 void dbg_cell_mask(struct dbg_row *row, uint64_t lanes);
 void dbg_cell_location(struct dbg_row *row, uint64_t pc);
 void dbg_row_end(struct dbg_row *row);

@@ -101,7 +101,7 @@ static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *lane_r
 }
 
 /* Restores the owner when gdb inserts a watchpoint again that it had removed, wherever the focus is now.
- * @lane_ref restricts it to that lane's; NULL: any. Returns true if one was found. */
+ * @lane_ref: only an owner that is this lane counts; NULL: any owner counts. Returns true if an owner was found. */
 static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const struct dbg_lane_ref *lane_ref,
                        struct dbg_watched *w)
 {

@@ -72,9 +72,9 @@ void dbg_watch_filter_begin(struct dbg *dbg);
 /** Updates the filter when another launch may run next. */
 void dbg_watch_filter_next(struct dbg *dbg);
 void dbg_watch_filter_end(struct dbg *dbg);
-/** Executes and observes the engine's next instruction, before which the run has stopped. dbg_continue also
- *  steps over a breakpoint that is not a hit with it: one step of the engine, observed if a filter is in
- *  force. */
+/** Executes and observes the engine's next instruction, before which the run has stopped. dbg_continue also calls this
+ *  function at a breakpoint that no lane hits: it makes one step of the engine over the breakpoint, observed if a
+ *  filter is in force. */
 enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
     LW_MUST_CHECK;
 

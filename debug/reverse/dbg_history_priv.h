@@ -86,15 +86,15 @@ struct dbg_search {
     bool idle; /* the lane @only did nothing in the interval */
     uint64_t looked; /* instructions inspected so far */
 };
-/** Counts @count more instructions processed by a search (*@looked in all) that is at @at, and prints a progress
+/** Adds @count processed instructions to the total *@looked of a search, which is now at @at, and prints a progress
  *  message now and then. @fast: the instructions were replayed at full speed, not inspected. */
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked);
 
 /**
- * Searches back for writes to watched ranges at nearly the speed of a run. @observer sees the instructions
- * that may be such a write (and some others), interval by interval, the nearest first, until it has set
- * *@found. The count before an instruction that has retired is then dbg_history_now() - 1. @only as in struct
- * dbg_search; @look selects the instructions. Leaves the machine at some count after the found one.
+ * Searches back for writes to watched ranges at nearly the speed of a run. The search calls @observer for the
+ * instructions that may be such a write (and some others), interval by interval, the nearest first, until @observer has
+ * set *@found. The count before an instruction that has retired is then dbg_history_now() - 1. @only as in struct
+ * dbg_search; @look selects the instructions. On return the machine is at some count after the found one.
  */
 enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
                              struct emu_observer *observer, const bool *found,
@@ -149,7 +149,7 @@ void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 
 /* ---- long visits (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
-/** Returns true if a backward walk cannot end at @pc: a walk to the beginning of line @row, or (NULL) to a
+/** Returns true if a backward walk cannot end at @pc. The walk goes to the beginning of line @row, or (@row NULL) to a
  *  call or a return. */
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Moves to the first instruction of the current visit, or not at all, at nearly the speed of a run. Called

@@ -221,7 +221,7 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
-/* Skips the middle of a long visit (dbg_reverse_skip.c, which has @row). */
+/* Skips the middle of a long visit; dbg_reverse_skip_contains() describes @row. */
 static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
                                 struct lw_error *err)
 {

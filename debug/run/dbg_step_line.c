@@ -61,7 +61,8 @@ static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, ui
     return count + 1;
 }
 
-/* Reports where the lanes are that were with the stepped lane at the start of the step and no longer are. */
+/* Reports the location of each lane that was with the stepped lane at the start of the step and is at another location
+ * now. */
 static void report_lost(const struct dbg_stepper *s, uint64_t before)
 {
     uint64_t lost = before & ~company(s), live = 0;
@@ -126,8 +127,8 @@ static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struc
     return status;
 }
 
-/* Does what step_until() does. Then it makes the stop, and prints messages about other lanes. @lost: also about lanes
- * that were with the stepped lane at the start. */
+/* Does what step_until() does. Then it makes the stop, and prints messages about other lanes. @lost: these include
+ * lanes that were with the stepped lane at the start. */
 static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
                               struct lw_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and
- * the debug windows in the top bytes 0xF0..0xFC.
+ * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and the debug address ranges,
+ * whose top bytes are 0xF0..0xFC.
  *
  *   F0 | 4*r                        vector register r of the lane
  *   F1 | 256*r + 4*lane             vector register r of any lane
