@@ -6,7 +6,7 @@
 #include "debug/debug.h"
 
 enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
-/** How a connection ended; RSP_RUNNING: it is open, or broke off. */
+/** How a connection ended; RSP_RUNNING: the connection is open, or was lost. */
 enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
 struct rsp_config {
@@ -27,8 +27,8 @@ struct rsp_config {
     /* rsp_serve also ends when this becomes readable, even with a client connected: a request to end this
      * process. NULL or -1: never */
     const int *quit_fd;
-    /* Milliseconds that a client may be silent before another client replaces it. Before its first packet any
-     * other client may; after it, a client that connects twice. 0: 10,000 */
+    /* Milliseconds that a client may be silent before another client replaces it. A client that has not sent its first
+     * packet yet is replaced by any other client; later only by a client that connects twice. 0: 10,000 */
     unsigned patience_ms;
     /**
      * Builds the program and its debugger anew, puts them into dbg, object and monitor of @config, then ends
@@ -54,7 +54,7 @@ bool rsp_address_is_open(const char *address);
 
 /**
  * Writes the ELF that a client is served, for debuggers that need a file. Called before rsp_serve.
- * @any  for lldb as well: its code is replaced as lldb needs it (rsp_lldb.c)
+ * @any  the file is for lldb as well, so its code is replaced by code that lldb decodes (rsp_lldb.c)
  */
 enum lw_status rsp_program_write(const struct rsp_config *config, const char *path, bool any,
                                  struct lw_error *err) LW_MUST_CHECK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lldb asks beyond gdb's packets. Only a client that is lldb gets these answers, and some
- * of gdb's in its own way (Source: lldb's docs/resources/lldbgdbremote.md, and lldb 19 as it ran):
- *  - it takes the program from a file alone, so that one is written and named as a library;
- *  - it steps one thread alone even if the user has not locked the others, and would
- *    step for ever if the lane waits for other lanes: such steps are not locked.
+ * Packets that lldb sends and gdb does not. Only lldb gets these answers. lldb also gets other answers to some of gdb's
+ * packets (Source: lldb's docs/resources/lldbgdbremote.md, and tests with lldb 19):
+ *  - lldb reads the program from a file only, so the stub writes a file and reports it as a library;
+ *  - lldb steps one thread alone even if the user has not locked the others, and would step for ever if the lane waits
+ *    for other lanes: such steps are not locked.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -93,9 +93,9 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
-/* Returns true for a write by `thread return`. It writes all registers of the caller's frame one after the
- * other, whatever the replies, which would leave a part of them changed. The first is x86's and is refused,
- * so all are. */
+/* Returns true for a write by `thread return`. The command writes all registers of the caller's frame one after the
+ * other, even after an error, which would leave some of them changed. The first of them is a register of x86, which is
+ * refused, so all others are refused as well. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 {
     enum { GAP = 4 }; /* `thread return` leaves out registers that it cannot read */
@@ -245,8 +245,8 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 /* ---- the program ------------------------------------------------------------------------------ */
 
 /* Reads a line of which @got bytes could be read. lldb reads lines of 512 bytes into a cache, and treats a line that ends
- * early as an error. What can be read may begin in the middle of a line, or have a hole in it, as between two
- * allocations: the rest is zeros. */
+ * early as an error. Readable memory may begin in the middle of a line, or have a hole in it, as between two
+ * allocations: the other bytes are zeros. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
@@ -298,7 +298,7 @@ static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
             memset(bytes + i, 0, 8);
 }
 
-/* Changes bytes that were read to what lldb is to see: code and returns that it understands. */
+/* Replaces bytes that were read by bytes that lldb understands: code, and return addresses. */
 void rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
 {
     stand_in_for_code(rsp, address, data, size);

@@ -197,8 +197,8 @@ static struct lw_command_set joined(struct rsp *rsp)
 
 /* ---- whose commands -------------------------------------------------------------------- */
 
-/* Returns the thread that a command refers to and moves the core's focus there: the thread of the last
- * command until the client's user selects one, then that one. */
+/* Returns the thread that a command refers to and moves the core's focus there: the thread of the last command, unless
+ * the client's user has selected another thread since. */
 static dbg_thread_id choose(struct rsp *rsp)
 {
     dbg_thread_id id = rsp->chosen.id;

@@ -450,8 +450,8 @@ void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
 void rsp_numbers_forget(struct rsp *rsp);
 void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id);
 void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count);
-/** Called before a stop of a thread is reported. Returns the number in the last stop of the thread if gdb
- *  will give it another number, which *@now is set to; else 0. */
+/** Called before a stop of a thread is reported. If gdb will give the thread another number than in its last stop,
+ *  returns the number of that stop, and sets *@now to the new number; else returns 0. */
 unsigned rsp_number_before(const struct rsp *rsp, dbg_thread_id id, unsigned *now);
 /** Returns how many of the listed threads gdb does not know; called before a stop is reported. */
 unsigned rsp_numbers_new(const struct rsp *rsp);
@@ -470,8 +470,8 @@ bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** Attaches a known condition to a watchpoint that was inserted. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
-/** Called before a hit is reported. If gdb knows an older value than the one before the hit, moves the
- *  machine to the last hit with a false condition, to be reported instead without text, and returns true.
+/** Called before a hit is reported. If gdb knows an older value than the value before the hit, moves the machine to the
+ *  last hit with a false condition, and returns true. That hit is then reported instead, without text.
  *  @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
 /** Called when a stop is reported, and when the client resumes. rsp_test_is_silent() returns true if the text of the
@@ -558,8 +558,8 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 /** Records that a breakpoint was removed (@away) or inserted again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
-/** Handles a step of a single warp by gdb, from @pc. If that was a step over a breakpoint and the warp is
- *  blocked there, @stop shows the warp next to the breakpoint. */
+/** Handles a step of a single warp by gdb, from @pc. If the step was one over a breakpoint at which the warp is
+ *  blocked, @stop shows the warp next to the breakpoint. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
 /** Handle lldb's reads of memory, its queries of free addresses and its resumes. */
 void rsp_arrivals_read(struct rsp *rsp, uint64_t address);

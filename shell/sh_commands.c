@@ -119,7 +119,7 @@ static bool is_number(const char *text, size_t size)
     return isdigit((unsigned char)text[0]) || text[0] == '-';
 }
 
-/* Prints the sides of comparisons that are not plain numbers: "y[3] = 4, n = 7". */
+/* Prints the values of both sides of a comparison, except plain numbers: "y[3] = 4, n = 7". */
 static void print_sides(struct shell *shell, const char *text, struct lw_sink *out)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);

@@ -221,7 +221,8 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;
-    /* numbers of stoppoints, if the summary says so: others count warps, lanes, frames */
+    /* numbers of stoppoints are completed only if the summary names stoppoints; other numbers count warps, lanes or
+     * frames */
     if (strstr(operands, "number") != NULL && strstr(row->summary, "point") != NULL)
         add_points(dbg, word, size, out);
     if (strstr(operands, "mark|") != NULL)

@@ -116,7 +116,7 @@ static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* Copies the shell's breakpoints to another session; the programs are the same, so addresses are, too. */
+/* Copies the shell's breakpoints to another session. The programs are the same, so the addresses are the same. */
 static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
     struct dbg_stoppoint point;

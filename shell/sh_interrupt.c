@@ -101,7 +101,7 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     pthread_join(interrupt->thread, NULL);
     close(interrupt->signals);
     close(interrupt->done);
-    /* A signal that arrived too late has nothing left to interrupt. */
+    /* A signal that arrives after the end of the command has no effect. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     while (sigtimedwait(&set, NULL, &now) > 0)

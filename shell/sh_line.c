@@ -83,8 +83,8 @@ static void on_signal(int number)
     self()->dropped = 1;
 }
 
-/* Handles Ctrl-C at the prompt. Called when a read was interrupted, and ten times a second: the signal may
- * arrive while readline is not reading. */
+/* Handles Ctrl-C at the prompt. Readline calls this function when a read was interrupted, and ten times a second,
+ * because a signal may arrive while readline is not reading. */
 static int fresh_line(void)
 {
     if (!self()->dropped)
@@ -170,7 +170,7 @@ void sh_line_destroy(struct sh_line *line)
         rl_attempted_completion_function = NULL;
         rl_signal_event_hook = NULL;
         rl_event_hook = NULL;
-        rl_readline_name = "lanewise"; /* the structure is freed */
+        rl_readline_name = "lanewise"; /* the name must not point to the freed structure */
     }
     clear_history();
     free(line->history_file);
@@ -185,7 +185,7 @@ void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
 
 unsigned sh_line_rows(const struct sh_line *line)
 {
-    struct winsize window = {0}; /* readline knows the size only after its first line */
+    struct winsize window = {0}; /* readline sets its own copy of the size only with the first line */
 
     if (line == NULL || !line->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return 0;

@@ -36,7 +36,8 @@ uint64_t sh_moment(const struct shell *shell)
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
 
-    /* The focus warp's count changes with every step, and so does the id with another warp. */
+    /* The number combines the focus warp's instruction count, which changes with every step, and the warp's id, which
+     * changes with the warp. */
     if (dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), "retired", &value, NULL) != LW_OK)
         return UINT64_MAX;
     return value.bits ^ id << 40;
@@ -75,7 +76,7 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
     line = normalise(text);
     if (line == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command");
-    /* Scripts nest inside the command that runs them: one interrupt listener is enough. */
+    /* A script runs inside the command that started it, so one interrupt listener is enough. */
     if (mine)
         shell->interrupt = sh_interrupt_begin(shell->dbg);
     if (shell->nesting == 0)
@@ -231,7 +232,7 @@ static enum lw_status run_input(struct shell *shell, struct lw_error *err)
     return status;
 }
 
-/* Runs scripts and commands of the command line: a failure ends a batch, else it is printed. */
+/* Runs scripts and commands of the command line. A failure ends a batch; otherwise it is printed. */
 static enum lw_status run_given(struct shell *shell, struct lw_error *err)
 {
     const struct sh_config *config = shell->config;

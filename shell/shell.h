@@ -25,7 +25,7 @@ struct sh_config {
     bool batch;                             /* stop at the first failing command */
     const struct sh_given *given;           /* -x FILE and -c COMMAND, in their order */
     size_t given_count;
-    /* Checkpoints; NULL: `save` and `restore` report that there are none. */
+    /* Checkpoints; NULL: `save` and `restore` report that there are no checkpoints. */
     enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
     sh_restore_fn restore;
     void (*restored)(void *context); /* called when the previous debugger is no longer used */
@@ -34,7 +34,7 @@ struct sh_config {
 };
 /**
  * Runs the given input, then standard input when interactive or nothing was given.
- * @exit_status  the argument of `quit`; 1 where an `assert` failed in batch mode; else 0
+ * @exit_status set to the argument of `quit`; to 1 if an `assert` failed in batch mode; else to 0
  * Errors: the first failing command's in batch mode.
  */
 enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct lw_error *err)

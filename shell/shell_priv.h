@@ -2,13 +2,13 @@
 /*
  * Inside shell/:
  *
- *   sh_shell.c      where lines come from and what becomes of them
+ *   sh_shell.c      reads lines from all sources and executes them
  *   sh_commands.c   the shell's own commands
- *   sh_define.c     commands that a user makes of others
+ *   sh_define.c     commands that a user defines
  *   sh_files.c      commands that read and write files: dump, load, save, restore
- *   sh_output.c     the way of a command's text: pages on a terminal, a log
+ *   sh_output.c     output of commands: pages on a terminal, a log
  *   sh_complete.c   candidates for completion, from the command table and the session
- *   sh_line.c       the line editor: the only file that knows readline
+ *   sh_line.c       the line editor: the only file that uses readline
  *   sh_interrupt.c  Ctrl-C while a command runs
  */
 #ifndef SHELL_PRIV_H
@@ -53,7 +53,7 @@ struct sh_define {
 };
 struct shell {
     const struct sh_config *config;
-    struct dbg *dbg;           /* config's, or the restored one */
+    struct dbg *dbg;           /* debugger of the configuration, or the restored debugger */
     struct lw_command_set set; /* the joined table with the shell's own rows */
     struct sh_line *line;
     struct sh_output output;
@@ -109,8 +109,8 @@ struct sh_candidates {
 
 /**
  * Finds candidates for the word at [start, end) of @line.
- * @dbg  may be NULL: then without registers and functions
- * Candidates begin with the word and have the order of their tables, without duplicates.
+ * @dbg  may be NULL: then registers and functions are no candidates. Candidates begin with the word and have the order
+ * of their tables, without duplicates.
  */
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);

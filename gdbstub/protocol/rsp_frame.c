@@ -190,9 +190,9 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
     else if (byte == '-' && rsp->ack && rsp->frame.size != 0)
         put_bytes(rsp, rsp->frame.text, rsp->frame.size);
     else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
-        /* Ctrl-C crossed a stop reply. After a stop that the user sees, gdb requests the threads next, or has
-         * done so, and nothing is left to stop. If gdb continues in small steps, the interrupt is meant for
-         * the next of them. */
+        /* Ctrl-C crossed a stop reply. After a stop that gdb shows to the user, gdb requests the list of threads;
+         * nothing is running then that the interrupt could stop. If gdb does not show the stop, because it continues in
+         * small steps, the interrupt is meant for the next step. */
         rsp->interrupt_pending = true;
 }
 

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Notes other lanes for which a condition holds: gdb itself evaluates conditions for the focus lane only. */
+/* Prints a note that names other lanes for which a condition holds: gdb itself evaluates conditions for the focus lane
+ * only. */
 static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point =
@@ -26,8 +27,8 @@ static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* Notes which lane has stopped at the location of `advance` or `until`. These commands are meant for the
- * focus lane, but gdb stops for the first lane of its warp that reaches the location, and names none. */
+/* Prints a note that names the lane which has stopped at the location of `advance` or `until`. These commands are meant
+ * for the focus lane, but gdb stops for the first lane of its warp that reaches the location, and names none. */
 static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -49,8 +50,8 @@ static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* Notes a thread's new number: gdb forgets a thread whose warp has ended, and gives it another number when it
- * returns in the past. */
+/* Prints a note with a thread's new number: gdb forgets a thread whose warp has ended, and gives it another number when
+ * it returns in the past. */
 static void note_number(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
@@ -65,8 +66,8 @@ static void note_number(struct rsp *rsp, dbg_thread_id id)
     lw_buffer_fini(&text);
 }
 
-/* Notes once how to suppress gdb's line for each new thread, which fills the terminal where blocks start one
- * after the other. */
+/* Prints a note, once, that says how to suppress gdb's line for each new thread. These lines fill the terminal if
+ * blocks start one after the other. */
 static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { CROWD = 16 };
@@ -85,7 +86,7 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     rsp_send_console(rsp, text, strlen(text));
 }
 
-/* Notes once which compiler option helps where gdb only says `<optimized out>`. */
+/* Prints a note, once, that names the compiler option which helps if gdb shows `<optimized out>`. */
 static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
 {
     const char *help = "";

@@ -322,7 +322,7 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
     return point;
 }
 
-/* Returns the full address that a watchpoint is meant for. */
+/* Returns the full address of a watchpoint, with the top byte that gdb may have dropped. */
 static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
     uint64_t location = point->address, time = 0;
@@ -363,8 +363,8 @@ static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct
     return NULL;
 }
 
-/* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint set there now is for the focus lane of the thread.
- * The reply names the owner; it is empty for memory that all threads share. Type 0 only queries. */
+/* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint that is now set on this range is for the focus lane of the
+ * thread. The reply names the owner; the reply is empty for memory that all threads share. Type 0 only queries. */
 void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
 {
     struct rsp_watch_lane pin = {args->n[1], args->n[2], (unsigned)args->n[3],

@@ -41,7 +41,7 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* Notes after a restart that lines and variables known to gdb may be those of another program. */
+/* Prints a note after a restart: lines and variables that gdb knows may be those of another program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
     enum { ENTRY = 24, ENTRY_END = 32 }; /* the entry point in the ELF header: the entry of the kernel that runs when

@@ -378,9 +378,9 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     if (stop->kind == DBG_STOP_WATCH && rsp->target.arch->watch_before &&
         rsp_point_find(rsp, stop->point) != NULL)
         rsp->suppress_next_step = id;
-    /* gdb treats SIGTRAP as the end of its step, or else as a trap of the program. Where neither happened, no
-     * signal makes gdb say "stopped": the stepping warp has ended and another is shown, or a warp that was to
-     * run alone waits for others. */
+    /* gdb treats SIGTRAP as the end of its step, or else as a trap of the program. If neither happened, the signal is
+     * 0, with which gdb prints "stopped". That is so if the stepping warp has ended and another warp is shown, or if a
+     * warp that was to run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
         (stop->kind == DBG_STOP_BLOCKED && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || is_in_range(rsp, id, action))))
@@ -524,7 +524,7 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
         rsp_reverse_begin(rsp, action->verb == VERB_BACK);
-        /* `thread N` may have selected another thread since the last stop: its focus lane counts. */
+        /* `thread N` may have selected another thread since the last stop; then the focus lane of that thread counts. */
         if (on && !rsp->lldb && rsp_resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
     } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
@@ -560,9 +560,9 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, 0, id, NULL);
 }
 
-/* Answers with the current position, as answer_position(), where gdb runs one thread alone, over a
- * breakpoint, and that thread has ended. A stop of another thread, or of none, makes gdb 13 report an
- * internal error. So the stop is reported for the ended thread, as its exit. */
+/* Answers with the current position, as answer_position() does, if gdb runs one thread alone over a breakpoint and that
+ * thread has ended. A stop of another thread, or of no thread, makes gdb 13 report an internal error. So the stop is
+ * reported for the ended thread, as the exit of that thread. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: nothing was executed, and this warp does not "
@@ -623,7 +623,7 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp->exited = 0;
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.location.pc) : thread.location.pc;
-    /* A client that let all warps run at its last command only wants to get past the breakpoint. */
+    /* If the client let all warps run at its last command, this step only serves to get past the breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
                            (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
                                       : action->locked && !rsp->locks && last != NULL &&
@@ -901,9 +901,9 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
 }
 
-/* Handles a reverse step. vCont has none: the thread is that of Hc. Where that names any, gdb does not send
- * Hc again after `thread N`: the thread is then the one that the user selected for this command, also where
- * gdb has first stepped another one off its breakpoint. */
+/* Handles a reverse step. vCont has none: the thread is that of Hc. If Hc names thread 0 (any thread), gdb does not
+ * send Hc again after `thread N`. The step is then for the thread that the user has selected, even if gdb has first
+ * stepped another thread off its breakpoint. */
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};

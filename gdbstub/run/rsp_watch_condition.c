@@ -29,7 +29,7 @@ struct rsp_test {
     enum mode mode;
     bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
-    uint8_t seen[WATCHED_BYTES]; /* bytes that gdb has last read there, as far as it compares them */
+    uint8_t seen[WATCHED_BYTES]; /* bytes of the range that gdb has read last, as far as gdb compares them */
     struct dbg_passed passed, before; /* the last two hits of the watchpoint with a false condition on the way forward */
 };
 
@@ -240,7 +240,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- stops ----------------------------------------------------------------------------------- */
 
-/** Position at which gdb finds the condition false and learns the value. */
+/** Position that may be reported to gdb first, because there gdb finds the condition false and learns the value. */
 struct candidate {
     struct dbg_passed passed; /* lane to be shown there */
     uint64_t at;

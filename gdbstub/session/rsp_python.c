@@ -43,8 +43,8 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Returns true if the command has the properties @does, which packets require: it neither runs nor changes
- * the machine unnoticed by gdb. */
+/* Returns true if the command has the properties @does. Packets of the Python file require these properties, so that no
+ * command runs or changes the machine unnoticed by gdb. */
 static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;

@@ -245,9 +245,9 @@ static bool input_within(const struct acceptor *acceptor, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-/* Refuses a client. The message is an error reply to the client's first packet, which gdb shows. lldb does
- * not, and waits half a minute for the reply to its next packet. lldb's first packet is QStartNoAckMode; left
- * without a reply, it immediately reports that the other side has shut down. */
+/* Refuses a client. The message is an error reply to the client's first packet, which gdb shows. lldb does not show it,
+ * and waits half a minute for the reply to its next packet. The first packet of lldb is QStartNoAckMode. If this packet
+ * gets no reply, lldb immediately reports that the other side has shut down. */
 static void refuse_client(const struct acceptor *acceptor, int fd)
 {
     static const char text[] =

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit it,
- * and steps it over the breakpoint, alone and with the breakpoint removed, before it lets all continue. So a
- * warp is shown at a breakpoint only once it has hit it, else its hit would be lost; before that it is shown
- * at a neighbouring address. A warp that cannot get past the breakpoint alone, because it waits there for
- * others, is shown as if it had: else the others would run past the removed breakpoint meanwhile.
+ * and steps it over the breakpoint, alone and with the breakpoint removed, before it lets all continue. So the stub
+ * shows a warp at a breakpoint only after the warp has hit it; before, the stub shows the warp at a neighbouring
+ * address. Otherwise the hit would be lost. A warp may be unable to get past the breakpoint alone, because it waits
+ * there for others. The stub shows it past the breakpoint nevertheless, because otherwise the others would meanwhile
+ * run past the removed breakpoint.
  *
  * lldb evaluates a condition by itself, for the focus lane. It then requests free addresses, for the values
  * of its expression, before it reads anything but stacks; for a stop without a condition it reads the
@@ -221,8 +222,8 @@ static uint64_t after(const struct rsp *rsp, uint64_t pc)
     return pc;
 }
 
-/* Returns an address without a breakpoint next to @pc: the instruction before, at which a warp waits that
- * continues at @pc, else a later one. */
+/* Returns an address next to @pc that has no breakpoint: the instruction before @pc, at which a warp that continues at
+ * @pc waits, else a later instruction. */
 static uint64_t beside(const struct rsp *rsp, uint64_t pc)
 {
     uint64_t shown = pc - ISA_WORD_BYTES;
@@ -247,7 +248,7 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
 }
 
-/* Lets lldb see a warp past its breakpoint: for lldb a step is complete when the pc is another one without a
+/* Lets lldb see a warp past its breakpoint: for lldb a step is complete when the pc has changed to an address without a
  * breakpoint. */
 static bool pass(struct rsp *rsp, dbg_thread_id id)
 {
@@ -293,7 +294,7 @@ bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *st
 
 /*
  * Steps a warp alone over a removed breakpoint. If the step has to wait, as at a barrier, other warps must
- * run first; they do when lldb has inserted the breakpoint again.
+ * run first; they run after lldb has inserted the breakpoint again.
  */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err)
@@ -310,9 +311,9 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
 
 /*
  * Shows a blocked warp next to a breakpoint after gdb 13 has stepped it alone over the breakpoint at its pc,
- * as at a CTA barrier just before. If its pc stayed, gdb would report another hit, at each command anew; and
- * if the condition is false, which gdb tests, it would repeat the step for ever. Next to the breakpoint gdb
- * continues: it lets all run, and the warp hits when it is released.
+ * as at a CTA barrier just before. If the stub showed the pc unchanged, gdb would report another hit at each command.
+ * If gdb tests a condition and it is false, gdb would repeat the step for ever. As the warp is shown next to the
+ * breakpoint, gdb continues all warps, and the warp hits the breakpoint when it is released.
  */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop)
 {
@@ -353,7 +354,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
     bool any = false;
 
     for (size_t i = 0; i < rsp->arrival_count; i++)
-        if (rsp->arrivals[i].moved) /* The focus returns to the lane that had it, if that lane is live. */
+        if (rsp->arrivals[i].moved) /* The focus returns to the lane that had the focus before, if that lane is live. */
             (void)!dbg_lane_set(rsp->dbg, rsp->arrivals[i].id, rsp->arrivals[i].first, NULL);
     prune(rsp);
     rsp->lifted_count = 0;
