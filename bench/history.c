@@ -7,8 +7,8 @@
  *
  * runs the launch file alternately without and with history, each in a process of its own (one thread, the
  * fixed order), and prints medians with minimum and maximum: seconds from launch to end, most memory, going
- * back from the end to INSTRUCTION (10 million), and a checkpoint there: its bytes, writing, loading. Then the
- * same under a debugger with nothing set, and steps back at INSTRUCTION.
+ * back from the end to INSTRUCTION (10 million), and a checkpoint there: its bytes, writing, loading. Then it
+ * measures the same run under a debugger without stoppoints, and steps back at INSTRUCTION.
  */
 #include <inttypes.h>
 #include <stdio.h>

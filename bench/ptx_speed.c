@@ -2,12 +2,12 @@
 /*
  * Measures time and memory of the translation of PTX: `make bench/ptx_speed`, then
  *
- *     bench/ptx_speed [SHAPE...]          modules made here, in sizes 1, 2, 4 ... times the first
- *     bench/ptx_speed FILE.ptx...         these
+ *     bench/ptx_speed [SHAPE...]          translates generated modules, in sizes 1, 2, 4 ...
+ *     bench/ptx_speed FILE.ptx...         translates these files
  *
- * Each translation runs in a process of its own, three times. It prints the virtual registers of the largest
- * function, the size of the text, the median CPU time, text a second, and the largest increase of the process's
- * memory.
+ * Each translation runs three times, in a process of its own. For each module the program prints the number of
+ * virtual registers of the largest function, the size of the text, the median CPU time, the text translated in
+ * a second, and the largest increase of the process's memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 /* ---- shapes: @size registers; the text goes to @s ------------------------------- */
 
-/* Many kernels of 60 registers. */
+/* The shape has many kernels of 60 registers each. */
 static void kernels(struct lw_sink *s, unsigned size)
 {
     for (unsigned k = 0; k < size / 60; k++) {

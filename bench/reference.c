@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program to compare with: the kernels of bench.cl on the first OpenCL device, on one core if that is a CPU with
- * PoCL. `inputs FOLDER` writes the inputs.
+ * The program with which Lanewise is compared: it runs the kernels of bench.cl on the first OpenCL device. If this device
+ * is a CPU with PoCL, it runs them on one core. `inputs FOLDER` writes the inputs.
  *
- * reference BENCH_CL FOLDER REPEATS NAME... prints a line a kernel: name and seconds of each repetition, from
- * launch to end.
+ * reference BENCH_CL FOLDER REPEATS NAME... prints a line for each kernel: its name, and the seconds of each
+ * repetition from launch to end.
  *
- * reference BENCH_CL FOLDER reads lines, and answers each with one: "case NAME", which is compiled, with
- * "ready"; "run" with the seconds of one repetition; "result FILE" with "written", once the words of its output
- * are there. Any other answer is an error message. So two programs can run interleaved.
+ * reference BENCH_CL FOLDER reads command lines, and answers each with a line, so that two programs can run
+ * interleaved. "case NAME" compiles a case; the answer is "ready". "run" runs the case once; the answer is the time
+ * in seconds. "result FILE" writes the words of the case's output to the file; the answer is "written". Any other
+ * answer is an error message.
  *
  * GEMM_SIZE in the environment, a multiple of 16, is another size for the two gemms.
  */

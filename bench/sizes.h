@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     size_t full, small; /* elements; for gemm and mandel elements of a side; for bfs nodes */
-    const char *output; /* the buffer in the launch file */
+    const char *output; /* name of the output buffer in the launch file */
 } bench_sizes[] = {
     {"vecadd", (size_t)16 << 20, 4096, "c"}, {"gemm", 512, 32, "c"},         {"gemm_tiled", 512, 32, "c"},
     {"reduce", (size_t)8 << 20, 4096, "out"}, {"mandel", 1024, 32, "steps"},  {"nbody", 4096, 256, "acceleration"},

@@ -5,8 +5,8 @@
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
  * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts them or
- * with one outstanding request each. Both implementations give the same answers in the same cycles; a row prints
- * nanoseconds of CPU time for each request, the median of five runs interleaved, and cycles of the cores.
+ * with one outstanding request each. Both implementations give the same answers in the same cycles. A row has the
+ * nanoseconds of CPU time for each request, as the median of five interleaved runs, and the cycles of the cores.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum { MOST_CORES = 1024, RUNS = 5, FLIGHT = 64 };
 
 struct load {
     bool random;
-    unsigned under_way; /* of a core */
+    unsigned under_way; /* largest number of outstanding requests of a core */
 };
 struct state {
     unsigned flight[MOST_CORES];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instructions forms FORMS.txt: what the first CUDA device computes for each form of tests/ptx/silicon/forms.txt.
- * instructions random FIRST COUNT: what it computes for modules of random kernels of tests/ptx/eval/ptx_make.c.
- * instructions memory MODULE KERNEL: the memory after one random kernel, in hexadecimal, a row each.
- * instructions values FORMS.txt: the first register that each form writes, of each thread.
+ * Prints results of the first CUDA device:
+ *
+ * instructions forms FORMS.txt: the results of each form of tests/ptx/silicon/forms.txt.
+ * instructions random FIRST COUNT: the results of modules with random kernels of tests/ptx/eval/ptx_make.c.
+ * instructions memory MODULE KERNEL: the memory after one random kernel, row by row, in hexadecimal.
+ * instructions values FORMS.txt: the first register that each form writes, for each thread.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,7 +21,7 @@
 enum { LOG_BYTES = 4096, LOG = 5, LOG_SIZE = 6 }; /* options of cuModuleLoadDataEx */
 enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* for kernels that recurse; the default is 1024 */
 
-/* Return the module of @text, or NULL with the compiler's words in @log. */
+/* Return the module of @text, or NULL with the compiler's messages in @log. */
 static CUmodule load(const char *text, char *log)
 {
     CUmodule module;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * silicon FIGURES.ptx: latencies and read bandwidth of the first CUDA device, a line each, as bench/fidelity
- * measures them on GPU models.
+ * silicon FIGURES.ptx: prints latencies and read bandwidth of the first CUDA device, a line for each. bench/fidelity
+ * measures the same figures on GPU models.
  */
 #include <stdio.h>
 #include <stdlib.h>
