@@ -158,8 +158,8 @@ bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, d
         snprintf(why, sizeof why, "ended by %s", cmd_end_signal_name(came));
     else if (limits->instructions != 0 && instructions >= limits->instructions &&
              m->engine->ops->warp_count(m->engine) != 0)
-        snprintf(why, sizeof why, "%" PRIu64 " warp instructions were executed (max-instructions %" PRIu64 ")", instructions,
-                 limits->instructions);
+        snprintf(why, sizeof why, "%" PRIu64 " warp instruction%s executed (max-instructions %" PRIu64 ")", instructions,
+                 instructions == 1 ? " was" : "s were", limits->instructions);
     else if (limits->seconds > 0 && seconds >= limits->seconds)
         snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", seconds, limits->seconds);
     else

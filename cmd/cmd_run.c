@@ -388,9 +388,9 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     }
     if (stats.tags.mismatches != 0) {
         fprintf(stderr,
-                "lanewise: internal error: tags of registers were wrong %" PRIu64 " times; results are as with --tags "
+                "lanewise: internal error: tags of registers were wrong %" PRIu64 " time%s; results are as with --tags "
                                                                                   "off\n",
-                stats.tags.mismatches);
+                stats.tags.mismatches, stats.tags.mismatches == 1 ? "" : "s");
         status = CMD_USAGE;
     }
     if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)

@@ -96,7 +96,8 @@ static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
     used = snprintf(text, size, "finding %u: %s", number + 1, words.text != NULL ? words.text : "");
     lw_buffer_fini(&words);
     if (more != 0 && used >= 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, "; %u more findings here: `findings` lists all", more);
+        snprintf(text + used, size - (size_t)used, "; %u more finding%s here: `findings` lists all", more,
+                 more == 1 ? "" : "s");
     return out->grid != 0 ? dbg_thread_id_of(dbg, out->grid, out->block, out->warp) : 0;
 }
 

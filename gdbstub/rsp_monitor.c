@@ -129,7 +129,8 @@ static enum lw_status cmd_threads(const struct lw_call *call, struct lw_error *e
         rsp->listing = listing;
         rsp->threads_valid = false;
     }
-    lw_printf(call->out, "%u warps are resident; `info threads` of gdb lists ", dbg_thread_count(rsp->dbg));
+    lw_printf(call->out, "%u warp%s resident; `info threads` of gdb lists ", dbg_thread_count(rsp->dbg),
+              dbg_thread_count(rsp->dbg) == 1 ? " is" : "s are");
     if (rsp->listing.limit != 0)
         lw_printf(call->out, "the first %u and the warp in focus\n", rsp->listing.limit);
     else if (rsp->listing.one_block)

@@ -95,7 +95,9 @@ static lanewise_location location(const struct chk_location *p)
 
 static int no_finding(lanewise_machine *m, unsigned index)
 {
-    return host_refuse(m, "finding %u does not exist: there are %u findings%s", index, lanewise_finding_count(m),
+    return host_refuse(m, "finding %u does not exist: there %s %u finding%s%s", index,
+                       lanewise_finding_count(m) == 1 ? "is" : "are", lanewise_finding_count(m),
+                       lanewise_finding_count(m) == 1 ? "" : "s",
                        m->settings.check ? "" : ", as no checks are enabled: set \"check\" before "
                                                 "the machine is used");
 }
@@ -138,7 +140,8 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
         return no_finding(m, index);
     const struct chk_location *p = other != 0 ? &f->other : &f->location;
     if (number >= p->call_count)
-        return host_refuse(m, "call %u of finding %u does not exist: there are %u calls", number, index, p->call_count);
+        return host_refuse(m, "call %u of finding %u does not exist: there %s %u call%s", number, index,
+                           p->call_count == 1 ? "is" : "are", p->call_count, p->call_count == 1 ? "" : "s");
     all = (lanewise_call){p->calls[number].function, p->calls[number].file, p->calls[number].line};
     memset(out, 0, out_bytes);
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);

@@ -20,9 +20,9 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
     if (kernel == NULL || out == NULL)
         return host_missing(m, "lanewise_kernel_param", kernel == NULL ? "the kernel" : "the parameter");
     if (index >= kernel->function->param_count)
-        return host_refuse(m, "%.200s: there is no parameter %u: the kernel has %u parameters",
+        return host_refuse(m, "%.200s: there is no parameter %u: the kernel has %u parameter%s",
                            kernel->function->name, index + 1,
-                           kernel->function->param_count);
+                           kernel->function->param_count, kernel->function->param_count == 1 ? "" : "s");
     p = &kernel->function->params[index];
     param = (lanewise_param){.name = p->name != NULL ? p->name : "", .bytes = p->size_bytes, .align = p->align};
     if (p->kind == ISA_PARAM_POINTER)

@@ -77,15 +77,16 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
     if (m == NULL || pattern == NULL)
         return host_missing(m, "lanewise_fill", "the pattern");
     if (pattern_bytes == 0 || pattern_bytes > PIECE || bytes % pattern_bytes != 0)
-        return host_refuse(m, "a pattern of %zu bytes cannot fill %llu bytes", pattern_bytes, (unsigned long long)bytes);
+        return host_refuse(m, "a pattern of %zu byte%s cannot fill %llu byte%s", pattern_bytes, pattern_bytes == 1 ? "" : "s",
+                           (unsigned long long)bytes, bytes == 1 ? "" : "s");
     if (bytes == 0)
         return LANEWISE_OK;
     if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
         return LANEWISE_ERROR;
     if (bytes > size - (address - begin)) /* If the range does not fit, nothing is written. */
-        return host_refuse(m, "0x%llx: %llu bytes do not fit into the %llu bytes up to the end of the allocation",
-                           (unsigned long long)address, (unsigned long long)bytes,
-                           (unsigned long long)(size - (address - begin)));
+        return host_refuse(m, "0x%llx: %llu byte%s not fit into the %llu byte%s up to the end of the allocation",
+                           (unsigned long long)address, (unsigned long long)bytes, bytes == 1 ? " does" : "s do",
+                           (unsigned long long)(size - (address - begin)), size - (address - begin) == 1 ? "" : "s");
     for (size = 0; size + pattern_bytes <= PIECE; size += pattern_bytes)
         memcpy(piece + size, pattern, pattern_bytes);
     for (uint64_t done = 0; done < bytes; done += size) {

@@ -24,8 +24,8 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                                f->name, i + 1,
                                p->name != NULL ? p->name : "", f->param_count);
         if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
-            return host_refuse(m, "%.200s: parameter %u is outside the %u bytes of parameters", f->name, i + 1,
-                               f->param_bytes);
+            return host_refuse(m, "%.200s: parameter %u is outside the %u byte%s of parameters", f->name, i + 1,
+                               f->param_bytes, f->param_bytes == 1 ? "" : "s");
         if (!local) {
             memcpy(params + p->offset, arguments[i], p->size_bytes);
             continue;
@@ -186,8 +186,8 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
         pthread_mutex_destroy(&a.mutex);
     }
     if (status == LW_OK && stop->kind == EMU_STOP_COUNT)
-        snprintf(why, sizeof why, "%" PRIu64 " warp instructions were executed (max-instructions %" PRIu64 ")",
-                 ops->instructions(m->engine), l->instructions);
+        snprintf(why, sizeof why, "%" PRIu64 " warp instruction%s executed (max-instructions %" PRIu64 ")",
+                 ops->instructions(m->engine), ops->instructions(m->engine) == 1 ? " was" : "s were", l->instructions);
     else if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED && a.over)
         snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", m->seconds, l->seconds);
     if (why[0] != '\0') {

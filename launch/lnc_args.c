@@ -102,8 +102,8 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
                                            "local[1024]), found the buffer %.60s",
                            arg->buffer->name);
         if (bytes != 8)
-            return LW_FAIL(err, LW_EINPUT, "expected a value of %u bytes, found the buffer %.60s",
-                           bytes, arg->buffer->name);
+            return LW_FAIL(err, LW_EINPUT, "expected a value of %u byte%s, found the buffer %.60s",
+                           bytes, bytes == 1 ? "" : "s", arg->buffer->name);
         return LW_OK;
     case LNC_ARG_TEXTURE:
         return bytes == 8 && !shared ? LW_OK
@@ -116,7 +116,7 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
     case LNC_ARG_TYPED:
         if (bytes == arg->size_bytes)
             return LW_OK;
-        return LW_FAIL(err, LW_EINPUT, "expected a value of %u bytes, found one of %u%s", bytes, arg->size_bytes,
+        return LW_FAIL(err, LW_EINPUT, "expected a value of %u byte%s, found one of %u%s", bytes, bytes == 1 ? "" : "s", arg->size_bytes,
                        bytes > arg->size_bytes && arg->size_bytes > 8 && bytes - arg->size_bytes < 16
                            ? " (vectors are aligned to their size: add padding before them)" : "");
     case LNC_ARG_NUMBER:
@@ -129,9 +129,8 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
             return LW_OK;
         if (param->kind == ISA_PARAM_INTEGER)
             return LW_FAIL(err, LW_EINPUT, "\"%.40s\" is not an integer of %u byte%s", arg->text, bytes, bytes == 1 ? "" : "s");
-        return LW_FAIL(err, LW_EINPUT, "\"%.40s\" does not fit into %u bytes: give its type, such as {f32: 1.5}",
-                       arg->text,
-                       bytes);
+        return LW_FAIL(err, LW_EINPUT, "\"%.40s\" does not fit into %u byte%s: give its type, such as {f32: 1.5}",
+                       arg->text, bytes, bytes == 1 ? "" : "s");
     case LNC_ARG_ITERATION:
         if (param->kind == ISA_PARAM_POINTER || param->kind == ISA_PARAM_FLOAT || bytes > 8)
             return LW_FAIL(err, LW_EINPUT, "{iteration: ...} cannot be passed here: the parameter is not an integer");

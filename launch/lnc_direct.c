@@ -284,7 +284,8 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
     else if (p->kind == ISA_PARAM_FLOAT)
         lw_put(out, p->size_bytes == 8 ? "a double" : "a float");
     else
-        lw_printf(out, "%s of %u bytes", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes);
+        lw_printf(out, "%s of %u byte%s", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes,
+                  p->size_bytes == 1 ? "" : "s");
 }
 
 /** Computes the threads in each dimension from the options, and from the suggestions for those that are not

@@ -256,7 +256,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
         *count = init->count;
     if (*count != init->count)
         return lw_yaml_fail(file->doc, form != NULL ? form : node, err,
-                            "expected %" PRIu64 " numbers, found %" PRIu64 "%s%.120s", *count, init->count,
+                            "expected %" PRIu64 " number%s, found %" PRIu64 "%s%.120s", *count, *count == 1 ? "" : "s", init->count,
                             name != NULL ? " in " : "", name != NULL ? name : "");
     return LW_OK;
 }

@@ -78,8 +78,8 @@ static enum lw_status find_variable(const struct lnc_session *session, const str
                             b->variable);
     if (b->count * b->type->bytes > v->size_bytes)
         return lw_yaml_fail(session->file->doc, b->node, err,
-                            "buffer %.60s has %" PRIu64 " bytes, more than the %" PRIu64 " bytes of variable %.60s",
-                            b->name, b->count * b->type->bytes, (uint64_t)v->size_bytes,
+                            "buffer %.60s has %" PRIu64 " bytes, more than the %" PRIu64 " byte%s of variable %.60s",
+                            b->name, b->count * b->type->bytes, (uint64_t)v->size_bytes, v->size_bytes == 1 ? "" : "s",
                             b->variable);
     *variable = v;
     return LW_OK;
@@ -450,8 +450,8 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
             lw_buffer_init(&text);
             lnc_value_format(type, bits, got, sizeof got);
             lnc_value_format(type, repeat->until_bits, want, sizeof want);
-            lw_printf(&text.sink, "until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64 " iterations", repeat->until->name, repeat->until_index, got, want,
-                      frame->iteration);
+            lw_printf(&text.sink, "until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64 " iteration%s", repeat->until->name, repeat->until_index, got, want,
+                      frame->iteration, frame->iteration == 1 ? "" : "s");
             checked(session, repeat, &text);
         }
     }

@@ -103,7 +103,8 @@ static enum lw_status read_global(const struct lnc_file *file, const struct lw_y
                                                                          "round it up, and let the kernel test its "
                                                                          "index", threads[i], step->block[i]);
         if (threads[i] / step->block[i] > EMU_MAX_GRID_SIZE)
-            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " threads are %" PRIu64 " blocks of %u threads: at most %u blocks are allowed in a dimension", threads[i], threads[i] / step->block[i], step->block[i],
+            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " threads are %" PRIu64 " blocks of %u thread%s: at most %u blocks are allowed in a dimension", threads[i], threads[i] / step->block[i],
+                                step->block[i], step->block[i] == 1 ? "" : "s",
                                 EMU_MAX_GRID_SIZE);
         step->grid[i] = (uint32_t)(threads[i] / step->block[i]);
     }
@@ -424,9 +425,8 @@ static enum lw_status read_copy(struct lnc_file *file, const struct lw_yaml *nod
     room = step->buffer->count - step->first;
     if (step->count > room)
         return lw_yaml_fail(file->doc, node, err,
-                            "copy: %" PRIu64 " elements do not fit into the remaining %" PRIu64 " elements of %s: give "
-                                                                                                "a smaller \"count\"",
-                            step->count, room, step->buffer->name);
+                            "copy: %" PRIu64 " element%s not fit into the remaining %" PRIu64 " element%s of %s: give a smaller "
+                            "\"count\"", step->count, step->count == 1 ? " does" : "s do", room, room == 1 ? "" : "s", step->buffer->name);
     return LW_OK;
 }
 

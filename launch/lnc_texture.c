@@ -103,9 +103,10 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
         return status;
     if (value == 0 || value > UINT32_MAX || value * texel > bytes)
         return lw_yaml_fail(file->doc, width != NULL ? width : node, err,
-                            "texture %.60s: %" PRIu64 " texels of %" PRIu64 " bytes do not fit: "
-                            "buffer %.60s has %" PRIu64 " bytes%s", texture->name,
-                            value, texel, buffer->name, bytes, index != 0 ? " after index" : "");
+                            "texture %.60s: %" PRIu64 " texel%s of %" PRIu64 " byte%s %s not fit: "
+                            "buffer %.60s has %" PRIu64 " byte%s%s", texture->name,
+                            value, value == 1 ? "" : "s", texel, texel == 1 ? "" : "s", value == 1 ? "does" : "do",
+                            buffer->name, bytes, bytes == 1 ? "" : "s", index != 0 ? " after index" : "");
     what->width = (uint32_t)value;
     if ((n = lw_yaml_get(node, "height")) == NULL) {
         if (lw_yaml_get(node, "pitch") != NULL)
@@ -126,13 +127,14 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
         return status;
     if (value < what->width * texel || value % texel != 0 || value > MAX_PITCH)
         return lw_yaml_fail(file->doc, node, err,
-                            "texture %.60s: rows of %" PRIu64 " bytes cannot have a pitch of %" PRIu64 " bytes: a pitch is at least the size of a row, a multiple of the size of a texel, and at most 2^30",
-                            texture->name, what->width * texel, value);
+                            "texture %.60s: rows of %" PRIu64 " byte%s cannot have a pitch of %" PRIu64 " byte%s: a pitch is at least the size of a row, a multiple of the size of a texel, and at most 2^30",
+                            texture->name, what->width * texel, what->width * texel == 1 ? "" : "s", value,
+                            value == 1 ? "" : "s");
     what->pitch_bytes = (uint32_t)value;
     if ((what->height - 1) * value + what->width * texel > bytes)
         return lw_yaml_fail(file->doc, n, err,
                             "texture %.60s: %u rows do not fit: buffer %.60s has %" PRIu64
-                            " bytes%s", texture->name, what->height, buffer->name, bytes,
+                            " byte%s%s", texture->name, what->height, buffer->name, bytes, bytes == 1 ? "" : "s",
                             index != 0 ? " after index" : "");
     return LW_OK;
 }

@@ -356,8 +356,8 @@ enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
     if (!lnc_data_is_binary(path)) {
         status = parse_text(path, bytes, size, type, arena, data, count, err);
     } else if (size % type->bytes != 0) {
-        status = LW_FAIL(err, LW_EINPUT, "%s: %zu bytes are not a whole number of %s elements",
-                         path, size, type->name);
+        status = LW_FAIL(err, LW_EINPUT, "%s: %zu byte%s not a whole number of %s elements",
+                         path, size, size == 1 ? " is" : "s are", type->name);
     } else {
         uint8_t *copy = lw_arena_alloc(arena, size);
 

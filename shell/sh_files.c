@@ -63,8 +63,8 @@ static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
         status = lw_file_write(call->argv[1], data, size, err);
     free(data);
     if (status == LW_OK)
-        lw_printf(call->out, "%llu bytes at 0x%llx were written to file %s\n", (unsigned long long)size,
-                  (unsigned long long)address, call->argv[1]);
+        lw_printf(call->out, "%llu byte%s at 0x%llx %s written to file %s\n", (unsigned long long)size, size == 1 ? "" : "s",
+                  (unsigned long long)address, size == 1 ? "was" : "were", call->argv[1]);
     return status;
 }
 
@@ -85,8 +85,8 @@ static enum lw_status do_load(const struct lw_call *call, struct lw_error *err)
     if (status != LW_OK)
         return status;
     if (left != 0 && size > left) {
-        status = LW_FAIL(err, LW_ERANGE, "file %s has %zu bytes, but the allocation has only %llu from that address on",
-                         call->argv[1], size, (unsigned long long)left);
+        status = LW_FAIL(err, LW_ERANGE, "file %s has %zu byte%s, but the allocation has only %llu from that address on",
+                         call->argv[1], size, size == 1 ? "" : "s", (unsigned long long)left);
     } else {
         done = size != 0 ? dbg_mem_write(shell->dbg, id, address, data, size) : 0;
         if (done != size)
@@ -96,7 +96,8 @@ static enum lw_status do_load(const struct lw_call *call, struct lw_error *err)
     }
     free(data);
     if (status == LW_OK)
-        lw_printf(call->out, "%zu bytes of file %s were written to memory at 0x%llx\n", size, call->argv[1],
+        lw_printf(call->out, "%zu byte%s of file %s %s written to memory at 0x%llx\n", size, size == 1 ? "" : "s", call->argv[1],
+                  size == 1 ? "was" : "were",
                   (unsigned long long)address);
     return status;
 }

@@ -182,7 +182,8 @@ static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
     if (grid->blocks_placed >= grid->block_count)
         return;
     if (grid->placed != NULL) { /* The blocks were not placed in order, so only their number is shown. */
-        lw_printf(out, "; %llu blocks have not started", (unsigned long long)(grid->block_count - grid->blocks_placed));
+        lw_printf(out, "; %llu block%s not started", (unsigned long long)(grid->block_count - grid->blocks_placed),
+                  grid->block_count - grid->blocks_placed == 1 ? " has" : "s have");
         return;
     }
     dbg_block_index(grid, grid->blocks_placed, first);
@@ -206,7 +207,8 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     s.focus = focus.id;
     for (unsigned i = 0; status == LW_OK && dbg_thread_at(dbg, i, &thread); i++) {
         if (dbg->engine->interrupted)
-            return LW_FAIL(err, LW_ESTATE, "interrupted after %u warps were searched", s.warps);
+            return LW_FAIL(err, LW_ESTATE, "interrupted after %u warp%s searched", s.warps,
+                           s.warps == 1 ? " was" : "s were");
         if (thread.location.grid == focus.location.grid)
             search_warp(dbg, &thread, text, &s, out);
     }
@@ -222,23 +224,24 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     if (grid != NULL)
         put_absent(grid, &absent.sink);
     if (s.lost != 0 && s.lost == s.lanes)
-        status = LW_FAIL(err, LW_ENOENT, "%s cannot be evaluated in any lane of the %u resident warps: %s",
-                         text, s.warps, s.why.text);
+        status = LW_FAIL(err, LW_ENOENT, "%s cannot be evaluated in any lane of the %u resident warp%s: %s",
+                         text, s.warps, s.warps == 1 ? "" : "s", s.why.text);
     else if (s.first.id == 0 && s.lost != 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of %u warps; in %u lanes it cannot be evaluated: "
+        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of %u warp%s; in %u lane%s it cannot be evaluated: "
                                          "%s%s",
-                         text, s.warps, s.lost, s.why.text, absent.text != NULL ? absent.text : "");
+                         text, s.warps, s.warps == 1 ? "" : "s", s.lost, s.lost == 1 ? "" : "s", s.why.text, absent.text != NULL ? absent.text : "");
     else if (s.first.id == 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of the %u resident warps%s", text,
-                         s.warps, absent.text != NULL ? absent.text : "");
+        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of the %u resident warp%s%s", text,
+                         s.warps, s.warps == 1 ? "" : "s", absent.text != NULL ? absent.text : "");
     if (status == LW_OK) {
         if (s.warps_true > MAX_LISTED_WARPS)
-            lw_printf(out, "... and %u more warps\n", s.warps_true - MAX_LISTED_WARPS);
+            lw_printf(out, "... and %u more warp%s\n", s.warps_true - MAX_LISTED_WARPS,
+                      s.warps_true - MAX_LISTED_WARPS == 1 ? "" : "s");
         lw_printf(out, "true in %u lane%s of %u of %u resident warps%s\n", s.lanes_true,
                   s.lanes_true == 1 ? "" : "s", s.warps_true, s.warps,
                   absent.text != NULL ? absent.text : "");
         if (s.lost != 0)
-            lw_printf(out, "the expression cannot be evaluated in %u lanes: %s\n", s.lost, s.why.text);
+            lw_printf(out, "the expression cannot be evaluated in %u lane%s: %s\n", s.lost, s.lost == 1 ? "" : "s", s.why.text);
         status = dbg_focus_choose(dbg, &s.first, err);
     }
     lw_buffer_fini(&absent);

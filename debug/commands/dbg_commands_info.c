@@ -196,11 +196,11 @@ static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *e
     if (dbg_function_at(dbg, value.bits) != NULL)
         dbg_print_location(dbg, value.bits, call->out);
     else if (emu_allocation_at(dbg->machine, value.bits, &allocation, &inside) && inside)
-        lw_printf(call->out, "byte %llu of %s, %llu bytes at 0x%llx%s",
+        lw_printf(call->out, "byte %llu of %s, %llu byte%s at 0x%llx%s",
                   (unsigned long long)(value.bits - allocation.address),
                   allocation.name != NULL && *allocation.name != '\0' ? allocation.name
                                                                      : "an allocation",
-                  (unsigned long long)allocation.size_bytes,
+                  (unsigned long long)allocation.size_bytes, allocation.size_bytes == 1 ? "" : "s",
                   (unsigned long long)allocation.address,
                   allocation.flags & EMU_ALLOC_FREED ? ", freed" : "");
     else if (value.bits >= ISA_SHARED_BASE && value.bits < ISA_LOCAL_BASE)
@@ -386,7 +386,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
         if (dbg_eval(dbg, thread.id, thread.lane, function->params[i].name, &value, NULL) == LW_OK)
             dbg_value_print(&value, value.type == DBG_U64 ? 'x' : 0, call->out);
         else
-            lw_printf(call->out, "{%u bytes}", function->params[i].size_bytes);
+            lw_printf(call->out, "{%u byte%s}", function->params[i].size_bytes, function->params[i].size_bytes == 1 ? "" : "s");
         lw_put(call->out, "\n");
     }
     if (function->param_count == 0)

@@ -259,8 +259,8 @@ static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, ui
                        (unsigned long long)*lane, width - 1);
     linear = (uint64_t)warp * width + (lane != NULL ? *lane : 0);
     if (linear >= grid->block_threads)
-        return LW_FAIL(err, LW_ERANGE, "lane %llu of warp %u has no thread: a block has only %u threads",
-                       (unsigned long long)*lane, warp, grid->block_threads);
+        return LW_FAIL(err, LW_ERANGE, "lane %llu of warp %u has no thread: a block has only %u thread%s",
+                       (unsigned long long)*lane, warp, grid->block_threads, grid->block_threads == 1 ? "" : "s");
     dbg_block_index(grid, block, at);
     dbg_thread_index(grid, linear, thread);
     out->id = dbg_grid_thread(grid, block, warp);

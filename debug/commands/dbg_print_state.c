@@ -519,8 +519,9 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
     }
     lw_printf(out, "resident   %u warp%s\n", dbg_thread_count(dbg),
               dbg_thread_count(dbg) == 1 ? "" : "s");
-    lw_printf(out, "executed   %llu warp instructions\n",
-              (unsigned long long)dbg->engine->ops->instructions(dbg->engine));
+    lw_printf(out, "executed   %llu warp instruction%s\n",
+              (unsigned long long)dbg->engine->ops->instructions(dbg->engine),
+              dbg->engine->ops->instructions(dbg->engine) == 1 ? "" : "s");
 }
 
 void dbg_show_stats(struct dbg *dbg, struct lw_sink *out)

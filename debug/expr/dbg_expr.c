@@ -98,8 +98,8 @@ void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type
         return;
     if (!dbg_expr_read(e, address, raw, bytes))
         dbg_expr_fail(e, LW_ERANGE,
-                      "cannot read %u bytes at 0x%llx: the focus lane has no memory there", bytes,
-                      (unsigned long long)address);
+                      "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
+                      bytes == 1 ? "" : "s", (unsigned long long)address);
     o->value = dbg_scalar(type, bytes, lw_get64(raw));
 }
 
@@ -216,8 +216,8 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
                     dbg_expr_fail(e, LW_EUSAGE,
                                   ".%s needs 64 bits: use a register pair, as in v2:3.%s", name, name);
                 else
-                    dbg_expr_fail(e, LW_EUSAGE, ".%s needs %u bytes, but the value has %u", name,
-                                  bytes, have);
+                    dbg_expr_fail(e, LW_EUSAGE, ".%s needs %u byte%s, but the value has %u", name,
+                                  bytes, bytes == 1 ? "" : "s", have);
                 return;
             }
             e->at = after.at;

@@ -423,8 +423,8 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     if (dbg_value_is_float(&index))
         dbg_expr_fail(e, LW_EUSAGE, "the index of %s[...] must be an integer, not a float", name);
     else if (!e->dry && dbg_value_u64(&index) >= buffer.count)
-        dbg_expr_fail(e, LW_ERANGE, "%s has only %llu elements: there is no %s[%lld]", name,
-                      (unsigned long long)buffer.count, name, (long long)dbg_value_u64(&index));
+        dbg_expr_fail(e, LW_ERANGE, "%s has only %llu element%s: there is no %s[%lld]", name,
+                      (unsigned long long)buffer.count, buffer.count == 1 ? "" : "s", name, (long long)dbg_value_u64(&index));
     if (e->status == LW_OK)
         dbg_expr_load(e, o, type, bytes, buffer.address + dbg_value_u64(&index) * bytes);
     return true;

@@ -344,8 +344,8 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         return true;
     if (!dbg_expr_read(e, o->address, raw, bytes)) {
         dbg_expr_fail(e, LW_ERANGE,
-                      "cannot read %u bytes at 0x%llx: the focus lane has no memory there", bytes,
-                      (unsigned long long)o->address);
+                      "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
+                      bytes == 1 ? "" : "s", (unsigned long long)o->address);
         return true;
     }
     if (o->bit_count != 0)

@@ -180,7 +180,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
                 put_warp(s, w, &text.sink);
             }
         if (moved > NAMED)
-            lw_printf(&text.sink, "; %u more warps ran", moved - NAMED);
+            lw_printf(&text.sink, "; %u more warp%s ran", moved - NAMED, moved - NAMED == 1 ? "" : "s");
     }
     dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed as recorded: other lanes and warps ran");
     lw_buffer_fini(&text);

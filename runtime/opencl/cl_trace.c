@@ -120,7 +120,8 @@ static void report_leak(struct list *list, size_t first)
         }
     size += snprintf(message, sizeof message, "%s %s", object->kind == CL_KIND_EVENT ? "an" : "a", name_of(object));
     if (object->kind == CL_KIND_MEM)
-        size += snprintf(message + size, sizeof message - (size_t)size, " of %zu bytes", ((const struct _cl_mem *)object)->bytes);
+        size += snprintf(message + size, sizeof message - (size_t)size, " of %zu byte%s", ((const struct _cl_mem *)object)->bytes,
+                         ((const struct _cl_mem *)object)->bytes == 1 ? "" : "s");
     size += snprintf(message + size, sizeof message - (size_t)size, " is not released when the program ends: call %s", release_of(object));
     if (object->references > 1)
         snprintf(message + size, sizeof message - (size_t)size, " for each of its %u references", object->references);

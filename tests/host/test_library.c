@@ -473,8 +473,12 @@ static void tells(void **state)
         assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, offsetof(lanewise_param, type)), LANEWISE_OK);
         assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* a caller of an older version */
     }
+    said(f.gpu, lanewise_kernel_param(f.ramp, 3, &(lanewise_param){NULL, 0, 0, 0, 0}, sizeof(lanewise_param)), "the kernel has 3 parameters");
     assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
     assert_int_equal(bytes, 4);
+    said(f.gpu, lanewise_fill(f.gpu, address, "ab", 2, 1), "a pattern of 2 bytes cannot fill 1 byte");
+    said(f.gpu, lanewise_fill(f.gpu, address + 4, "a", 1, 1), "is not inside an allocation");
+    said(f.gpu, lanewise_fill(f.gpu, address + 3, "a", 1, 2), "2 bytes do not fit into the 1 byte up to the end");
     assert_int_equal(lanewise_read(f.gpu, address, &value, 4), LANEWISE_OK);
     assert_int_equal(value, 5);
 
@@ -556,12 +560,12 @@ static void finds(void **state)
     }
     said(f.gpu, lanewise_finding_call(f.gpu, 0, 0, 2, &call, sizeof call), "there are 2");
     said(f.gpu, lanewise_finding_call(f.gpu, 0, 1, 0, &call, sizeof call), "there are 0");
-    said(f.gpu, lanewise_finding_call(f.gpu, 1, 0, 0, &call, sizeof call), "there are 1");
+    said(f.gpu, lanewise_finding_call(f.gpu, 1, 0, 0, &call, sizeof call), "there is 1 finding");
     memset(&later, 0xff, sizeof later);
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &later.now, sizeof later), LANEWISE_OK);
     assert_int_equal(later.more, 0);
     assert_int_equal(later.now.address, out + size);
-    said(f.gpu, lanewise_finding_get(f.gpu, 1, &finding, sizeof finding), "there are 1");
+    said(f.gpu, lanewise_finding_get(f.gpu, 1, &finding, sizeof finding), "there is 1 finding");
 
     /* a second launch reports no new finding, and the written data can be read */
     assert_int_equal(lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), LANEWISE_OK);

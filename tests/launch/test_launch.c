@@ -54,6 +54,8 @@ static void a_mistake_is_one_message_with_its_line(void **state)
          "l.yaml:3: init: expected a number of type u8, found \"256\""},
         {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: [1, 2, 3]}\n" NOTHING,
          "l.yaml:3: expected 2 numbers, found 3"},
+        {PROGRAM "buffers:\n  A: {type: u8, count: 1, init: [1, 2]}\n" NOTHING,
+         "l.yaml:3: expected 1 number, found 2"},
         {PROGRAM "buffers:\n  A: {type: s8, init: [1,\n  -129]}\n" NOTHING,
          "l.yaml:4: expected a number of type s8, found \"-129\""},
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {rmap: {}}}\n" NOTHING,
