@@ -19,7 +19,7 @@
 
 /* ---- status and error --------------------------------------------------- */
 
-/** Result of a function that can fail. A fault of the guest program is not reported by it. */
+/** Result of a function that can fail. A fault of the guest program is not reported by this status. */
 enum lw_status {
     LW_OK = 0,
     LW_EUSAGE,   /* a wrong command line or command */
@@ -116,7 +116,7 @@ bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CH
 /** Reserves @bytes (not 0) of zeroed memory in a mapping of its own. Pages that are never
  *  accessed take neither memory nor time to clear, unlike with calloc(). Returns NULL if there is no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
-/** As lw_reserve(), at the address @at if nothing is mapped there, else anywhere. */
+/** Reserves memory as lw_reserve() does, at the address @at if nothing is mapped there, otherwise at any address. */
 void *lw_reserve_at(void *at, uint64_t bytes) LW_MUST_CHECK;
 /** Unmaps the memory at @at; does nothing if @at is NULL. */
 void lw_release(void *at, uint64_t bytes);
@@ -127,7 +127,7 @@ static inline unsigned lw_popcount(uint64_t x)
 {
 #if defined __POPCNT__ || defined __aarch64__
     return (unsigned)__builtin_popcountll(x);
-#else /* without the instruction the builtin calls a function that reads a table */
+#else /* without a popcount instruction, the builtin calls a function that reads a table */
     x -= x >> 1 & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -200,7 +200,8 @@ void *lw_table_add(struct lw_table *table, size_t row_bytes, uint64_t key, bool 
 
 /* ---- hashing ------------------------------------------------------------ */
 
-/** 64-bit running hash (FNV-1a over 8-byte words, then a mixer). It is not cryptographic, and equal on every host. */
+/** 64-bit running hash (FNV-1a over 8-byte words, then a mixer). The hash is not cryptographic, and is the same on
+ *  every host. */
 struct lw_hash {
     uint64_t state, length;
 };
@@ -232,11 +233,11 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
 
 /** Effect of a command on the machine; the front end that runs the command uses it. */
 enum lw_command_does {
-    LW_COMMAND_READONLY = 1,   /* it only shows state: nothing runs, moves or changes */
-    LW_COMMAND_CHANGES = 2, /* it runs the machine or changes its state */
-    LW_COMMAND_REPEATS = 4, /* an empty line after it repeats it */
-    LW_COMMAND_FOCUSES = 8, /* it only moves the focus */
-    LW_COMMAND_BARE = 16    /* it takes no operands; lw_command_call() refuses them */
+    LW_COMMAND_READONLY = 1,   /* the command only shows state: nothing runs, moves or changes */
+    LW_COMMAND_CHANGES = 2, /* the command runs the machine or changes its state */
+    LW_COMMAND_REPEATS = 4, /* an empty line after the command repeats it */
+    LW_COMMAND_FOCUSES = 8, /* the command only moves the focus */
+    LW_COMMAND_BARE = 16    /* the command takes no operands; lw_command_call() refuses them */
 };
 enum { LW_COMMAND_WHAT_SHIFT = 8 };
 /** Bits of @does that distinguish the rows of one handler. */

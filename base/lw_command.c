@@ -254,7 +254,7 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     int count;
 
     lw_arena_init(&arena);
-    /* One more byte: if the line ends in a quote, the last word's terminator follows it. */
+    /* One extra byte: if the line ends in a quote, the last word's terminator follows the quote. */
     copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
     if (copy == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command of %zu bytes", strlen(line));

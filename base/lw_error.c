@@ -14,8 +14,8 @@ static size_t printable(const char *p)
     return lw_utf8(p);
 }
 
-/* Messages quote text of input files. Control characters and invalid bytes in them become \xNN, so that a terminal does
- * not execute them. */
+/* Messages quote text of input files. Control characters and invalid bytes in the messages become \xNN, so that a
+ * terminal does not execute them. */
 static void escape(char *to, const char *from)
 {
     const char *p = from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks: where text goes. */
+/* Sinks: destinations of text. */
 #include "base/lw.h"
 
 #include <stdio.h>

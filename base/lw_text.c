@@ -18,7 +18,7 @@ unsigned lw_edit_distance(const char *a, const char *b)
     unsigned rows[3][MAX_NAME + 1], *before = rows[0], *above = rows[1], *row = rows[2];
     size_t n = strlen(a), m = strlen(b);
 
-    /* No typing error makes a name this long: the difference of the lengths is enough. */
+    /* Names this long get no exact edit distance: the larger length serves as the distance. */
     if (n > MAX_NAME || m > MAX_NAME)
         return strcmp(a, b) == 0 ? 0 : (unsigned)(n > m ? n : m);
     for (size_t j = 0; j <= m; j++)
@@ -73,7 +73,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     return best_distance <= (size <= 3 ? 1 : size <= 6 ? 2 : 3) ? best : NULL;
 }
 
-/* Parses digits after an optional base prefix; @text must contain only digits after it. */
+/* Parses digits after an optional base prefix; @text must contain only digits after the prefix. */
 static bool parse_magnitude(const char *text, uint64_t *out)
 {
     unsigned base = 10;

@@ -57,8 +57,8 @@ struct nat_name {
     const char *name;
     struct nat_value value;
 };
-/** Compiles the C expression of @size bytes at @text. Returns false if it has something that we do not compile:
- *  instructions built so far are dead. */
+/** Compiles the C expression of @size bytes at @text. Returns false if the expression has a part that this compiler
+ *  does not support; the LLVM instructions built until then remain unused. */
 bool nat_expression(const struct nat_build *b, const char *text, size_t size, const struct nat_name *names,
                     unsigned count, struct nat_value *out);
 

@@ -2,8 +2,9 @@
 /*
  * IR of a kernel: flow, entering and leaving.
  *
- * With u->through leaving stores nothing but the rows of uniform and affine registers, in functions that all places with
- * the same shapes share. So the size of the code is proportional to the number of instructions, whatever is live.
+ * With u->through, leaving stores nothing but the rows of uniform and affine registers, in functions that all places
+ * with the same shapes share. So the size of the code is proportional to the number of instructions, however many
+ * registers are live.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,8 @@ static void put_site(struct nat_unit *u, LLVMValueRef site)
     (void)u->b.llvm->BuildBr(u->b.b, u->out);
 }
 
-/** Returns the code that leaves with the registers of @live in the shapes of u->state, at a site of its phi. NULL without memory. */
+/** Returns the code that leaves with the registers of @live in the shapes of u->state, at a site of its phi node. NULL
+ *  without memory. */
 static struct nat_shared *leave_shared(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -212,7 +214,7 @@ static struct nat_shared *leave_shared(struct nat_unit *u, const struct nat_set 
     position(u, back);
     return f;
 }
-/** Says that this block jumps to @f with @site. */
+/** Adds the current block, with the value @site, to the phi node of @f. */
 static void comes_from_here(struct nat_unit *u, const struct nat_shared *f, uint32_t site)
 {
     LLVMBasicBlockRef block = u->b.llvm->GetInsertBlock(u->b.b);
@@ -277,14 +279,14 @@ static void add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
         (void)l->BuildStore(u->b.b, l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, count), ""), counter);
 }
 
-/** Returns true if a register of shape @from is stored as one of shape @want is. */
+/** Returns true if a register of shape @from is stored in the same way as a register of shape @want. */
 static bool is_stored_as(const struct nat_unit *u, const struct nat_shape *from, const struct nat_shape *want)
 {
     if (from->kind != want->kind || from->known != want->known || from->pair != want->pair)
         return false;
     return want->kind != NAT_AFFINE || (from->sx == want->sx && (u->rows == 1 || from->known_sy == want->known_sy));
 }
-/** Gives the registers the shapes that block @to expects. */
+/** Converts the registers to the shapes that block @to expects. */
 static void reshape(struct nat_unit *u, const struct nat_block *to)
 {
     for (unsigned r = 0; r < 255; r++) {
@@ -313,14 +315,14 @@ static void reshape(struct nat_unit *u, const struct nat_block *to)
             nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1), nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
-/** Continues with block @n; the state is that at the end of this block. */
+/** Continues with block @n; u->state has the shapes at the end of the current block. */
 static void go_to(struct nat_unit *u, int32_t n)
 {
     const struct nat_llvm *l = u->b.llvm;
     const struct nat_block *to = &u->block[n];
 
     reshape(u, to);
-    if (to->first <= u->at) { /* runaway loops end here */
+    if (to->first <= u->at) { /* a backward branch: endless loops leave when they reach the limit */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
         struct nat_state kept = u->state;
         LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
@@ -355,7 +357,8 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
         LLVMValueRef any = taken.v;
         if (taken.vector) {
             any = nat_any_lane(u, taken.v);
-            nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), "")); /* the lanes divide */
+            /* the lanes diverge */
+            nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), ""));
         }
         add_to(u, u->counted, b->count);
         add_to(u, u->loads, u->block_loads);
@@ -366,7 +369,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     position(u, go);
     go_to(u, b->next[1]);
     if (b->next[0] >= 0) {
-        if (u->through) /* those that were computed in the other arm are not available */
+        if (u->through) /* values that were computed in the other arm are not available */
             u->values = kept;
         position(u, fall);
         go_to(u, b->next[0]);
@@ -390,7 +393,7 @@ void nat_emit_generic(struct nat_unit *u)
             continue;
         u->values.vec[r] = u->through ? NULL : u->values.vec[r];
         if (u->through && after.v[r].kind != NAT_SAME)
-            continue; /* in its place */
+            continue; /* the row stays in the register file */
         if (after.v[r].kind == NAT_SAME)
             nat_put_same(u, r, nat_first(u, nat_load_lanes(u, r)));
         nat_put_lanes(u, r, nat_load_lanes(u, r));
@@ -431,7 +434,8 @@ static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
     nat_leave_unless(u, u->b.llvm->BuildNot(u->b.b, gone.vector ? nat_any_lane(u, gone.v) : gone.v, ""));
 }
 
-/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits: it faults. */
+/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits: the instruction
+ *  then faults. */
 static void must_be_alone(struct nat_unit *u)
 {
     struct nat_set reads, writes;
@@ -444,7 +448,7 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** Makes lanes of the other half of a pair that the next instruction breaks up. */
+/** Converts to NAT_LANES the other half of a pair of which the next instruction overwrites one half. */
 static void keep_halves(struct nat_unit *u)
 {
     struct nat_state after = u->state;
@@ -495,7 +499,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
     add_to(u, u->stores, u->block_stores);
     if (b->next[0] >= 0) {
         go_to(u, b->next[0]);
-    } else { /* falls off the function's end: the interpreter faults there */
+    } else { /* the last instruction leaves, and the interpreter faults past the function's end */
         u->at = b->first + b->count - 1;
         (void)u->b.llvm->BuildUnreachable(u->b.b);
     }
@@ -503,7 +507,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
 
 /* ---- entering --------------------------------------------------------------------------------- */
 
-/** Sets *@all to the lanes in which the row is what its shape says. */
+/** Removes from *@all the lanes in which the row differs from the values that its shape promises. */
 static void must_hold(struct nat_unit *u, LLVMValueRef *all, LLVMValueRef row, LLVMValueRef expected)
 {
     LLVMValueRef same = u->b.llvm->BuildICmp(u->b.b, NAT_INT_EQ, row, expected, "");
@@ -540,12 +544,12 @@ static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape 
         nat_put_affine(u, r, true, base, step);
         must_hold(u, all, row, nat_affine_lanes(u, true, base, shape->sx, step));
         break;
-    case NAT_HIGH: break; /* with the low word */
+    case NAT_HIGH: break; /* verified with the low word */
     default: nat_put_lanes(u, r, row); break;
     }
 }
 
-/** Returns true (i1) if a predicate is the same in all lanes that are executed; *@any: it holds there. */
+/** Returns true (i1) if a predicate is the same in all lanes that are executed; *@any: its value there. */
 static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any)
 {
     const struct nat_llvm *l = u->b.llvm;

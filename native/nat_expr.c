@@ -175,7 +175,7 @@ static struct nat_value like(const struct nat_build *b, struct nat_value x, uint
     return x.vector ? nat_vector(b, c) : c;
 }
 
-/** Divides by a divisor that is made harmless where the table defines another result. */
+/** Divides. The divisor is replaced by 1 where LLVM's division is undefined and the table defines a result. */
 static struct nat_value divide(const struct nat_build *b, struct nat_value *a, unsigned type, bool remainder)
 {
     const struct nat_llvm *l = b->llvm;
@@ -190,7 +190,7 @@ static struct nat_value divide(const struct nat_build *b, struct nat_value *a, u
     LLVMValueRef by = l->BuildSelect(b->b, harmless, one.v, a[1].v, "");
     LLVMValueRef q = remainder ? (nat_is_signed(type) ? l->BuildSRem(b->b, a[0].v, by, "") : l->BuildURem(b->b, a[0].v, by, ""))
                                : (nat_is_signed(type) ? l->BuildSDiv(b->b, a[0].v, by, "") : l->BuildUDiv(b->b, a[0].v, by, ""));
-    if (minus != NULL) /* the quotient wraps; the remainder is that of 1 */
+    if (minus != NULL) /* divisor -1: the quotient is the negated dividend, which may wrap; the remainder is 0, as for 1 */
         q = remainder ? q : l->BuildSelect(b->b, minus, l->BuildSub(b->b, zero_of(b, a[0]), a[0].v, ""), q, "");
     q = l->BuildSelect(b->b, zero, like(b, a[0], ~UINT64_C(0)).v, q, "");
     return (struct nat_value){q, (uint8_t)type, a[0].vector};
@@ -461,7 +461,7 @@ static struct nat_value unary(struct reader *r)
                 return fail(r);
             x = unary(r);
             if (nat_is_float(x.type) && !nat_is_float((unsigned)type))
-                return fail(r); /* where the value does not fit C gives no result */
+                return fail(r); /* C does not define the conversion of a value that does not fit */
             return nat_convert(b, x, (unsigned)type);
         }
         x = ternary(r);

@@ -5,7 +5,8 @@
 
 #include "native/nat_priv.h"
 
-/** Returns true if an access is one that native code does: weak, whole, in a space that it reaches. */
+/** Returns true if native code can execute an access: it is weak, its size is at most V4B32, and neither its address
+ *  nor its guard is scalar. */
 static bool plain_access(const struct isa_insn *insn)
 {
     return isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK && !insn->a_scalar && !insn->guard_scalar &&
@@ -92,7 +93,7 @@ static void live_after(const struct nat_unit *unit, const struct nat_block *b, s
     for (unsigned k = 0; k < 2; k++)
         for (unsigned w = 0; b->next[k] >= 0 && w < NAT_SET_WORDS; w++)
             live->word[w] |= unit->block[b->next[k]].live.word[w];
-    /* where the interpreter continues, in another function or through a register, everything may be read */
+    /* if the interpreter continues in another function, or at an address in a register, it may read all registers */
     if (unit->kind[last] == NAT_LEAVE && (nat_info(&unit->insn[last])->flags & (ISA_F_CALL | ISA_F_BRANCH)) &&
         unit->insn[last].op != ISA_EXIT)
         memset(live, 0xff, sizeof *live);
@@ -131,7 +132,7 @@ static bool ends_block(const struct nat_unit *unit, uint32_t i)
     return unit->kind[i] == NAT_BRANCH || unit->kind[i] == NAT_LEAVE || unit->kind[i] == NAT_EXIT;
 }
 
-/** Marks the first instructions of blocks: 1; 2: target of a backward branch, 4: an entry. */
+/** Sets bits of leader[] for each instruction. 1: first of a block; 2: target of a backward branch; 4: an entry. */
 static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
 {
     int64_t target;
@@ -150,7 +151,7 @@ static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
         if (ends_block(unit, i) && i + 1 < unit->count)
             leader[i + 1] |= unit->kind[i] != NAT_BRANCH || divides ? 5 : 1;
         if (unit->kind[i] == NAT_BSYNC && i + 1 < unit->count)
-            leader[i + 1] |= 5; /* lanes are together again */
+            leader[i + 1] |= 5; /* an entry: the lanes have reconverged */
     }
     return true;
 }
@@ -177,7 +178,7 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (unit->kind[last] == NAT_BRANCH && isa_insn_jumps(insn, unit->first + last, &target))
             b->next[1] = unit->block_of[target - unit->first];
         if ((unit->kind[last] != NAT_BRANCH || guarded) && last + 1 < unit->count)
-            b->next[0] = (int32_t)n + 1; /* after NAT_LEAVE the interpreter may come there: for liveness */
+            b->next[0] = (int32_t)n + 1; /* for liveness: the interpreter may continue there after NAT_LEAVE */
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
@@ -229,9 +230,9 @@ bool nat_flow(struct nat_unit *unit)
         struct isa_reg_use use[ISA_MAX_USES];
         const unsigned uses = isa_insn_uses(&unit->insn[i], use);
         unit->kind[i] = (uint8_t)nat_kind_of(&unit->insn[i]);
-        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that stay fault */
+        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that do not exit run past the end and fault */
             unit->kind[i] = NAT_LEAVE;
-        for (unsigned u = 0; u < uses; u++) /* exec selects lanes */
+        for (unsigned u = 0; u < uses; u++) /* a write to exec changes the active lanes */
             if (use[u].written && use[u].reg_class == ISA_REG_S && use[u].first + use[u].count > ISA_S_EXEC)
                 good = false;
     }

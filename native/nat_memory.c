@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IR of loads and stores. Rows of the warp whose addresses are consecutive move as vectors; equal addresses as one
- * word; other loads gather, other stores are executed by their handlers. Every access is checked to the byte before
- * anything is changed.
+ * IR of loads and stores. A row of the warp with consecutive addresses is loaded or stored as a vector. A row of loads
+ * from one address loads one word. Other loads gather; other stores are executed by their handlers. The exact bytes of
+ * every access are checked before any state changes.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ struct place {
     bool shared;
     bool affine;        /* base + x * sx + y * step; else `lanes` */
     int64_t sx;
-    bool flat;          /* all rows have the same address */
+    bool flat;          /* all rows have the same addresses */
     LLVMValueRef base, step; /* i64; offsets from the start of the space's memory */
     LLVMValueRef lanes; /* <W x i64> */
 };
@@ -114,7 +114,8 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
 }
 
-/** Leaves unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align. @bytes: i64. */
+/** Leaves native code unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align.
+ *  @bytes: i64. */
 static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -262,7 +263,7 @@ static LLVMValueRef memory_of(struct nat_unit *u, const struct place *at)
     return at->shared ? u->shared : u->global;
 }
 
-/** Loads a row of @count lanes with distance @stride bytes from @offset on, all words of an element; out[word]. */
+/** Loads a row of @count lanes from @offset on; each lane has @words words. out[word] gets that word of all lanes. */
 static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned count, unsigned size,
                      unsigned words, LLVMValueRef *out)
 {
@@ -447,7 +448,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
     if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1))
-        return false; /* lanes that meet at an address store in their order */
+        return false; /* lanes with equal addresses must store in the order of lanes */
     find_place(u, insn, &at);
     if (u->lanes.some)
         check_masked_row(u, at.shared, at.base, bytes, true);
@@ -489,7 +490,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
 
     if (bytes < 4)
         return false;
-    if (constant) { /* a place in the bank that is known */
+    if (constant) { /* only an offset in the constant bank that is known now */
         if (insn->c != 0 || insn->a < 128 || disp < 0 || disp + bytes > ISA_CONST_BANK_BYTES || disp % bytes != 0)
             return false;
         memory = u->bank0;
@@ -544,7 +545,7 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
     if (u->through)
-        u->values = values; /* others were computed under the guard */
+        u->values = values; /* values computed under the guard are not valid after it */
     for (unsigned k = 0; u->through && load && k < words; k++)
         u->values.vec[insn->d + k] = NULL;
     return done;

@@ -14,9 +14,9 @@
  * the warp, else the warp's width.
  *
  * Code for whole warps and masked code come from the same steps. Masked code executes one split, whose lanes are the
- * mask of the frame. It computes in all lanes of its variables, whose other lanes hold anything. Shapes hold for the lanes
- * of the mask. The mask selects lanes where the code decides, checks an access, accesses memory, and writes the register
- * file; so the register file holds the values of the other splits.
+ * mask of the frame. Masked code computes in all lanes of its variables; lanes outside the split hold arbitrary values.
+ * Shapes hold for the lanes of the mask. The mask selects the lanes for branches, for checks of accesses, for memory
+ * accesses and for writes to the register file; so the register file keeps the values of other splits.
  */
 #ifndef NAT_PRIV_H
 #define NAT_PRIV_H
@@ -28,14 +28,14 @@
 /* ---- flow ------------------------------------------------------------------------------------- */
 
 enum nat_kind {
-    NAT_ROW,     /* the table's expression */
+    NAT_ROW,     /* the expression in the instruction's row of isa/insns.def */
     NAT_LOAD, NAT_STORE, NAT_SCALAR_LOAD,
     NAT_GENERIC, /* executed by the interpreter's handler, on the register file */
     NAT_NOTHING,
     NAT_BRANCH,  /* bra, s_bra */
     NAT_BSSY, NAT_BSYNC,
-    NAT_EXIT,    /* an exit with a guard: native code leaves before it if a lane exits */
-    NAT_LEAVE    /* native code always leaves before it */
+    NAT_EXIT,    /* an exit with a guard: native code leaves before the instruction if a lane exits */
+    NAT_LEAVE    /* native code always leaves before the instruction */
 };
 /** Sets of registers: v, s, p, sp. */
 enum { NAT_V = 0, NAT_S = 256, NAT_P = 384, NAT_SP = 392, NAT_REGS = 400, NAT_SET_WORDS = (NAT_REGS + 63) / 64 };
@@ -77,16 +77,16 @@ struct nat_state {
     struct nat_shape v[256], s[128]; /* s: SAME, known or not */
     uint8_t p[8];                    /* SAME or LANES */
     struct nat_set nan;              /* registers with results of f32, whose NaNs need not be canonical yet */
-    struct nat_set bits;             /* registers whose bits must stay what they are, also those of a NaN; a register in neither
-                                      * set has a constant that is no NaN */
+    struct nat_set bits;             /* registers whose bits must not change, even if they are a NaN; a register in
+                                      * neither set has a constant that is no NaN */
 };
 
 struct nat_block {
-    uint32_t first, count; /* instructions, from the kernel's first on */
+    uint32_t first, count; /* instructions, counted from the kernel's first */
     int32_t next[2];       /* successors: falls through, jumps; -1: none */
     uint16_t entry;        /* 1 + number of its entry; 0: none */
     bool head;             /* target of a backward branch */
-    uint32_t path;         /* most instructions from its first on, up to a backward branch, a bsync or where the code leaves */
+    uint32_t path;         /* most instructions that run from its first to a backward branch, a bsync or a leave */
     struct nat_set live;   /* before it */
     struct nat_state *in;
 };
@@ -95,7 +95,7 @@ struct nat_block {
 
 /** A set of lanes at run time. */
 struct nat_lanes {
-    bool some;              /* else all lanes of the warp */
+    bool some;              /* false: all lanes of the warp */
     LLVMValueRef mask, bits; /* as a vector of i1 and as an integer */
     LLVMValueRef low;       /* the lowest of them, i32 */
 };
@@ -105,8 +105,8 @@ struct nat_lanes {
 struct nat_shared {
     struct nat_shared *next;
     LLVMValueRef function; /* NULL: nothing to do */
-    LLVMBasicBlockRef block; /* leaving: calls it and returns; NULL: not used yet */
-    LLVMValueRef site;       /* a phi in that block: the site */
+    LLVMBasicBlockRef block; /* for `leave`: calls the function and returns; NULL: not used yet */
+    LLVMValueRef site;       /* phi node in that block: the site */
     bool enter;
     size_t count;
     struct nat_item {      /* a register and its shape */
@@ -123,7 +123,7 @@ struct nat_values {
 
 struct nat_kernel;
 struct nat_unit {
-    struct nat_build b; /* first: functions that build values take it */
+    struct nat_build b; /* first member: functions that build values take its address */
     const struct emu_native_request *request;
     const struct isa_insn *insn; /* of the kernel */
     uint32_t first, count;
@@ -134,14 +134,16 @@ struct nat_unit {
     struct nat_block *block;
     uint32_t blocks, entries, windows;
     bool failed;          /* no memory */
-    bool through;         /* emission: each register is stored where it is written, so that leaving stores nothing */
+    bool through;         /* emission: each register is stored where it is written, so that leaving stores only rows of
+                           * uniform and affine registers */
 
     /* Emission. */
     LLVMValueRef function, frame;
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
     LLVMValueRef counted, loads, stores;
-    LLVMBasicBlockRef out, refused; /* return, with the counts; return without having executed anything */
+    LLVMBasicBlockRef out, refused; /* out: returns with the counts; refused: returns without having executed an
+                                     * instruction */
     struct nat_shared *shared_functions, *leave_shared;
     struct emu_native_site *site; /* [sites], of sites_room; owned */
     uint32_t sites, sites_room, leave_site;
@@ -156,7 +158,7 @@ struct nat_unit {
     LLVMBasicBlockRef leave; /* leaves before instruction leave_at - 1; 0: none; with `through`: leave_shared, leave_site */
     uint32_t leave_at;
     uint32_t block_first;
-    unsigned block_loads, block_stores; /* in this block, before it */
+    unsigned block_loads, block_stores; /* in this block, before instruction `at` */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
         special, window, limit, uniform; /* members of the frame */
 };
@@ -219,7 +221,7 @@ bool nat_has_modifiers(const struct isa_insn *insn);
 
 /* Emission. */
 bool nat_emit(struct nat_unit *unit);
-/** Returns true (i1) if @lanes, a vector of i1, holds in all lanes that are executed. */
+/** Returns an i1: true if @lanes, a vector of i1, is true in all executed lanes. */
 LLVMValueRef nat_all(struct nat_unit *unit, LLVMValueRef lanes);
 /** Returns an element of @vector from the lowest lane that is executed. */
 LLVMValueRef nat_first(struct nat_unit *unit, LLVMValueRef vector);
@@ -274,10 +276,10 @@ LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
 void nat_wide_vectors(const struct nat_unit *unit, LLVMValueRef function);
 
 void nat_emit_row(struct nat_unit *unit);
-/** Emit a load, store or scalar load; returns false: to be executed by its handler. */
+/** Emit a load, store or scalar load; returns false if its handler has to execute the instruction. */
 bool nat_emit_memory(struct nat_unit *unit);
-/** Returns the 64-bit value of a 32-bit affine register @reg, for lanes whose value does not wrap; leaves if one wraps. The
- *  32-bit value is base + x * sx + y * step. */
+/** Returns the 64-bit value of a 32-bit affine register @reg, for lanes whose value does not wrap; leaves native code
+ *  if the value of a lane wraps. The 32-bit value is base + x * sx + y * step. */
 void nat_extend(struct nat_unit *unit, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
                 LLVMValueRef *wide_step);
 

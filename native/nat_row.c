@@ -105,7 +105,7 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
         x = (struct nat_value){wide ? nat_get_pair(u, source->reg, raw) : nat_get_lanes(u, source->reg, raw),
                                wide ? NAT_U64 : NAT_U32, true};
     }
-    if (source->mods != 0 && nat_is_float(type)) { /* on the bits, as the interpreter's preludes */
+    if (source->mods != 0 && nat_is_float(type)) { /* modifiers change the bits, as in the interpreter's preludes */
         const uint64_t top = wide ? UINT64_C(1) << 63 : UINT32_C(1) << 31;
         struct nat_value mask = nat_constant(b, wide ? NAT_U64 : NAT_U32, top);
         struct nat_value rest = nat_constant(b, wide ? NAT_U64 : NAT_U32, wide ? ~top : ~top & UINT32_MAX);
@@ -209,7 +209,7 @@ static LLVMValueRef extend_word(const struct nat_unit *u, LLVMValueRef x, bool i
 {
     return is_signed ? u->b.llvm->BuildSExt(u->b.b, x, u->b.i64, "") : u->b.llvm->BuildZExt(u->b.b, x, u->b.i64, "");
 }
-/** Widens an affine 32-bit source; leaves where it wraps. */
+/** Widens an affine 32-bit source; leaves native code if a lane's value wraps. */
 static struct line widen(struct nat_unit *u, struct line line, const struct nat_shape *shape, bool is_signed)
 {
     struct line wide;
@@ -396,7 +396,8 @@ static void put_predicates(struct nat_unit *u, const struct isa_insn *insn, stru
     const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
     struct nat_value out[2] = {p, q};
 
-    for (unsigned k = 0; k < 2; k++) { /* the guard and R may be a predicate that is written */
+    for (unsigned k = 0; k < 2; k++) { /* both results are computed before either is written, because the guard or R may
+                                        * be written */
         if (to[k] == ISA_PT || insn->guard == ISA_PT)
             continue;
         const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
@@ -551,7 +552,7 @@ static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
     if (of_block >= (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X)) {
         if (nat_info(insn)->flags & ISA_F_SCALAR || insn->guard != ISA_PT || insn->d == ISA_VZ)
             return false;
-        /* the handler knows where the warp keeps it; the shape says how much of it matters */
+        /* the handler reads the special register into a row; its shape states which values of the row are needed */
         nat_emit_generic(u);
         if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
             return true;
@@ -615,7 +616,7 @@ static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const s
     return true;
 }
 
-/** Emits a row; returns false if it has to be executed by its handler. */
+/** Emits a row; returns false if the handler has to execute the instruction. */
 static bool emit(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = nat_info(insn);
@@ -663,7 +664,8 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         x = nat_convert(b, x, row.type);
     }
     const unsigned words = nat_is_wide(x.type) ? 2 : 1;
-    if (x.type == NAT_F64) { /* a NaN is canonical here; one of f32 where its bits are seen */
+    if (x.type == NAT_F64) { /* NaNs of f64 become canonical here; NaNs of f32 become canonical where their bits are
+                              * read */
         const struct nat_value is = {b->llvm->BuildFCmp(b->b, NAT_REAL_UNO, x.v, x.v, ""), NAT_BOOL, x.vector};
         x = nat_select(b, is, nat_constant(b, NAT_U64, UINT64_C(0x7ff8000000000000)), bits_of(b, x));
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes of registers: a forward analysis over the blocks, with the tag column of isa/insns.def as its rules. It holds
- * for lanes that have stayed together; native code leaves where a branch divides them, and verifies the shapes where
- * it is entered.
+ * Shapes of registers: a forward analysis over the blocks, with the tag column of isa/insns.def as its rules. The
+ * shapes hold for lanes that have not diverged. Native code leaves at a branch on which the lanes diverge, and verifies
+ * the shapes where it is entered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -161,9 +161,10 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
         return same(true, value);
     if ((unsigned)sr - ISA_SR_NTID_X < (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X))
         return same(false, 0);
-    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* a row of the block is one of the warp */
+    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* a row of the block is a row of
+                                                                                   * the warp */
     const bool whole = block[0] % unit->width == 0;
-    const bool planes = rows && block[1] % unit->rows == 0; /* all rows of a warp have one z */
+    const bool planes = rows && block[1] % unit->rows == 0; /* all lanes of a warp have the same z */
     if (sr == ISA_SR_TID_X && (whole || rows))
         return affine(false, 1, true, 0);
     if (sr == ISA_SR_TID_Y && whole)
@@ -227,7 +228,7 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     case ISA_TAG_MUL:
     case ISA_TAG_MULWIDE:
     case ISA_TAG_MULWIDE_S: {
-        /* signed or not, a known factor that fits is the same */
+        /* a known factor that is not negative has the same value signed and unsigned */
         if (info->tag == ISA_TAG_MULWIDE && ((a->kind == NAT_SAME && a->known && (int32_t)a->value < 0) ||
                                              (b->kind == NAT_SAME && b->known && (int32_t)b->value < 0)))
             return lanes;
@@ -273,7 +274,7 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
 {
     if (reg == ISA_VZ)
         return;
-    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* the rest of a pair that is broken up */
+    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* the pair is broken up: its low word becomes LANES */
         state->v[reg - 1] = lanes;
     if (state->v[reg + words - 1].kind == NAT_AFFINE && state->v[reg + words - 1].pair && reg + words < 255)
         state->v[reg + words] = lanes;
@@ -296,7 +297,8 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
             nat_add(&state->bits, NAT_V + reg + k);
     }
 }
-/** Notes that register @reg has a result of f32. Where a guard keeps bits of the old value, the result must be canonical. */
+/** Records that register @reg has a result of f32. Where a guard keeps bits of the old value, the result must be
+ *  canonical. */
 static void put_float(struct nat_state *state, const struct isa_insn *insn, bool old_bits)
 {
     if (insn->d == ISA_VZ || (insn->guard != ISA_PT && old_bits))

@@ -23,7 +23,7 @@ static LLVMValueRef variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef
         *slot = u->b.llvm->BuildAlloca(u->entry_builder, type, "");
     return *slot;
 }
-/* With u->through a variable is its last value in this block; NULL: it is in memory. */
+/* With u->through, *@slot is the register's last value in this block; NULL: the value is only in memory. */
 LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type)
 {
     if (!u->through)
@@ -64,7 +64,7 @@ LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
         bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->lanes.bits, ""), "");
     return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
 }
-/** Returns true (i1) if @lanes holds in a lane that is executed. */
+/** Returns an i1: true if @lanes is true in an executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;

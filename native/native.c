@@ -12,7 +12,7 @@
  * LLVM generates simple code; from MOST_LEAVE_COST on (nat_leave_cost) registers are stored where they are written. */
 enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600, MOST_LEAVE_COST = 1000 };
 
-/** Code of a kernel, and what it is for. */
+/** Code of a kernel, and the blocks for which it was compiled. */
 struct nat_kernel {
     struct emu_native_kernel code; /* run is NULL where the kernel was refused */
     struct isa_word *text; /* [count] the kernel's instructions; owned */
@@ -116,7 +116,7 @@ static LLVMOrcLLJITRef jit_create(const struct nat_llvm *l, bool simple)
         return NULL;
     LLVMOrcLLJITBuilderRef builder = l->OrcCreateLLJITBuilder();
     l->OrcLLJITBuilderSetJITTargetMachineBuilder(builder, l->OrcJITTargetMachineBuilderCreateFromTargetMachine(given));
-    return failed(l, l->OrcCreateLLJIT(&jit, builder)) ? NULL : jit; /* takes over both */
+    return failed(l, l->OrcCreateLLJIT(&jit, builder)) ? NULL : jit; /* LLJIT takes ownership of both builders */
 }
 
 /** Compiles the kernel of @u. Returns false if LLVM fails. */

@@ -8,12 +8,12 @@
 /** Counts of a translator, for reports. */
 struct nat_stats {
     unsigned kernels;  /* compiled */
-    unsigned refused;  /* kernels left to the interpreter */
+    unsigned refused;  /* kernels that only the interpreter executes */
     double seconds;    /* spent compiling */
 };
 
-/** Creates a translator for emu_machine_set_native(). It may serve several machines. Errors: LW_EUNSUPP: LLVM is not
- *  installed; LW_ENOMEM. */
+/** Creates a translator for emu_machine_set_native(). The translator may serve several machines. Errors: LW_EUNSUPP:
+ *  LLVM is not installed; LW_ENOMEM. */
 enum lw_status nat_create(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
