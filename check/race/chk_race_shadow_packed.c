@@ -13,11 +13,11 @@
 #include <stdlib.h>
 
 /* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program without fences
- * or launches. Two blocks under these conditions are always unordered. The number of an access shows whether another
- * block made it: such numbers are less than the numbers assigned since the own block began. A site is identified by its
- * number in the allocation. If these numbers are not sufficient for a check, the cell is unpacked to a temporary
- * ordinary cell, checked, and packed again. If that is impossible, the cells of the allocation become ordinary cells;
- * if it happens often, they remain ordinary. */
+ * or launches. Two blocks under these conditions are always unordered. An access whose number is less than the first
+ * number since the own block began was made by another block; for a higher number, the thread of the access shows its
+ * block. A site is identified by its number in the allocation. If these numbers are not sufficient for a check, the
+ * cell is unpacked to a temporary ordinary cell, checked, and packed again. If that is impossible, the cells of the
+ * allocation become ordinary cells; if it happens often, they remain ordinary. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
@@ -32,7 +32,7 @@ _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 struct race_packed {
     uint32_t *cell;        /* [word][CELL] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
-    uint32_t tried;        /* value of race_shadow.epoch in which packing failed last */
+    uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
     uint32_t tag;          /* tag of valid cells */
     unsigned site_count, left;
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
@@ -694,7 +694,8 @@ void race_packed_free(struct chk_race *race)
     lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
 }
 
-/** Counts checked lanes. If the fast path could not handle most of them, converts the cells to ordinary ones. */
+/** Counts checked lanes. If the fast path could not handle more than a quarter of them, converts the cells to ordinary
+ *  ones. */
 static inline void looked(struct race_access *ctx, struct race_range *r, unsigned lanes)
 {
     struct race_packed *b = r->packed;
@@ -723,7 +724,8 @@ static unsigned may_look(struct race_access *ctx, struct race_range *r)
     return number;
 }
 
-/** Returns true if @r had packed cells, and if they were profitable, when the instruction of @site was executed last. */
+/** Returns true if packed cells may be profitable for @r again, and if the instruction of @site accessed them in an
+ *  earlier launch. */
 static bool was_on(const struct race_range *r, uint32_t site)
 {
     bool known = false;

@@ -570,9 +570,10 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     return block->pred.count > 1;
 }
 
-/* Returns whether a new value may belong to no assignment. Either code of a line that does not assign surrounds the
- * note, or paths join there of which not all pass an assignment without a note, so that the value may be older than the
- * next assignment. */
+/* Returns whether it is uncertain that an assignment gave the variable the new value of a note. That is so in two
+ * cases. The code before and after the note is of one line, which does not assign. Or paths join at the note, and the
+ * last line on one of the paths does not assign, or already has a note for its assignment; paths that are at, or have
+ * passed, the head of a loop that counts with the variable are left out. */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];

@@ -62,8 +62,8 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     if (d->slow == slow)
         return;
     account(core, now);
-    /* Wake-ups are own cycles, which from now on begin in other cycles of clocks.core. The core is therefore not idle
-     * until the last wake-up. */
+    /* Wake-ups are stored in own cycles, and with the new clock the same own cycle is another cycle of clocks.core. So
+     * that no wake-up is late, the core does not become idle before the time at which the last wake-up was due. */
     if (core->wakes != 0 && core->wake_at[core->wakes - 1] > crowded)
         crowded = core->wake_at[core->wakes - 1];
     const uint64_t when = crowded >= own ? tim_domain_when(d, crowded) : 0;

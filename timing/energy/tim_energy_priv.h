@@ -22,8 +22,8 @@ struct tim_energy {
     double seconds;                         /* time of the GPU */
     double joules, watts;                   /* sum of all components; watts is 0 if no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
-    double gated; /* the part of `joules` that cores draw in occupancy bubbles, apart from events: energy saved if cores
-                   * were switched off in bubbles */
+    double gated; /* J, static and clock energy of cores in occupancy bubbles, at the high voltage: what power gating of
+                   * the cores in bubbles would save */
 };
 
 /** Returns the class of an instruction, from its unit and its operation. */
