@@ -11,7 +11,7 @@
 enum {
     ISA_WORD_BYTES = 16,
     ISA_VREG_COUNT = 255, /* v0..v254 */
-    ISA_VZ = 255,         /* vz reads as zero; writes to it are dropped */
+    ISA_VZ = 255,         /* vz: reads return zero; writes are dropped */
     ISA_SREG_COUNT = 126, /* s0..s125 */
     ISA_S_EXEC = 126,     /* s126:127 is exec */
     ISA_SZ = 255,
@@ -42,7 +42,7 @@ enum isa_format {
     ISA_FMT_LUT,  /* 8-bit truth table (lop3) */
     ISA_FMT_PLUT, /* plop3 */
     ISA_FMT_MEM,  /* addressing, size, order, scope, cache hint */
-    ISA_FMT_ATOM, /* those of ISA_FMT_MEM and the atomic operation */
+    ISA_FMT_ATOM, /* modifiers of ISA_FMT_MEM, and the atomic operation */
     ISA_FMT_WARP, /* shuffles, votes, match, redux */
     ISA_FMT_CTRL, /* control flow, barriers, system */
     ISA_FMT_PRM,  /* prmt: byte permute mode */
@@ -59,7 +59,7 @@ enum isa_format {
     ISA_FMT_COUNT
 };
 
-/** Functional units; latency tables are indexed by them. */
+/** Functional units; latency tables are indexed by unit. */
 enum isa_unit {
     ISA_UNIT_INT,
     ISA_UNIT_FP,   /* f32, f16 */
@@ -129,13 +129,14 @@ enum isa_flag {
     ISA_F_ATOMIC = 1 << 6,
     ISA_F_BARRIER = 1 << 7,   /* can release or block lanes: bsync, bar, warpsync, yield, exit */
     ISA_F_CROSS = 1 << 8,     /* reads registers of other lanes */
-    ISA_F_SYNC = 1 << 9,      /* its member lanes wait for each other; token wm names the mask register in 63:56 that holds them */
+    ISA_F_SYNC = 1 << 9,      /* its member lanes wait for each other; the mask register in 63:56 (token wm) has the
+                               * members */
     ISA_F_CALL = 1 << 10,
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats; without the flag: neg/not */
-    ISA_F_NOSRCMOD = 1 << 12, /* has no source modifiers: bits 85:80 must be zero, or are other modifiers */
+    ISA_F_NOSRCMOD = 1 << 12, /* has no source modifiers: bits 85:80 are zero, or are modifiers of another kind */
     ISA_F_WARP32 = 1 << 13,   /* its meaning depends on the 32-lane contract of MACHINE 1 */
-    ISA_F_ENDS = 1 << 14,     /* without a guard, control never continues after it */
-    ISA_F_HALF = 1 << 15,     /* 16-bit floats: an immediate is written as its bits */
+    ISA_F_ENDS = 1 << 14,     /* without a guard, control never continues after the instruction */
+    ISA_F_HALF = 1 << 15,     /* 16-bit floats: the text of an immediate is its bit pattern */
     ISA_F_PARTIAL = 1 << 16   /* its result may be undefined, infinite or NaN although the operands are not, so the compiler must not move it out of
                                * its guard (isa_insn_is_partial) */
 };
@@ -148,8 +149,8 @@ enum isa_op {
 };
 
 /**
- * Operand tokens (column `operands`). A number is the register count; `n` is the
- * count that the size modifier gives (1, 2 or 4).
+ * Operand tokens (column `operands`). A number is the register count; `n` is the number of registers (1, 2 or 4)
+ * according to the size modifier.
  *
  *   vd vd2 vdn   D, vector row / aligned pair (v, v+1) / by size, aligned to its count
  *   sd sd2       D, scalar register / pair
@@ -254,7 +255,8 @@ static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
             return true;
     return false;
 }
-/** Returns the register count of the operand, which is token @one in some rows and the pair @two in others: 1 or 2, or 0 if the row has neither. */
+/** Returns the register count of the operand, which is token @one in some rows and the pair @two in other rows: 1 or 2,
+ *  or 0 if the row has neither token. */
 static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok one, enum isa_tok two)
 {
     return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
@@ -428,7 +430,8 @@ void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
 /** Initialises an instruction: guard pt, unused registers zero, P, Q and R none if the row has them, modifiers at their defaults, control {stall 0,
  *  no barriers}. */
 void isa_insn_init(struct isa_insn *insn, enum isa_op op);
-/** Initialises an instruction that can be encoded: as isa_insn_init(), with the first value of each modifier that has no default. */
+/** Initialises an instruction that can be encoded: does what isa_insn_init() does, and sets each modifier that has no
+ *  default to its first value. */
 void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
 /** Finds a row by its mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
@@ -460,7 +463,8 @@ enum isa_order isa_insn_order(const struct isa_insn *insn);
  *  which the result is defined makes this false, and so does an integer conversion to any type but half precision. Overflow of sums and products does
  *  not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
-/** Returns true if control never continues after @insn: it has no guard, and its row has ISA_F_ENDS. Calls return, so they do not count. */
+/** Returns true if control never continues after @insn: the instruction has no guard, and its row has ISA_F_ENDS. Calls
+ *  return, so they do not count. */
 bool isa_insn_ends(const struct isa_insn *insn);
 /** Finds the direct target (token tg) of a branch, call or bssy at instruction @index. *@target becomes an instruction index, which may be out of
  *  range. Returns false if there is no direct target. */
@@ -474,9 +478,9 @@ bool isa_op_is_indirect(enum isa_op op);
  *  count. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
-/** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction; else a clause with the reason: the operation lacks the type, or
- *  an operand has no field in the word. Encoder and decoder refuse the invalid ones. Source: PTX ISA 8.5, 9.7.12.13 and 14, and
- *  docs/reference/isa.md. */
+/** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction; otherwise returns a clause with the
+ *  reason: the operation lacks the type, or an operand has no field in the word. Encoder and decoder refuse invalid
+ *  atomics. Source: PTX ISA 8.5, 9.7.12.13 and 14, and docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
 /** Bytes of the source in X (register, constant or immediate): 4 or 8; 0 if X is no source. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
@@ -518,7 +522,7 @@ enum lw_status isa_control_check(const struct isa_object *object, struct lw_erro
 enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Checks the wait counters along all paths of each function that has a `waitcnt`. A register must not be used before a `waitcnt` covers its load, nor
- *  written before an earlier store has read it. Reports findings as isa_control_count() does. */
+ *  written before an earlier store has read it. Reports findings in the way of isa_control_count(). */
 enum lw_status isa_waitcnt_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Fills in the control fields of a function that has none (only the fields that isa_insn_init() sets). Returns false
@@ -597,8 +601,8 @@ struct isa_function {
     uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* 0: no limit */
     uint32_t required_block[3]; /* block size that a launch must have; 0: any */
-    uint8_t needs_warp;       /* warp width that it needs; 0: any; 32: see MACHINE 1 */
-    bool dynamic_shared;      /* it or a callee uses shared memory whose size the launch determines */
+    uint8_t needs_warp;       /* warp width that the kernel needs; 0: any; 32: see MACHINE 1 */
+    bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
 };
 
 /** Row of the line table: source location from instruction `insn` on. Rows are sorted by instruction. */
@@ -617,13 +621,14 @@ struct isa_loop {
     uint32_t parent;       /* index of the loop that contains it, UINT32_MAX: none */
     uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */
     uint32_t from_line, to_line;
-    uint32_t *latches, *exits; /* last instructions of the blocks that jump back, and of those that leave; sorted */
+    uint32_t *latches, *exits; /* last instructions of the blocks that jump back, and of the blocks that leave the loop;
+                                * sorted */
     uint32_t latch_count, exit_count;
 };
 struct isa_object;
 
-/** Kinds of object that a load, store or atomic of translated code must stay inside if the source is correct: the address is the sum of the address
- *  of this one variable and offsets (docs/reference/object.md). */
+/** Kinds of object inside which a load, store or atomic of translated code must stay if the source is correct. The
+ *  address of the access is the address of this one variable plus offsets (docs/reference/object.md). */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* variable @which of the object */
     ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; its object ends where the next one begins */
@@ -732,8 +737,9 @@ enum isa_dw_op {
     ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
     ISA_OP_STACK_VALUE = 0x9f
 };
-/** Most bytes of a variable with pieces. Each location has 512 bytes in the window of values, so that a line of lldb's memory cache holds one
- *  location only: bytes of it that cannot be read must not turn bytes of another one into zeros. */
+/** Most bytes of a variable with pieces. Each location has 512 bytes in the window of values, so that a line of lldb's
+ *  memory cache holds only one location. Otherwise unreadable bytes of one location would make lldb show bytes of
+ *  another location as zeros. */
 enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
     ISA_PIECE_MISSING, /* unknown */
@@ -786,12 +792,12 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
 /** Returns attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
-/** Entries are named by their index; this one stands for none: void or unknown. */
+/** Entries are named by their index; this value means that there is no entry: the type is void or unknown. */
 enum { ISA_NO_DIE = -1 };
 /** Returns the value of an attribute, or @otherwise if the entry lacks it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
                         uint64_t otherwise);
-/** Type of an entry; for an inlined entity, the type of its abstract origin. */
+/** Returns the type of an entry; for an inlined entity, the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
 /** Name of an entry or of its abstract origin; NULL: none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
@@ -817,7 +823,8 @@ struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;
     uint32_t text_count;
-    uint64_t text_address; /* of the text in what isa_object_write_loaded() writes; 0: ISA_CODE_BASE, as in files */
+    uint64_t text_address; /* address of the text in the ELF file that isa_object_write_loaded() writes; 0:
+                            * ISA_CODE_BASE, as in other files */
     struct isa_function *functions;
     unsigned function_count;
     struct isa_variable *variables;
@@ -855,13 +862,13 @@ struct isa_object *isa_object_create(void);
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
-/** Control fields of functions whose text has none, not even an empty one: ISA_ASM_AUTO fills them in (isa_control_fill()), ISA_ASM_KEEP does not.
- *  Other functions keep their control fields. */
+/** Determines the control fields of functions whose text has none, not even an empty one: ISA_ASM_AUTO fills them in
+ *  (isa_control_fill()), ISA_ASM_KEEP leaves them empty. Other functions keep their control fields. */
 enum isa_asm_control { ISA_ASM_KEEP, ISA_ASM_AUTO };
 /** Assembles text. Messages begin with "name:line: ". */
 enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** As isa_assemble_as() with ISA_ASM_KEEP. */
+/** Does what isa_assemble_as() does with ISA_ASM_KEEP. */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /** Prints an object as text that the assembler, with either value of isa_asm_control, turns into an equal object. */
@@ -870,8 +877,8 @@ void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
  *  .debug_frame). *@bytes is a heap block. */
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** As isa_object_write(), with the addresses that the loader chose for the object's variables in symbols and debug information (@variables[i]; those
- *  of shared variables are not read). */
+/** Does what isa_object_write() does, with the addresses that the loader chose for the object's variables in symbols
+ *  and debug information (@variables[i]; those of shared variables are not read). */
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
@@ -879,7 +886,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
 enum {
     ISA_CC_NORMAL = 1,
     ISA_CC_NOCALL = 3,  /* debuggers read no result */
-    ISA_CC_REALS = 0x4C /* ours: as ISA_CC_NORMAL if the debugger knows floating-point registers */
+    ISA_CC_REALS = 0x4C /* our value: means ISA_CC_NORMAL if the debugger knows floating-point registers */
 };
 /** Reads an object file. Checks every field: invalid bytes result in LW_EFORMAT and a message. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
@@ -889,7 +896,7 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
 enum { ISA_SYMBOL_BYTES = 256 };
 /**
  * Writes a symbol as in the source: its qualified name with template arguments, "ns::reduce<float, 256>".
- * A symbol that is no C++ name, or that cannot be parsed, is copied, cut off at @room bytes.
+ * A symbol that is no C++ name, or that cannot be parsed, is copied; the copy is cut off at @room bytes.
  *
  * @base offset in @out of the last component of the name
  * @bare size of the name without its template arguments
@@ -908,7 +915,8 @@ bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *in
  *  (docs/reference/abi.md). */
 struct isa_frame {
     int32_t added; /* change of v2, the stack pointer, since the function's entry */
-    bool saved;    /* the return address is at [CFA - 8], else in v0:1; CFA is the value of v2 at the function's entry */
+    bool saved;    /* the return address is at [CFA - 8], otherwise in v0:1; CFA is the value of v2 at the function's
+                    * entry */
 };
 /** Finds the frame before instruction @index of the object. Returns false if no path leads to the instruction, or if memory is short. */
 bool isa_function_frame(const struct isa_object *object, const struct isa_function *function, uint32_t index,
@@ -917,7 +925,8 @@ bool isa_function_frame(const struct isa_object *object, const struct isa_functi
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
 /** Returns the debug entry of parameter @nth of function entry @function, or ISA_NO_DIE. */
 int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
-/** Returns the line row that applies to instruction @index, or NULL. As in .debug_line, rows end with their function. */
+/** Returns the line row that applies to instruction @index, or NULL. A row applies at most up to the end of its
+ *  function, as in .debug_line. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 /** Returns the bound of instruction @index, or NULL. */
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);
@@ -939,7 +948,8 @@ struct isa_order_analysis {
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
                        uint32_t count, struct isa_order_analysis *out);
-/** As isa_kernel_orders(), but decodes the text itself and returns an array that the caller frees. Returns NULL if memory is short. */
+/** Does what isa_kernel_orders() does, but decodes the text itself and returns an array that the caller frees. Returns
+ *  NULL if memory is short. */
 struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
 /** Prints "order-free", "block-order-free: ..." or "fixed order: ..." with instruction and source location. */
 void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,

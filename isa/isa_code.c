@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instruction words: packing and unpacking of the fields (MACHINE 7), and one check that the fields fit their row. Encoding is normalise, check,
- * pack; decoding is unpack, check. So both accept canonical instructions only. */
+ * pack; decoding is unpack, check. Because both directions make this check, they accept canonical instructions only. */
 #include "isa/isa_priv.h"
 
 /* ---- implied bits ----------------------------------------------------------- */

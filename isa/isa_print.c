@@ -122,7 +122,7 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
            info->unit == ISA_UNIT_DP;
 }
 
-/** Address of the instruction, and how its operands are named. */
+/** Address of the instruction, and the functions that name its operands. */
 struct location {
     uint64_t pc;
     isa_symbol_fn symbol;

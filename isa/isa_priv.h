@@ -63,7 +63,7 @@ enum isa_tok_count {
     ISA_NCOORD, /* by modifier TGEOM or TGATHER */
     ISA_NHANDLE, /* by modifier TSAMP */
     ISA_NTEX,   /* by the texture modifiers, TLOD and TDC included */
-    ISA_NMATD,  /* by MFORM, for D and C; the next two for A and B */
+    ISA_NMATD,  /* by MFORM, for D and C; the next two rows are for A and B */
     ISA_NMATA,
     ISA_NMATB,
     ISA_NMLD    /* by modifier MLDN */
@@ -147,14 +147,14 @@ unsigned isa_slice_row_bits(enum isa_op op, uint32_t mod, unsigned part);
 
 /** Returns true if an immediate for operand token @tok of @insn is a float (f32, or f64 if the token takes two registers). */
 bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok);
-/** As isa_insn_print(); if @immediate is not NULL, it is printed in place of an immediate X. */
+/** Does what isa_insn_print() does; if @immediate is not NULL, prints @immediate in place of an immediate X. */
 void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                           void *context, const char *immediate, struct lw_sink *out);
 /** Most bytes of a variable's initial data, of a symbol's name, and of a name printed as quoted text with an offset. */
 enum { ISA_MAX_INIT_BYTES = 1 << 30 };
 void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
 enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
-/** Prints a name so that the assembler reads it back: bare if possible, else quoted. */
+/** Prints a name so that the assembler reads it back: without quotes if possible, otherwise with quotes. */
 void isa_name_print(const char *name, struct lw_sink *out);
 void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);
 

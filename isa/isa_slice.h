@@ -29,7 +29,8 @@ enum isa_slice_part { ISA_SLICE_D, ISA_SLICE_P, ISA_SLICE_Q };
 struct isa_slice_node {
     uint8_t kind; /* enum isa_slice_kind */
     uint8_t bits; /* 1, 32 or 64 */
-    uint8_t part; /* enum isa_slice_part of a row; for a PARAM of 8 or 16 bits their number, plus 128 if signed */
+    uint8_t part; /* enum isa_slice_part of a row; for a PARAM of 8 or 16 bits the number of its bits, plus 128 if it is
+                   * signed */
     uint16_t op;  /* enum isa_op of a row; index of a variable */
     uint32_t mod; /* modifiers of a row, as in struct isa_insn */
     uint32_t a, b, c, r;
@@ -44,8 +45,8 @@ unsigned isa_slice_links(const struct isa_slice_node *n);
 /** Reasons why a site has no slice. */
 enum isa_slice_reject {
     ISA_SLICE_ACCEPTED,
-    ISA_SLICE_MERGE,      /* at a join several values reach the address, and they are neither an induction variable nor
-                           * a choice by a condition */
+    ISA_SLICE_MERGE,      /* the address depends on a join of several values that is neither an induction variable nor a
+                           * select by a condition */
     ISA_SLICE_LOADED,     /* the address depends on data: memory, other lanes, a clock, or the result of a call */
     ISA_SLICE_ARRAY,      /* the address depends on no array's pointer, or on several */
     ISA_SLICE_OPERATION,  /* an operation other than integer arithmetic computes the address */
@@ -81,12 +82,12 @@ struct isa_slice_array {
 };
 struct isa_slice_loop {
     uint32_t header;       /* first instruction of the loop */
-    uint32_t outer;        /* innermost enclosing loop that the slices use; UINT32_MAX: none */
+    uint32_t outer;        /* innermost enclosing loop on which slices depend; UINT32_MAX: none */
     uint32_t *latches;     /* last instructions of the blocks that jump back to the header; ascending */
     uint32_t latch_count;
     bool tested;           /* the loop ends no later than in the first iteration in which predicate @test equals
                             * @ends */
-    bool ends, only;       /* @only: the loop has no other exit */
+    bool ends, only;       /* only: the loop has no other exit */
     uint32_t test;
 };
 /** The slices of one kernel. */

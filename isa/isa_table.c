@@ -364,8 +364,9 @@ unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
     return isa_token_regs(tok, insn);
 }
 
-/* The text has source b before c. X holds the source that C cannot hold: a constant or immediate, or, of two registers, the scalar one. If the
- * variant bit is set, X holds c. So a constant or immediate in X needs the bit; two vectors or two scalars do not. */
+/* The text has source b before c. X holds the source that C cannot hold, which is a constant or an immediate; of two
+ * registers, X holds the scalar register. If the variant bit is set, X holds c. So a constant or immediate in X needs
+ * the bit; two vectors or two scalars do not. */
 bool isa_insn_natural_variant(const struct isa_insn *insn)
 {
     if (insn->xkind == ISA_X_CONST || insn->xkind == ISA_X_IMM)
@@ -552,7 +553,7 @@ static bool atomic_is_commutative(const struct isa_insn *insn)
     unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
 
     if (order != ISA_MORDER_WEAK && order != ISA_MORDER_RELAXED)
-        return false; /* Such an access also orders other accesses. */
+        return false; /* Acquire and release also order other accesses. */
     switch (isa_mod_get(insn, ISA_MOD_AOP)) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:

@@ -4,9 +4,9 @@
  * Results of a program never depend on the control field (MACHINE 5); the timing model and readers use it.
  *
  * Rules for code:
- *   - A fixed-latency result is read no earlier than its latency after issue, and one cycle later by an instruction of
- *     variable latency. The stalls in between add up (a stall of 0 counts as 1). No instruction that ends earlier
- *     overwrites the result.
+ *   - A fixed-latency result is read no earlier than its latency after issue, and an instruction of variable latency
+ *     reads it no earlier than one cycle after that. The stalls in between add up (a stall of 0 counts as 1). No
+ *     instruction that ends earlier overwrites the result.
  *   - An instruction of variable latency names a write barrier, and readers and writers of its result wait for it. Its
  *     sources may be overwritten after a wait for its read barrier or, without one, for its write barrier.
  *   - An instruction waits for a barrier no earlier than two cycles after the barrier was set.
@@ -57,8 +57,9 @@ enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 
 struct state {
     uint64_t written[BARS + 1][WORDS]; /* results that are pending until the barrier is released */
-    uint64_t read[BARS + 1][WORDS];    /* sources that are pending; LOST: no barrier releases them */
-    uint8_t left[ISA_REG_NUMBERS];     /* cycles until an instruction of variable latency can read the fixed result; others can one cycle earlier */
+    uint64_t read[BARS + 1][WORDS];    /* sources that have not been read yet; LOST: no barrier releases them */
+    uint8_t left[ISA_REG_NUMBERS];     /* cycles until an instruction of variable latency can read the fixed result;
+                                        * other instructions can read it one cycle earlier */
     uint8_t fresh;                     /* barriers that were set in the last cycle */
 };
 struct lint {
@@ -146,7 +147,7 @@ static void finding(struct lint *lint, uint32_t i, const char *what, unsigned nu
     describe(lint, i, text);
 }
 
-/* Returns true if control leaves the known code here, so that nothing may be pending. */
+/* Returns true if control leaves the code that the analysis follows, so that no result or source may be pending. */
 static bool leaves(const struct isa_insn *insn)
 {
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||

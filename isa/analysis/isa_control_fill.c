@@ -226,7 +226,8 @@ static unsigned bars_set(const struct isa_insn *insn)
     return set;
 }
 
-/** Returns true if the instruction after @line may be of variable latency: it reads fixed results one cycle later. */
+/** Returns true if the instruction after @line may be of variable latency: such an instruction reads fixed results one
+ *  cycle later. */
 static bool variable_follows(const struct schedule *s, const struct line *line)
 {
     bool follows = leaves(&s->insn[line->first + line->count - 1]);
@@ -255,7 +256,8 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 uint32_t from = ready[r] == 0        ? 0
                                 : !u.at[k].written   ? ready[r] + latency.variable
                                 : latency.variable   ? 0
-                                                     : ready[r] + 1 - latency.cycles; /* The later write must also end
+                                                     : ready[r] + 1 - latency.cycles; /* Of two writes to a register,
+                                                                                       * the later one must also end
                                                                                        * later. */
 
                 at = from > at ? from : at;

@@ -45,7 +45,7 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 r->everything = true;
         } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
                    (insn->op != ISA_RET || f->kernel)) {
-            r->everything = true; /* a return of a function continues after one of its calls */
+            r->everything = true; /* but a return from a function only continues after one of the function's calls */
         }
     }
 }
@@ -145,7 +145,7 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
     struct isa_order_analysis everywhere;
-    bool known = false; /* the analysis of the whole text, which such kernels share, was made */
+    bool known = false; /* `everywhere` has the analysis of the whole text, which kernels with indirect jumps share */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);

@@ -17,9 +17,9 @@ struct order {
     uint32_t *words;    /* memory of the arrays of words */
     uint32_t *sequence; /* blocks in the order found so far */
     uint32_t *position; /* inverse of sequence */
-    uint32_t *result;   /* order of the segment that is searched */
+    uint32_t *result;   /* resulting order of the segment that is searched */
     uint32_t *visit;    /* number of the visit in this search, 0: not visited */
-    uint32_t *low;      /* lowest visit that the block reaches within its component */
+    uint32_t *low;      /* lowest visit number that the block reaches within its component */
     uint32_t *path;     /* stack of the depth-first search */
     uint32_t *open;     /* stack of visited blocks without a component */
     uint32_t *waits;    /* by position: last head whose loop ends there, NONE: none */
@@ -28,7 +28,7 @@ struct order {
     uint8_t *bytes;     /* memory of the arrays of bytes */
     uint8_t *edge;      /* edge to follow next */
     uint8_t *closed;    /* the block has a component */
-    uint8_t *head;      /* the block is the head of a loop: edges to it are not followed any more */
+    uint8_t *head;      /* the block is the head of a loop: edges to the block are not followed any more */
     uint32_t segments;
 };
 
@@ -66,8 +66,8 @@ static bool order_init(struct order *o, const struct isa_insn *insn, uint32_t co
     return true;
 }
 
-/** Returns the block to which edge 0 or 1 of @b leads inside the positions [@first, @end), NONE: to none. Edge 0 is the taken
- *  side of a branch: it is visited first and so placed after the other side. */
+/** Returns the block to which edge 0 or 1 of @b leads inside the positions [@first, @end), NONE if there is no such
+ *  block. Edge 0 is the taken side of a branch: it is visited first and so placed after the other side. */
 static uint32_t follow(const struct order *o, uint32_t b, unsigned edge, uint32_t first, uint32_t end)
 {
     const uint32_t next = o->flow.block[b].next[1 - edge];
@@ -77,8 +77,8 @@ static uint32_t follow(const struct order *o, uint32_t b, unsigned edge, uint32_
     return next;
 }
 
-/** Places the component of @root, which is the top of the stack of open blocks, before position @place. Pushes it to the stack
- *  of loops if it is one. Returns the position of @root. */
+/** Places the component of @root, which is the top of the stack of open blocks, before position @place. Pushes the
+ *  component to the stack of loops if it is a loop. Returns the position of @root. */
 static uint32_t close_component(struct order *o, uint32_t root, uint32_t *opened, uint32_t place)
 {
     const uint32_t end = place;
@@ -137,7 +137,7 @@ static void order_segment(struct order *o, uint32_t first, uint32_t end)
     for (uint32_t k = before; k < o->segments; k++) {
         const uint32_t head = o->sequence[o->segment[2 * k]], last = o->segment[2 * k + 1] - 1;
         o->head[head] = 1;
-        o->around[head] = o->waits[last]; /* a loop is found before the loops inside it */
+        o->around[head] = o->waits[last]; /* an outer loop is found before the loops inside it */
         o->waits[last] = head;
     }
 }
@@ -151,7 +151,8 @@ static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint3
     if (!order_init(&o, insn, count))
         return NONE;
     order_segment(&o, 0, o.flow.count);
-    while (o.segments != 0 && work <= (uint64_t)MOST_PASSES * o.flow.count) { /* deeper loops stay in this order */
+    /* loops nested more deeply keep their present order */
+    while (o.segments != 0 && work <= (uint64_t)MOST_PASSES * o.flow.count) {
         o.segments--;
         const uint32_t first = o.segment[2 * o.segments], end = o.segment[2 * o.segments + 1];
         work += end - first;

@@ -4,11 +4,12 @@
  * a `waitcnt` covers the load or store that they belong to. A function without `waitcnt` is taken for compiled code, in
  * which the waits are implied.
  *
- * The state of a register is the operation that is pending for it. Vector and shared memory operations end in order: the
- * state (`vm`, `shared`) is the number of younger operations of that counter, since a count of N says that all but the N
- * youngest have ended. Scalar loads end in any order: only a count of 0 covers them, and covers shared memory while one is
- * pending. `exp` is a store that has not read the register yet. Where paths join, the least age holds. Source: Southern
- * Islands ISA, 4.4.
+ * The state of a register is the operation that is pending for the register. Vector and shared memory operations end in
+ * order. Their state (`vm`, `shared`) is the number of younger operations of the same counter, because a counter value
+ * of N means that all but the N youngest operations have ended. Scalar loads end in any order: only a count of 0 covers
+ * them. While a scalar load is pending, only a count of 0 covers shared memory operations, too. The state `exp` is a
+ * store that has not read the register yet. Where paths join, the lowest age is valid.
+ * Source: Southern Islands ISA, 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** Sets *@age to @other if @other is younger, and then also sets *@which to instruction @its. Returns true if @other is
- *  younger. */
+/** Sets *@age to @other if @other is younger, and in that case also sets *@which to instruction @its. Returns true if
+ *  @other is younger. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))
@@ -137,7 +138,7 @@ static void older(uint8_t *age)
     *age = (uint8_t)(*age == 0 || *age >= OLDEST ? *age : *age + 1);
 }
 
-/* The results of one counter's instructions come in order, so a later one may write the same register. */
+/* The results of one counter's instructions are written in order, so a later one may write the same register. */
 static void check_uses(struct lint *lint, uint32_t i, enum counted counted, const struct state *s, const struct isa_reg_use *use,
                        unsigned count)
 {
@@ -196,7 +197,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned uses = isa_insn_uses(insn, use);
 
     if (insn->op == ISA_WAITCNT) {
-        if (insn->guard == ISA_PT) /* With any other guard there is a path that does not wait. */
+        if (insn->guard == ISA_PT) /* With any other guard, there are lanes that do not wait. */
             wait_for(s, insn->x);
         return;
     }
@@ -234,7 +235,7 @@ static void follow(struct lint *lint, uint32_t from, struct state *s)
     }
 }
 
-/** Decodes the function, and marks where flow jumps to. *has: it has `waitcnt`. */
+/** Decodes the function, and marks the targets of jumps. *has is set to true if the function has a `waitcnt`. */
 static enum lw_status decode(struct lint *lint, bool *has)
 {
     const struct isa_function *f = lint->function;

@@ -8,7 +8,7 @@
 
 /* ---- operands ----------------------------------------------------------------------------- */
 
-/* Returns true if the text can be this optional operand; if not, the operand is omitted. */
+/* Returns true if the text can be this optional operand; otherwise the text omits the operand. */
 static bool looks_like(struct parse *p, unsigned tok, const char *text)
 {
     struct cursor c = { text };
@@ -146,7 +146,7 @@ static enum lw_status parse_texels(struct parse *p, struct cursor *c)
     return LW_OK;
 }
 
-/* Assigns sources b and c of a row that has both to X and C. */
+/* Assigns sources b and c to the fields X and C, for a row that has both. */
 static enum lw_status assign_sources(struct parse *p, struct source *b, struct source *c)
 {
     bool b_wide = b->kind >= ISA_X_CONST, c_wide = c->kind >= ISA_X_CONST;
@@ -249,7 +249,8 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         }
         return status;
     case ISA_TK_C: {
-        /* The operand may be what C can be in this row, or what X can be if both are exchanged. */
+        /* The text may be an operand that C can hold in this row, or an operand that X can hold if the fields are
+         * exchanged. */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 
@@ -454,7 +455,7 @@ static enum lw_status parse_operands(struct parse *p)
 
         if (texts == 0)
             continue;
-        /* omit an optional operand if the remaining texts are needed for the other operands */
+        /* the text omits an optional operand if the remaining texts are needed for the other operands */
         if (optional && (p->text_count - next <= required || !looks_like(p, tok, p->texts[next])))
             continue;
         if (!optional)
@@ -495,7 +496,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
 
     for (size_t n = size < 60 ? size : 60; n > 0 && near == NULL; n--) {
         if (n != size && word[n] != '.')
-            continue; /* no row of this name: try it without its suffixes */
+            continue; /* no row has this name: the next try omits a suffix */
         snprintf(name, sizeof name, "%.*s", (int)n, word);
         near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));

@@ -387,7 +387,7 @@ struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
     bool is_signed; /* .s follows the last register */
-    uint8_t scale;  /* * 2, 4, 8 or 16 follows it: 1 to 4 */
+    uint8_t scale;  /* log2 of the factor (* 2, 4, 8 or 16) that follows the register: 1 to 4 */
     int64_t disp;
 };
 

@@ -54,8 +54,8 @@ struct asm_function {
     size_t param_first;      /* index of its first parameter in params */
     bool regs_given, shared_given, params_given, decl_given;
     bool control_given;      /* one of its instructions has a control field, perhaps an empty one */
-    uint32_t shared_next;    /* end of the named variables */
-    uint16_t v, s, b;        /* registers that its own instructions use */
+    uint32_t shared_next;    /* end of the shared variables declared so far */
+    uint16_t v, s, b;        /* registers that the function's own instructions use */
 };
 
 struct asm_init {
@@ -125,9 +125,9 @@ struct number {
 
 void cursor_space(struct cursor *c);
 bool cursor_end(struct cursor *c);
-/** Skips space and then @text if it follows; returns whether it did. */
+/** Skips space, and then @text if @text follows; returns true if it skipped @text. */
 bool cursor_take(struct cursor *c, const char *text);
-/** As cursor_take() for a whole word. */
+/** Does what cursor_take() does, but only for a whole word. */
 bool cursor_word(struct cursor *c, const char *word);
 /** Reads a bare or quoted name into the object's arena. Returns NULL and sets the error if there is none. @quoted may be NULL. */
 const char *cursor_name(struct asm_state *as, struct cursor *c, bool *quoted);
@@ -139,7 +139,7 @@ enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct numb
 /** Reads an integer in [low, high]; messages call it @what. */
 enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *what, int64_t low,
                           int64_t high, int64_t *out);
-/** Reads +N or -N if one of them follows. */
+/** Reads +N or -N if it follows. */
 enum lw_status cursor_addend(struct asm_state *as, struct cursor *c, int64_t *addend);
 enum lw_status cursor_finish(struct asm_state *as, struct cursor *c);
 bool asm_init_put(struct asm_init *init, const void *bytes, size_t size) LW_MUST_CHECK;

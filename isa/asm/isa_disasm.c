@@ -275,8 +275,8 @@ static void put_function_head(const struct isa_function *function, struct lw_sin
         lw_put(out, ".dynshared\n");
 }
 
-/** Returns true if no instruction of a function has a control field. An empty one is then printed at the first instruction, so that the assembler
- *  does not fill them in. */
+/** Returns true if no instruction of a function has a control field. In that case an empty control field is printed at
+ *  the first instruction, so that the assembler does not fill in the control fields. */
 static bool lacks_control(const struct isa_object *object, const struct isa_function *f)
 {
     const struct isa_control none = { .write_bar = 7, .read_bar = 7 };

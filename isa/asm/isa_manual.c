@@ -76,7 +76,7 @@ static const char *order_name(enum isa_order order)
     return names[order];
 }
 
-/* Prints the properties of an instruction. The properties of its order have the names of MACHINE 4. */
+/* Prints the properties of an instruction. The properties of an instruction's order have the names of MACHINE 4. */
 static void put_properties(const struct isa_op_info *info, struct lw_sink *out)
 {
     static const struct {

@@ -75,7 +75,7 @@ bool isa_debug_tag_known(unsigned tag)
     case ISA_TAG_NAMESPACE:
     case ISA_TAG_UNSPECIFIED_TYPE:
     case ISA_TAG_RVALUE_REFERENCE: return true;
-    default: return false; /* the compile unit has no entry: its children are the roots */
+    default: return false; /* the compile unit itself has no entry: the roots are its children */
     }
 }
 

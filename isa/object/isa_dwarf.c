@@ -77,7 +77,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         line_delta = 0;
     }
     if (pc_delta > (255 - OPCODE_BASE - LINE_RANGE) / LINE_RANGE) {
-        isa_bytes_u8(out, DW_LNS_advance_pc); /* the operand counts instructions */
+        isa_bytes_u8(out, DW_LNS_advance_pc); /* the operand is a number of instructions */
         isa_bytes_uleb(out, pc_delta);
         pc_delta = 0;
     }
@@ -86,9 +86,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Returns a byte per instruction, or NULL if memory is short. ENTERED: a jump from another source line leads to the instruction. ENTERED_BACK: the
- * jump goes backwards, or comes from a row of its own of the same line, as at the end of a `while`. Loops of nvcc begin in the middle of a statement;
- * no debugger would stop there after a jump from another line. */
+/* Returns a byte per instruction, or NULL if memory is short. ENTERED: a jump from another source line leads to the instruction. ENTERED_BACK:
+ * the jump goes backwards, or comes from another row of the same line, as at the end of a `while`. Loops of nvcc begin
+ * in the middle of a statement; no debugger would stop there after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -121,8 +121,9 @@ static uint8_t *find_entered(const struct isa_object *object)
     return entered;
 }
 
-/* Returns true if the row only changes the column of the line before it. Such a row is omitted: gdb takes each row for a line of its own and would
- * stop there in reverse execution. A row that jumps lead to is kept, because a step into the middle of a line would not be noticed. */
+/* Returns true if the row only changes the column of the preceding line row. Such a row is omitted: gdb treats each row
+ * as a separate line and would stop there in reverse execution. A row that jumps lead to is kept, because a step into
+ * the middle of a line would not be noticed. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
                     const uint8_t *entered)
 {
@@ -153,7 +154,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_u8(out, LINE_RANGE);
     isa_bytes_u8(out, OPCODE_BASE);
     isa_bytes_put(out, operand_counts, sizeof operand_counts);
-    isa_bytes_u8(out, 0); /* no directory but that of the compilation */
+    isa_bytes_u8(out, 0); /* the only directory is the directory of the compilation */
     for (unsigned i = 1; i < object->file_count; i++) {
         isa_bytes_string(out, object->files[i]);
         isa_bytes_uleb(out, 0);
@@ -175,8 +176,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             function = here;
             line_row(out, &state, object, row);
         }
-        /* gdb stops at the beginning of a row, also in reverse execution. The target of a jump back needs a row of its own: without it gdb would stop
-         * at the head of the line. */
+        /* gdb stops at the beginning of a row, also in reverse execution. The target of a jump back needs a separate
+         * row: without it, gdb would stop at the head of the line. */
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
@@ -216,9 +217,9 @@ static void close_entry(struct isa_bytes *out, size_t at)
     isa_bytes_patch32(out, at, (uint32_t)(out->size - at - 4));
 }
 
-/* By these rules a kernel has a caller, too: gdb takes all frames that are marked outermost for the same frame, and `next` over a call would then end
- * where any lane returns. gdb ends a backtrace at the function of the entry point and at main, which are two kernels (isa_elf.c). Below other kernels
- * it shows the launching pseudo-function, which is outermost. */
+/* By these rules a kernel has a caller, too: gdb treats all frames that are marked outermost as one frame, so `next`
+ * over a call would end where any lane returns. gdb ends a backtrace at the function of the entry point and at main,
+ * which are two kernels (isa_elf.c). Below other kernels, gdb shows the launching pseudo-function, which is outermost. */
 static uint32_t make_cie(struct isa_bytes *out)
 {
     size_t at = open_entry(out, UINT32_MAX);

@@ -394,7 +394,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
     }
 }
 
-/* Returns true if some entry of the source already has that location. */
+/* Returns true if some entry of the source already has this location. */
 static bool location_known(const struct isa_debug *debug, uint64_t address)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {

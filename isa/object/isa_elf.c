@@ -26,7 +26,7 @@ static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, con
     isa_bytes_put(symbols, &symbol, sizeof symbol);
 }
 
-/* Returns the kernel number @index of the file, or NULL if there are fewer. */
+/* Returns kernel number @index of the file, or NULL if the file has fewer kernels. */
 static const struct isa_function *kernel_at(const struct isa_object *object, unsigned index)
 {
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -74,7 +74,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/** Sections in file order, after the null section. The last one is only for debuggers. */
+/** Sections in file order, after the null section. The last section is only for debuggers. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
     SECTION_SLICES,
@@ -141,7 +141,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     return LW_OK;
 }
 
-/* Adds a loadable segment for the text after libelf has placed it. */
+/* After libelf has placed the text, adds a loadable segment for the text. */
 static enum lw_status put_segment(Elf *elf, uint64_t text, size_t text_bytes, struct lw_error *err)
 {
     Elf64_Phdr *segment;
@@ -165,8 +165,8 @@ static enum lw_status put_segment(Elf *elf, uint64_t text, size_t text_bytes, st
     return LW_OK;
 }
 
-/* Returns the address of the second kernel, or of the only one: gdb ends backtraces at main, which is the first kernel, and at the function of the
- * entry point. */
+/* Returns the address of the second kernel, or of the only kernel, as entry point: gdb ends backtraces at main, which
+ * is the first kernel, and at the function of the entry point. */
 static uint64_t entry_point(const struct isa_object *object)
 {
     const struct isa_function *entry = kernel_at(object, kernel_at(object, 1) != NULL ? 1 : 0);
@@ -385,7 +385,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
-        return LW_OK; /* check_header() reports a better error */
+        return LW_OK; /* check_header() reports the error more clearly */
     if (end > size)
         return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header says %llu bytes, but it has %zu: compile "
                                         "or assemble it again",

@@ -19,7 +19,7 @@ void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
 void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* including its NUL */
-/** Overwrites the four bytes at @at, such as a length that was not known before. */
+/** Overwrites the four bytes at @at, such as a length that became known later. */
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 

@@ -142,7 +142,7 @@ static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_pi
 {
     uint64_t *top;
 
-    if (st->is_value) /* only DW_OP_piece may follow */
+    if (st->is_value) /* after DW_OP_stack_value, only DW_OP_piece may follow */
         return false;
     if (op == ISA_OP_ADDR || op == ISA_OP_CONSTU || op == ISA_OP_FBREG)
         return push(st, op, operand, piece);

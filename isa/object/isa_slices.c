@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address slices in an object: the section .lanewise.slices that stores them (docs/reference/object.md), and the rows of the instruction table that
- * may be nodes of a slice. These are the integer rows that compute a lane's result from the lane's own operands, by their semantics. */
+ * may be nodes of a slice. These are the integer rows that compute a lane's result from the lane's own operands, as
+ * their semantics show. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t slices_magic[8] = { 'L', 'W', 'S', 'L', 'C', 0, 0, 1 };
@@ -64,8 +65,8 @@ unsigned isa_slice_sources(enum isa_op op)
     default:
         if (info == NULL || !is_integer[op] || info->flags & (ISA_F_FLOAT | ISA_F_HALF) || info->unit == ISA_UNIT_FP ||
             info->unit == ISA_UNIT_DP)
-            return 0; /* Float instructions that change a sign have integer semantics. Their immediates have another
-                       * form, so they are no nodes. */
+            return 0; /* Float instructions that change a sign have integer semantics, but their immediates
+                       * have another form. They are therefore no nodes. */
     }
     unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) | isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
     unsigned b = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) | isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);

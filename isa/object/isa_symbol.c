@@ -146,7 +146,7 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
             if (understood && *r.at == 'I') {
                 r.at++;
                 if (!template_arguments(&r)) {
-                    /* The name without its template arguments is used. */
+                    /* Template arguments that cannot be parsed are left out. */
                     r.size = *bare;
                     out[r.size] = '\0';
                     return;

@@ -44,7 +44,7 @@ static struct slice_roots param_root(const struct slice_builder *b, const struct
     return (struct slice_roots){ 0 };
 }
 
-/** Returns the sources of a node that a pointer may be added through. */
+/** Returns the sources of a node through which a pointer may reach its result by additions. */
 static unsigned additive(const struct isa_slice_node *n)
 {
     if (n->kind == ISA_SLICE_INDUCTION || n->kind == ISA_SLICE_SELECT)
@@ -153,7 +153,7 @@ static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, cons
     return k;
 }
 
-/** Chooses the arrays with most sites; of equal ones, the first. */
+/** Chooses the arrays with most sites; of arrays with equally many sites, the first. */
 static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct found *found)
 {
     uint32_t most = b->function->param_count + b->object->variable_count, count = 0;
@@ -196,7 +196,8 @@ struct test {
     bool ends, only;
 };
 
-/** Finds the value *@ends of the guard of instruction @i, of @block, with which a thread leaves the loop. Returns false if @i never leaves it. */
+/** Finds the value *@ends of the guard of instruction @i in @block for which a thread leaves the loop. Returns false if
+ *  @i never leaves it. */
 static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *loop, uint32_t block, uint32_t i, bool *ends)
 {
     const struct isa_block *at = &b->flow.block[block];
@@ -336,7 +337,7 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
             }
         }
     }
-    for (uint32_t l = 0; l < s->loop_count; l++) /* an unused loop is skipped as outer loop */
+    for (uint32_t l = 0; l < s->loop_count; l++) /* the outer loop of a loop becomes the next outer loop that is used */
         while (s->loops[l].outer != UINT32_MAX && !used[s->loops[l].outer])
             s->loops[l].outer = s->loops[s->loops[l].outer].outer;
     for (uint32_t depth = 0, left = 1; left != 0; depth++) {

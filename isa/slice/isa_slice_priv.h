@@ -53,7 +53,7 @@ struct slice_builder {
     struct slice_value *value;
     size_t value_count, value_capacity;
     struct lw_table memo;      /* values that were found before, keyed by register and place */
-    uint32_t changes;          /* counts, from 1, the PHIs that got their operands or were resolved to another value */
+    uint32_t changes;          /* 1 + number of PHIs that got their operands or were resolved to another value */
     unsigned depth;
     bool no_memory;
     uint64_t used;             /* loops that the slice being built depends on */
@@ -75,7 +75,7 @@ static inline bool slice_has_guard(const struct isa_insn *insn)
 /** Finds blocks, dominators and definitions. Returns false if memory is short (no_memory is set then), or if an instruction cannot be decoded. */
 bool slice_graph_make(struct slice_builder *b);
 bool slice_dominates(const struct slice_builder *b, uint32_t block, uint32_t other);
-/** Returns the last instruction before @at in @block that writes register @number, or SLICE_NONE. */
+/** Returns the last instruction of @block before @at that writes register @number, or SLICE_NONE. */
 uint32_t slice_last_def(const struct slice_builder *b, uint32_t number, uint32_t block, uint32_t at);
 /** Returns true if every thread that starts reaches @insn. */
 bool slice_always(const struct slice_builder *b, uint32_t insn);
@@ -94,8 +94,8 @@ uint32_t slice_pair(struct slice_builder *b, uint32_t low, uint32_t high);
 uint32_t slice_word(struct slice_builder *b, uint32_t value, bool high);
 uint32_t slice_not(struct slice_builder *b, uint32_t value);
 uint32_t slice_select(struct slice_builder *b, uint32_t condition, uint32_t yes, uint32_t no);
-/** Returns the value that @value stands for: follows SLICE_SAME links. A PHI whose operands are all one value gets such
- *  a link. */
+/** Returns the value that @value stands for: follows SLICE_SAME links. A PHI whose operands are all the same value gets
+ *  such a link. */
 uint32_t slice_resolve(struct slice_builder *b, uint32_t value);
 bool slice_is_reject(const struct slice_builder *b, uint32_t value);
 /** Returns the value of @words registers from number @reg on before instruction @at. */

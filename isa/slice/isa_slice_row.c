@@ -78,7 +78,7 @@ static uint32_t read_immediate(struct slice_builder *b, uint32_t insn, unsigned 
     return slice_word(b, whole, reloc->high);
 }
 
-/** Reads X; only its low word if @words is 1 and the row reads two. */
+/** Reads X; if @words is 1 and the row reads two words, reads only the low word. */
 static uint32_t read_x(struct slice_builder *b, uint32_t insn, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -226,7 +226,7 @@ static uint32_t special(struct slice_builder *b, uint32_t insn)
     return slice_value_new(b, (struct isa_slice_node){ .kind = ISA_SLICE_SPECIAL, .bits = 32, .value = number });
 }
 
-/** Result of a load: known for constant memory at an address in the instruction, else rejected. */
+/** Result of a load: known for constant memory if the instruction has the address, otherwise rejected. */
 static uint32_t loaded(struct slice_builder *b, uint32_t insn, unsigned word, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];

@@ -33,7 +33,8 @@ bool slice_is_reject(const struct slice_builder *b, uint32_t value)
     return node_of(b, value)->kind == SLICE_REJECT;
 }
 
-/** Resolves a value; @level counts the PHIs around it. The operands of a PHI are compared again only after another PHI has changed. */
+/** Resolves a value; @level is the number of PHIs that are being resolved. The operands of a PHI are compared
+ *  again only after another PHI has changed. */
 static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
 {
     enum { DEEPEST = 32 }; /* Loops are never nested more deeply than this. */
@@ -68,7 +69,7 @@ uint32_t slice_resolve(struct slice_builder *b, uint32_t value)
 
 /* ---- words and predicates ---------------------------------------------------------- */
 
-/** Returns true if both are the same value, or constants of equal content. */
+/** Returns true if both are the same value, or equal constants. */
 static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
 {
     const struct isa_slice_node *n = node_of(b, x), *m = node_of(b, y);
@@ -217,7 +218,7 @@ uint32_t slice_guard(struct slice_builder *b, uint32_t insn)
     return in->guard_neg ? slice_not(b, value) : value;
 }
 
-/** Returns true if @insn writes all of the registers as one operand. */
+/** Returns true if @insn writes all the registers as one operand. */
 static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words)
 {
     struct isa_reg_use use[ISA_MAX_USES];
