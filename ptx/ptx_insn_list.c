@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions and virtual registers as the passes create them. */
+/* Instructions and virtual registers and the functions with which passes create them. */
 #include "ptx/ptx_priv.h"
 
 void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line)

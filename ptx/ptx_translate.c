@@ -61,7 +61,7 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
 {
     uint64_t top = 0;
 
-    for (size_t i = 0; i < count; i++) { /* so that no variable of a kernel that refers to it has address 0 */
+    for (size_t i = 0; i < count; i++) { /* lanewise_local_first gets address 0, and so no other variable has it */
         struct ptx_symbol *s = &module->symbols.at[i];
 
         if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->placed || s->size_bytes > 16 ||
@@ -186,7 +186,7 @@ static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const
         ptx_map_put(job, names, name, strlen(name), 0);
         return name;
     }
-    for (n = *used + 1; longer == NULL; n++) { /* starts after the last number that was used */
+    for (n = *used + 1; longer == NULL; n++) { /* the search starts after the last number that was used */
         char text[PTX_NAME_BYTES + 16];
 
         snprintf(text, sizeof text, "%.*s.%u", PTX_NAME_BYTES, name, n);
@@ -342,7 +342,7 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     case PTX_CVTA: return in->operand_count == 2 ? origin_of(&o[1], from) : FROM_ELSEWHERE;
     case PTX_ADD:
     case PTX_SUB:
-    case PTX_AND: /* rounds an address down */
+    case PTX_AND: /* an `and` rounds an address down */
     case PTX_OR:
     case PTX_XOR:
     case PTX_MIN:
@@ -432,7 +432,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);
 }
 
-/* Translates a function with memory of its own, which is freed afterwards; the module refers to none of it. */
+/* Translates a function with separate memory, which is freed afterwards; the module has no pointers to this memory. */
 static void translate_function(struct ptx_job *job, struct ptx_module *module,
                                struct ptx_function *fn)
 {
@@ -500,7 +500,7 @@ static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx
     return true;
 }
 
-/* Returns the message of a callee, or a function whose address is taken, that was refused: @fn is refused for the same
+/* Returns the message of a refused function that @fn calls or whose address @fn takes: @fn is refused for the same
  * reason. */
 static const char *refusal_below(const struct ptx_module *module, const struct ptx_function *fn)
 {
@@ -513,8 +513,8 @@ static const char *refusal_below(const struct ptx_module *module, const struct p
     return NULL;
 }
 
-/* Translates a function. If it, or a callee, contains an unsupported construct, its parts are removed from the object
- * and the message is stored, so that other kernels of the file can run. */
+/* Translates a function. If the function, or a callee, contains an unsupported construct, its parts are removed from
+ * the object and the message is stored, so that other kernels of the file can run. */
 static void try_function(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object, before = *object;
@@ -554,7 +554,7 @@ static void try_function(struct ptx_job *job, struct ptx_module *module, struct 
     refusal->message = fn->refusal;
 }
 
-/* Translates all functions. If every kernel is refused, the message of the first becomes the error. */
+/* Translates all functions. If every kernel is refused, the message of the first kernel becomes the error. */
 static void translate_functions(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;

@@ -222,8 +222,8 @@ static struct ptx_affine special(const struct ptx_mi *mi)
 {
     static const struct {
         uint16_t special;
-        uint8_t dim; /* dimension that the register grows with; PTX_LANE_DIMS: the register is uniform. low, high: its
-                      * range */
+        uint8_t dim; /* dimension with which the register's value grows; PTX_LANE_DIMS: the register is uniform. low,
+                      * high: its range */
         uint32_t low, high;
     } known[] = {
         { ISA_SR_TID_X, PTX_LANE_X, 0, 1023 }, { ISA_SR_TID_Y, PTX_LANE_Y, 0, 1023 },
@@ -341,7 +341,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
             continue;
         a = f->at[ptx_ref_vreg(mi->ref[slot])];
         if (a.kind == PTX_LANES_UNKNOWN)
-            return a; /* the source is not known yet */
+            return a; /* the value of the source is not known yet */
         all_uniform = all_uniform && ptx_affine_is_uniform(&a);
         any_varying |= a.kind == PTX_LANES_VARYING;
         assumed |= a.assumed;
@@ -392,7 +392,8 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
             value = result(f, mi);
         have = true;
         own = value;
-        /* The instruction writes a part of the register. Its value is uniform only if the whole register is. */
+        /* The instruction writes a part of the register. The value of the part is uniform only if the whole register
+         * is. */
         if (slot == PTX_S_D && mi->rows[PTX_S_D] != unit->vregs.at[v].rows &&
             own.kind != PTX_LANES_UNKNOWN)
             own = ptx_affine_is_uniform(&own) ? uniform() : varying();

@@ -153,7 +153,7 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
     return false;
 }
 
-/* Returns true for a block that only jumps to the kernel's end, with a line of its own, in code for debuggers. */
+/* Returns true for a block that only jumps to the kernel's end, which has its own line, in code for debuggers. */
 static bool is_return(const struct ptx_unit *unit, uint32_t block)
 {
     const struct ptx_block *b = &unit->blocks.at[block];
@@ -205,8 +205,8 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* An exit side that has an instruction becomes a block that exits. If the edge to it counts for post-dominators,
-     * the side goes to the end instead. */
+    /* An exit side that has an instruction becomes a block that exits. If the edge to the exit side counts for
+     * post-dominators, that side jumps to the kernel's end instead. */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -515,7 +515,7 @@ static void build(struct ptx_unit *unit)
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)
-            (void)make_preheaders(unit); /* The second call finds the existing preheaders. It creates none. */
+            (void)make_preheaders(unit); /* The second call finds the existing preheaders. That call creates none. */
     }
 }
 

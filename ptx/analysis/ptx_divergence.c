@@ -257,7 +257,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
             break;
         loop_exits_diverge(d, l);
     }
-    /* A side that leaves an outer loop later also leaves it in different iterations. */
+    /* Lanes on a side that later leaves an outer loop also leave that loop in different iterations. */
     for (size_t i = 0; i < d->region.count; i++) {
         const struct ptx_block *b = &unit->blocks.at[d->region.at[i]];
 

@@ -19,8 +19,8 @@ struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, siz
     return d;
 }
 
-/* Returns the node with the lowest semidominator on the path from @v up to the first node below @linked, excluding that
- * one. Compresses the path. */
+/* Returns the node with the lowest semidominator on the path from @v up to the first node below @linked, without that
+ * node. Compresses the path. */
 static uint32_t lowest_above(struct ptx_dominators *d, uint32_t v, uint32_t linked)
 {
     uint32_t depth = 0, best;

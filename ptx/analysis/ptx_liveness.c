@@ -74,7 +74,7 @@ void ptx_liveness(struct ptx_unit *unit)
     walk.use_block = PTX_ARRAY(unit->job, uint32_t, walk.use_first[n] + 1);
     walk.def_block = PTX_ARRAY(unit->job, uint32_t, walk.def_first[n] + 1);
     scan(&walk, defined, exposed, true);
-    /* the second call has moved the start of each list to that of the next */
+    /* the second call has moved the start of each list to the start of the next list */
     unit->live_in = ptx_new(unit->job, blocks + 1, sizeof *unit->live_in);
     for (uint32_t v = 0; v < n; v++) {
         uint32_t use = v == 0 ? 0 : walk.use_first[v - 1], def = v == 0 ? 0 : walk.def_first[v - 1];

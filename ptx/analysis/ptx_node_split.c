@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node splitting. A loop with several entries (a switch or a goto leads into it) has no header, and so no place for a
  * bssy. One of its entries is chosen as the header. The blocks that the other entries reach before the header are
- * duplicated: one copy for paths from outside, one for the loop. The step is repeated for the rest of both, without the
- * header, until every loop has one entry. Source: node splitting (Cocke and Miller 1969), applied to parts of a
- * strongly connected component instead of single nodes (Janssen and Corporaal 1997). */
+ * duplicated: one copy for paths from outside, one for the loop. The step is repeated for the blocks of both copies
+ * without the header, until every loop has one entry. Source: node splitting (Cocke and Miller 1969), applied to parts
+ * of a strongly connected component instead of single nodes (Janssen and Corporaal 1997). */
 #include "ptx/ptx_priv.h"
 
 enum {
@@ -183,7 +183,7 @@ static size_t reach_past(struct work *w, struct slice part, uint32_t header)
     return size;
 }
 
-/* Finds temporaries that only one block uses. A duplicate gets temporaries of its own, because registers with one
+/* Finds temporaries that only one block uses. A duplicate gets separate temporaries, because registers with one
  * definition are optimised better. */
 static void find_homes(struct work *w)
 {

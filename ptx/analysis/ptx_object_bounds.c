@@ -12,7 +12,7 @@ enum { MAX_ROUNDS = 24 }; /* cycles of registers converge in two or three rounds
 enum state { UNSEEN, NUMBER, ADDRESS, ANYTHING };
 struct value {
     uint8_t state; /* enum state; never decreases */
-    bool exact;    /* the ADDRESS is @symbol + @at; else it is that plus an unknown number */
+    bool exact;    /* the ADDRESS is @symbol + @at; false: an unknown number is added to that */
     bool at_known;
     uint32_t symbol;
     int64_t at;
@@ -30,8 +30,8 @@ static bool is_bounded(const struct ptx_bounds *b, const struct ptx_symbol *s)
     if (s->kind != PTX_SYM_VARIABLE || s->external || s->texture || s->size_bytes == 0 ||
         s->size_bytes > UINT32_MAX)
         return false;
-    if (s->space == PTX_SP_LOCAL) /* Only a kernel's local addresses are absolute. Those of other functions are relative
-                                   * to the stack pointer. */
+    if (s->space == PTX_SP_LOCAL) /* Only a kernel's local addresses are absolute. Local addresses of other functions
+                                   * are relative to the stack pointer. */
         return b->unit->function->kernel;
     return s->space == PTX_SP_SHARED || s->space == PTX_SP_GLOBAL || s->space == PTX_SP_CONST;
 }
@@ -114,7 +114,7 @@ static struct value difference(const struct ptx_bounds *b, const struct ptx_oper
     return a.state == ADDRESS && c.state == ADDRESS && a.symbol == c.symbol ? number : anything;
 }
 
-/* Result of another operation: a number if all operands are, else unknown. */
+/* Result of another operation: a number if all operands are numbers, otherwise unknown. */
 static struct value other(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     struct value worst = number;
@@ -145,7 +145,7 @@ static struct value meet(struct value a, struct value b)
     return a;
 }
 
-/* Result of a load: a kernel's pointer to shared memory, else a number. */
+/* Result of a load: a pointer to shared memory if the load reads such a parameter of a kernel, otherwise a number. */
 static struct value loaded(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     const struct ptx_operand *o = &in->operand[1];
@@ -358,7 +358,7 @@ void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t ind
             return;
     } else if (s->space != PTX_SP_LOCAL) {
         bound.kind = ISA_BOUND_VARIABLE;
-        bound.which = symbol; /* a symbol until ptx_bounds_finish() replaces it */
+        bound.which = symbol; /* the index of a symbol, until ptx_bounds_finish() replaces it */
     } else if (mi->bound.at != PTX_NONE) {
         bound.kind = ISA_BOUND_SOURCE;
         bound.which = s->offset + mi->bound.at;

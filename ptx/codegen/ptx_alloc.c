@@ -18,8 +18,8 @@ struct range {
 };
 enum { RESERVED_ROWS = 4 };     /* v0 to v3 are reserved in a framed function */
 /* Weights of splitting, tuned to minimise the loads and stores of the benchmark kernels with 32 registers. SPLIT_RISK:
- * how likely a piece of a loop gets no register either. PIECE_WORTH: weight of a piece relative to a value that was not
- * split. */
+ * probability that the piece of a loop gets no register either. PIECE_WORTH: weight of a piece relative to a value that
+ * was not split. */
 #define SPLIT_RISK 0.5f
 #define PIECE_WORTH 0.4f
 struct owned {
@@ -187,8 +187,8 @@ static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
            unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
 }
 
-/* Returns true if the instruction at @position copies one range to the other. From there on both ranges may overlap:
- * they have the same value until one of them is written, which starts a new segment. */
+/* Returns true if the instruction at @position copies one range to the other. From that position on, the two ranges may
+ * overlap: they have the same value until one of them is written, and a write starts a new segment. */
 static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t b)
 {
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];

@@ -79,7 +79,7 @@ static void move_saved(struct frame *f, bool store, const struct ptx_mi *like)
         unsigned rows = f->piece_rows[i];
 
         move_local(f, store, in_row(f, f->piece_row[i], rows), rows, at, like);
-        at += 16; /* each piece has 16 bytes of its own, so all stay aligned */
+        at += 16; /* each piece has 16 bytes, so that all pieces are aligned */
     }
 }
 

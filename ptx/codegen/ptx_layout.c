@@ -154,7 +154,7 @@ static void lay_block(struct layout *lay, uint32_t old)
     bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
                   drop_mark(lay, lay->lines.at[line].first);
 
-    /* The jump's instructions get the line of the preceding statement if that statement falls through to here,
+    /* The jump's instructions get the line of the preceding statement if that statement falls through to the jump,
      * because processors have no instruction for such a jump. A breakpoint on a `while` is then at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;

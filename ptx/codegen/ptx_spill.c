@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spilling of values that got no register. Each value gets a spill slot in local memory (a predicate gets a vector
- * register), which every definition writes. Uses read a piece of the value, which has a register of its own:
+ * register), which every definition writes. Uses read a piece of the value, which has its own register:
  *
  *   - A loop that uses the value has one piece, loaded before the loop.
  *   - Elsewhere, uses that follow each other closely in straight-line code, without a call between them,
  *     share a piece from the first load or write on.
  *
  * A piece that gets no register either is split again. The piece of a loop is split into pieces of inner loops and of
- * straight-line code. These are split into one piece for each instruction, which are never spilled. A value that is a
- * literal or a parameter is rematerialised instead of stored and loaded.
+ * straight-line code. A piece of straight-line code is split into one piece for each instruction, and these pieces are
+ * never spilled. A value that is a literal or a parameter is rematerialised instead of stored and loaded.
  */
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 6,    /* loops nested deeper have no pieces of their own */
+    DEEPEST = 6,    /* loops nested more deeply have no separate pieces */
     LINE = 0xff,    /* level of a piece of straight-line code */
     NEAR = 40       /* maximum instructions between two uses of one piece */
 };
@@ -150,7 +150,8 @@ static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uin
 }
 
 /* Returns true for loads and stores that an earlier round inserted for a piece that is split again: they are removed,
- * because its parts have their own. A store's note for debuggers moves to the store just inserted. */
+ * because the new pieces have their own loads and stores. A store's note for debuggers moves to the store just
+ * inserted. */
 static bool is_own_transfer(struct split *sp, const struct ptx_mi *mi)
 {
     enum ptx_slot slot = mi->in.op == ISA_LD_LOCAL   ? PTX_S_D
@@ -275,7 +276,7 @@ static void plan_loops(struct split *sp)
 
             if (!sp->spilled[v] || lives[v] == l + 1 || (t = piece_of_loop(sp, v, l)) == PTX_NONE)
                 continue;
-            lives[v] = l + 1; /* marked, because it may be coalesced with many others */
+            lives[v] = l + 1; /* marked, because the vreg may be coalesced with many other vregs */
             *PTX_PUSH(unit->job, sp->loads) = (struct load){ v, t, sp->first_load[from] };
             sp->first_load[from] = (uint32_t)sp->loads.count;
         }

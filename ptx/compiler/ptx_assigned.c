@@ -22,7 +22,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
 }
 
-/* Returns a character of the source, or ';' outside of it. */
+/* Returns a character of the source, or ';' for an index outside the source. */
 static char at(const struct ptx_assigned *source, size_t i)
 {
     return i < source->size ? source->text[i] : ';';
@@ -48,7 +48,7 @@ static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, c
     return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
 }
 
-/* Returns true if the operator at @i is binary for certain: a name, a number or an index precedes it. */
+/* Returns true if the operator at @i is certainly binary: a name, a number or an index precedes it. */
 static bool has_left_side(const struct ptx_assigned *source, size_t i)
 {
     const size_t before = before_blanks(source, i);
@@ -62,7 +62,7 @@ static bool has_left_side(const struct ptx_assigned *source, size_t i)
            !is_text(source, word, before + 1, "else") && !is_text(source, word, before + 1, "do");
 }
 
-/* Returns true if a declaration says that the variable named at @i is a pointer: `*` and qualifiers precede the name. */
+/* Returns true if the variable whose name is at @i is declared as a pointer: `*` and qualifiers precede the name. */
 static bool declares_pointer(const struct ptx_assigned *source, size_t i)
 {
     static const char *const qualifiers[] = {"const", "volatile", "restrict", "__restrict", "__restrict__"};
@@ -111,7 +111,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     a = at(source, before);
     aa = before != 0 ? at(source, before - 1) : ';';
     if (source->is_pointer && (at(source, to) == '[' || (at(source, to) == '-' && at(source, to + 1) == '>')))
-        return false; /* "&NAME[...]" is the address of what it points to */
+        return false; /* "&NAME[...]" is the address of an object to which NAME points */
     return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&' && !has_left_side(source, before)) || (a == '/' && aa == '*');
 }
 
@@ -290,7 +290,8 @@ static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_
 }
 
 /* Returns the block that is the scope of a declaration at @i, or NULL if it is not found. For a parameter, or a
- * declaration in the head of a loop, this is the block after the closing parenthesis, else the block around @i. */
+ * declaration in the head of a loop, this is the block after the closing parenthesis, otherwise it is the block around
+ * @i. */
 static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
 {
     unsigned round = 0;
@@ -350,7 +351,7 @@ static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
             return false;
         from = word_of_bracket(source, before_blanks(source, block->at), &to);
         if (block->parent == SIZE_MAX)
-            return true; /* reached the body of the function */
+            return true; /* the block is the body of the function */
         if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
             return false;
         i = from;
@@ -369,8 +370,8 @@ static bool is_in_switch(const struct ptx_assigned *source, size_t i)
     return is_text(source, from, to, "switch");
 }
 
-/* Returns true if the statement that the name at @i begins, or declares, executes whenever its block does: no `if`,
- * `case` or loop precedes it in the statement. */
+/* Returns true if the statement that begins with the name at @i, or that declares the name, executes whenever its block
+ * does: no `if`, `case` or loop precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     size_t before;
@@ -427,7 +428,7 @@ static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *
     return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
-/* Whether a statement from @from to @to may leave out those after it. */
+/* Returns true if a statement in [@from, @to) may skip the statements after it. */
 static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
 {
     static const char *const jumps[] = {"continue", "break", "return", "goto"};
@@ -481,7 +482,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     struct lw_buffer lines;
 
     text.has_references = false; /* an assignment through a reference is in the function that has the reference, so the
-                                  * line that passes it does not count */
+                                  * line that passes the reference does not count as an assignment */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;

@@ -49,8 +49,8 @@ static bool cached_name(const struct ptx_job *job, const char *text, char *out)
     return ok;
 }
 
-/** Returns true if the file exists and begins like bitcode: after a full disk or a crash it may contain something
- *  else. */
+/** Returns true if the file exists and begins like bitcode: after a full disk or a crash, the file may contain other
+ *  bytes. */
 static bool is_bitcode(const char *path)
 {
     static const char magic[4] = {'B', 'C', (char)0xc0, (char)0xde};
@@ -78,8 +78,8 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-/** Compiles @text to bitcode, unless the cache has it, and writes the bitcode's path to @out. @is_c: it is C, else
- *  OpenCL C. */
+/** Compiles @text to bitcode, unless the cache has it, and writes the bitcode's path to @out. @is_c: the text is C;
+ *  false: OpenCL C. */
 static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *text, char *out,
                                     struct lw_error *err)
 {
@@ -110,8 +110,8 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     if (status != LW_OK)
         return status;
     memcpy(out, bitcode, sizeof bitcode);
-    /* A failure to write the cache is ignored, because it only costs time. lw_file_write() writes the whole file or
-     * none. */
+    /* A failure to write the cache is ignored, because its only effect is that the next compilation takes longer.
+     * lw_file_write() writes the whole file or none. */
     if (keep && lw_file_write(cached, data, size, NULL) == LW_OK)
         memcpy(out, cached, sizeof cached);
     free(data);
@@ -129,12 +129,13 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 
 enum { DIALECT_OPTIONS = 40 };
 
-/** Writes the compiler and the options for the dialect, then the user's, which may override them. Returns their number, at
- *  most DIALECT_OPTIONS more than @flag_count. */
+/** Writes the compiler and the options for the dialect, then the user's options, which may override them. Returns their
+ *  number, at most DIALECT_OPTIONS more than @flag_count. */
 static size_t put_dialect(const struct ptx_job *job, const char *const *flags, size_t flag_count, const char **argv)
 {
     /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So a macro
-     * adds an annotation to the attribute, and ptx_debug_tree.c reads it. Its arguments are macro-expanded first. */
+     * adds an annotation to the attribute, and ptx_debug_tree.c reads it. The arguments of the attribute are
+     * macro-expanded first. */
     static const char block[] =
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";

@@ -14,9 +14,9 @@ struct ptx_job {
     char overrides[PTX_PATH_BYTES + 16]; /* bitcode of our overrides, linked before libclc */
     char scratch_library[PTX_PATH_BYTES + 16]; /* bitcode of the local memory that the overrides use */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
-    bool linked;                         /* the source is one of several modules */
+    bool linked;                         /* the source is one of several modules that are linked */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
-    bool has_other;                      /* if the compiler crashes, another one is tried */
+    bool has_other;                      /* if the compiler crashes, another compiler is tried */
     bool crashed;                        /* the last run of the compiler crashed */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
@@ -31,12 +31,12 @@ bool ptx_values_wanted(const char *const *flags, size_t count);
 /** Moves the dump from clang's @output to *@dump (heap; the caller frees it; NULL: no dump). Returns the size of the
  *  remaining output. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** Brace in a source. For an opening brace: @end of its block, SIZE_MAX: none; @parent: index of the enclosing one, or
- *  SIZE_MAX. */
+/** Brace in a source. For an opening brace: @end of its block, SIZE_MAX: none; @parent: index of the enclosing
+ *  brace, or SIZE_MAX. */
 struct ptx_brace {
     size_t at, end, parent;
 };
-/** Text of a source in which ptx_assigned.c finds assignments. It owns its arrays. */
+/** Text of a source in which ptx_assigned.c finds assignments. The structure owns its arrays. */
 struct ptx_assigned {
     char *text;
     size_t size, scanned;
@@ -44,7 +44,8 @@ struct ptx_assigned {
     bool passes_variables;
     bool has_references;   /* the source is C++: functions may assign through references */
     bool jumps;            /* the source may contain a goto */
-    bool is_pointer;       /* the variable in question is a pointer, so an assignment to NAME[...] is none to it */
+    bool is_pointer;       /* the variable in question is a pointer, so an assignment to NAME[...] does not assign to
+                            * the variable */
     size_t *lines, line_count; /* indices at which lines end */
     struct ptx_brace *braces;
     struct ptx_source_loop {
@@ -53,7 +54,7 @@ struct ptx_assigned {
     } *loops;
     size_t brace_count, loop_count;
 };
-/** Reads a source. If it cannot be read, every variable counts as assigned. */
+/** Reads a source. If the source cannot be read, every variable counts as assigned. */
 void ptx_assigned_read(struct ptx_assigned *source, const char *path);
 void ptx_assigned_forget(struct ptx_assigned *source);
 /** Returns true if the name occurs in the source and nothing may assign to a variable of that name. */
@@ -62,8 +63,8 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
  *  its function assigns to it once, else 0; the lines that may assign to it, ascending. Returns false if the source
  *  cannot be read. */
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Replaces the comments of debug values in heap text *@ptx by those that the parser reads, and removes clang's other
- *  comments. @path: the source, which shows the variables that are never assigned. */
+/** Replaces the comments of debug values in heap text *@ptx by comments that the parser reads, and removes clang's
+ *  other comments. @path: the source, which shows the variables that are never assigned. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
 
 
@@ -87,11 +88,12 @@ bool ptx_cache_folder(char *out);
  *  caches the bitcode. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
-/** Finds nvcc: LANEWISE_NVCC, else the one on PATH, else the one in CUDA's default folder. @wanted is "nvcc" or a
- *  program; @out has PTX_PATH_BYTES. */
+/** Finds nvcc: LANEWISE_NVCC, otherwise the nvcc on PATH, otherwise the nvcc in CUDA's default folder. @wanted is
+ *  "nvcc" or a program; @out has PTX_PATH_BYTES. */
 bool ptx_find_nvcc(const char *wanted, char *out);
-/** Selects the folder of our headers for CUDA C++, job->headers: in the cache, so that their names in debug information stay
- *  valid; else in the private folder. The folder in the cache is created by a rename, so it is always complete. */
+/** Selects the folder of our headers for CUDA C++, job->headers: in the cache, so that their names in debug information
+ *  stay valid; otherwise in the private folder. The folder in the cache is created by a rename, so it is always
+ *  complete. */
 enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 /** Compiles the device side of a CUDA C++ file with clang. The job has its compiler, libclc, overrides and private
  *  folder. */

@@ -77,7 +77,7 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
     files->flags = calloc(flag_count + 3, sizeof *files->flags);
     if (files->flags == NULL)
         return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the options", source->name);
-    if (header_count != 0) { /* they are found before those of the user's folders */
+    if (header_count != 0) { /* these headers are found before headers in the user's folders */
         snprintf(files->headers, sizeof files->headers, "%s/headers", files->folder);
         if (mkdir(files->headers, 0700) != 0)
             return LW_FAIL(err, LW_EINPUT, "%s: %s", files->headers, strerror(errno));

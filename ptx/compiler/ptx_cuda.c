@@ -64,7 +64,7 @@ static const struct header headers[] = {
 #undef FORWARD
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
-/* Refused headers that nvcc has itself, so that kernels which use them may compile with nvcc. */
+/* Refused headers that nvcc itself has. Kernels that use these headers may compile with nvcc. */
 #define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; it may work with --compiler nvcc")
     NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
     NVCC_MAY("curand.h", "cuRAND is not supported"),
@@ -112,7 +112,7 @@ static bool write_headers(const char *folder, struct lw_error *err)
     return true;
 }
 
-/** Returns true if every header exists with its size: the user may have deleted files in the cache. */
+/** Returns true if every header exists with its size: the user may have deleted files of the cache. */
 static bool headers_whole(const char *folder)
 {
     char path[PTX_PATH_BYTES + 80];
@@ -146,11 +146,11 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
             bool done = write_headers(fresh, NULL) && chmod(fresh, 0755) == 0;
 
             if (done && rename(fresh, job->headers) != 0 && !headers_whole(job->headers)) {
-                /* a damaged folder is in its place */
+                /* a damaged folder has the name of the new one */
                 ptx_remove_scratch(job->headers);
                 done = rename(fresh, job->headers) == 0;
             }
-            ptx_remove_scratch(fresh); /* nothing to remove if it was renamed */
+            ptx_remove_scratch(fresh); /* removes nothing if the folder was renamed */
             if (done && headers_whole(job->headers))
                 return LW_OK;
         }
@@ -187,8 +187,8 @@ static void blank_placeholders(char *ptx)
 enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
                                  size_t *size, struct lw_error *err)
 {
-    /* The user's options follow these and may override them. An installed SDK is ignored, so that results are the same
-     * on every host. */
+    /* The user's options follow these options and may override them. An installed SDK is ignored, so that results are
+     * the same on every host. */
     static const char *const before[] = {
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
@@ -216,7 +216,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
-    /* Before an -include of the user, which may use __device__. */
+    /* The header comes before an -include of the user, whose file may use __device__. */
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
@@ -276,8 +276,8 @@ bool ptx_find_nvcc(const char *wanted, char *out)
     return ptx_find_program("nvcc", out) || ptx_find_program("/usr/local/cuda/bin/nvcc", out);
 }
 
-/** Removes @folder from the file names in @ptx: it no longer exists when the PTX is used, and its name differs each
- *  time. Returns the new size. */
+/** Removes @folder from the file names in @ptx: the folder no longer exists when the PTX is used, and its name differs
+ *  each time. Returns the new size. */
 static size_t forget_folder(char *ptx, size_t size, const char *folder)
 {
     const size_t length = strlen(folder);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Returns what follows "!NUMBER = !{" of the node that @name refers to in the line at @line; NULL: there is none. */
+/** Returns the text after "!NUMBER = !{" of the node to which @name refers in the line at @line; NULL: there is none. */
 static const char *node_of(const char *ir, const char *line, const char *name)
 {
     const size_t size = strcspn(line, "\n");
@@ -58,7 +58,7 @@ static void put_sizes(const char *node, const char *name, const char *gap, struc
         lw_printf(out, "%s%s(%u,%u,%u)", gap, name, size[0], size[1], size[2]);
 }
 
-/** Writes vec_type_hint(TYPE) of a node such as "<4 x i32> undef, i32 1": the last number says if it has a sign. */
+/** Writes vec_type_hint(TYPE) of a node such as "<4 x i32> undef, i32 1": the last number is 1 if the type is signed. */
 static void put_hint(const char *node, const char *gap, struct lw_sink *out)
 {
     static const struct {

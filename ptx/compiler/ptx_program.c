@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of CUDA's runtime, host code and kernels, with clang and no SDK or with nvcc. Of a .cu file the device side is
- * compiled to PTX, which the compilation of the host side then puts into the object, in a fat binary. */
+/* Programs of CUDA's runtime, host code and kernels, with clang and no SDK or with nvcc. The device side of a .cu file
+ * is compiled to PTX. The compilation of the host side then puts this PTX into the object, in a fat binary. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -12,7 +12,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-/** Arguments of a compiler, as far as they fit. */
+/** Arguments of a compiler; arguments that do not fit are dropped. */
 struct words {
     const char **word;
     size_t count, room;
@@ -37,7 +37,7 @@ static bool make_words(struct words *w, const struct ptx_program *p)
     return w->word != NULL;
 }
 
-/** Options for optimisation and debug information count as given if one of these begins with @prefix. */
+/** Options for optimisation and debug information are present if one of these begins with @prefix. */
 static bool has_prefix(const struct ptx_program *p, const char *prefix)
 {
     for (size_t i = 0; i < p->flag_count; i++)
@@ -68,7 +68,7 @@ static char *make_container(const struct ptx_program *p, const char *path, const
     lw_put64(entry + 8, payload);
     lw_put32(entry + 20, OPTIONS);
     lw_put32(entry + 28, 75);
-    lw_put32(entry + 32, ENTRY); /* the name of the source */
+    lw_put32(entry + 32, ENTRY); /* offset of the source's name */
     lw_put32(entry + 36, (uint32_t)name_size);
     lw_put64(entry + 40, 0x11 | (p->linked ? PTX_FATBIN_LINKED : 0));
     lw_put64(entry + 56, ptx_size + 1);
@@ -254,7 +254,7 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
     return status;
 }
 
-/** Has nvcc do it: with the shared runtime, and PTX unless the options select the code. */
+/** Compiles and links by nvcc: with the shared runtime, and with PTX unless the user's options select the kind of code. */
 static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16];

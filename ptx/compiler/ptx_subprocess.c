@@ -108,7 +108,8 @@ bool ptx_find_clang_after(const char *compiler, char *out)
     char path[PTX_PATH_BYTES];
     bool after = false, found = false;
 
-    for (size_t i = 0; i < LW_COUNT_OF(clang_names) - 1 && !found; i++) { /* "clang" is one of the others */
+    /* the last name, "clang", is left out, because that program is one of the other versions */
+    for (size_t i = 0; i < LW_COUNT_OF(clang_names) - 1 && !found; i++) {
         if (!ptx_find_program(clang_names[i], path))
             continue;
         found = after;
@@ -247,8 +248,8 @@ static const unsigned char words_object[] = {
 #include "ptx/compiler/clang_words.inc"
 };
 
-/** Returns true if the program can load the object. A script cannot, and a program for another processor would print an
- *  error. */
+/** Returns true if the program can load the object. A script cannot load it, and a program for another processor would
+ *  print an error. */
 static bool loads_words_object(const char *program)
 {
     enum { CLASS_END = 5, MACHINE = 18, MACHINE_END = 20 };
@@ -403,7 +404,7 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
  * @dumps   the program is clang and dumps debug values
  * @status  as returned by waitpid
  * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if
- *         a signal is pending that ends this program; @scratch was removed then, and the signal is
+ *         a signal is pending that ends this program; in that case @scratch has been removed, and the signal is
  *         delivered when this function returns.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch, bool dumps,
@@ -503,8 +504,8 @@ static void put_words(const struct lw_buffer *output, struct lw_sink *words)
         lw_put(words, "\n");
 }
 
-/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further ones.
- *  Returns how many there were. */
+/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further such
+ *  lines. Returns how many there were. */
 static unsigned first_errors(const char *text, char *out, size_t room)
 {
     unsigned count = 0, shown = 0;

@@ -2,22 +2,23 @@
 /*
  * Values of source variables in optimised code, from clang. LLVM writes no location lists for NVPTX, but with two
  * more options clang dumps its machine code with every debug value after the last pass, and the PTX has a comment
- * at each of these places. The n-th comment of a function corresponds to its n-th debug value. PTX numbers the
- * virtual registers of a class in the order of their numbers in the dump, without those that no instruction uses: the
+ * at each of these places. The n-th comment of a function corresponds to its n-th debug value. PTX numbers the virtual
+ * registers of a class in the order of their numbers in the dump, and omits registers that no instruction uses: the
  * k-th used register of the dump is the k-th register in the PTX.
  *
  * Each comment is replaced by one with the value in PTX registers, which ptx_debug_notes.c reads:
  *
  *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
  *
- * NAME and LINE are those of the declaration. CALLS are the inlined calls around it as LINE:COLUMN, innermost first and
- * separated by `,`, or `-`. EXPRESSION is as LLVM prints it. OPERAND is a register, a number, a float as in PTX,
- * `frame` (the function's local memory), `none`, or `launch`. `launch`: the value is unknown, but the source assigns to no
- * variable of this name, so a kernel's parameter has the value of the launch. A debug value that cannot be parsed gets no
- * comment, so that no wrong value is shown; a function in which the numbers of registers differ gets no values.
+ * NAME and LINE are the name and line in the variable's declaration. CALLS are the inlined calls that contain the
+ * declaration, as LINE:COLUMN, innermost first and separated by `,`, or `-`. EXPRESSION is as LLVM prints it. OPERAND
+ * is a register, a number, a float as in PTX, `frame` (the function's local memory), `none`, or `launch`. `launch`: the
+ * value is unknown, but the source assigns to no variable of this name, so a kernel's parameter has the value of the
+ * launch. A debug value that cannot be parsed gets no comment, so that no wrong value is shown; a function in which the
+ * numbers of registers differ gets no values.
  *
- * The first comment of a variable is preceded by one that describes its source, with which ptx_debug_notedoubt.c detects
- * wrong values of clang:
+ * The first comment of a variable is preceded by a comment that describes the variable in the source, with which
+ * ptx_debug_notedoubt.c detects wrong values of clang:
  *
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,-LOOP:END:JUMPS...
  *
@@ -44,7 +45,7 @@ static const struct reg_class {
 };
 enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
 
-/** Numbers of the registers found; after rank() ascending and without duplicates. */
+/** Numbers of the registers found; after rank() they are ascending and without duplicates. */
 struct numbers {
     uint32_t *at;
     size_t count, capacity;

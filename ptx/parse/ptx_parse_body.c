@@ -127,7 +127,7 @@ static void parse_targets(struct ptx_parser *parser)
     } while (ptx_lex_accept(lex, ','));
 }
 
-/* Finds a label that was declared before in this scope or an enclosing one. */
+/* Finds a label that was declared earlier in this scope or in an enclosing scope. */
 static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_name name)
 {
     for (const struct ptx_scope *s = parser->scope; s != NULL; s = s->parent) {
@@ -315,7 +315,7 @@ static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
     return true;
 }
 
-/* %reserved_smem_offset_begin etc.: shared memory that a GPU reserves at the start for the runtime. Here it is a
+/* %reserved_smem_offset_begin etc.: shared memory that a GPU reserves at the start for the runtime. In Lanewise it is a
  * variable of the blocks that refer to it; CUDA's cooperative groups store the barriers of their large tiles in it. */
 enum { RESERVED_BYTES = 1024 };
 
@@ -406,7 +406,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 
-/* Parses v (all registers of a vector) or v.x (one of them). */
+/* Parses v (all registers of a vector) or v.x (one register). */
 static void parse_vector_name(struct ptx_parser *parser, struct ptx_operand *out, uint32_t first)
 {
     static const char letters[] = "xyzwrgba";
@@ -848,8 +848,9 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
     }
 }
 
-/* Skips the rest of a body with an unsupported construct. Statements of the body may depend on that construct, so
- * only the parts that other functions need are parsed: files, and labels, to which debug information refers. */
+/* Skips the rest of a body with an unsupported construct. Other statements of the body may depend on the unsupported
+ * construct, so only the parts that other functions need are parsed: files, and labels, to which debug information
+ * refers. */
 static void pass_body(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;

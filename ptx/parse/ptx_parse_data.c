@@ -80,7 +80,7 @@ static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name nam
     return target;
 }
 
-/* Parses mask(address), one byte of an address. Its eight bytes in order make up the address. */
+/* Parses mask(address), one byte of an address. The eight bytes of an address, in order, make up the address. */
 static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t offset,
                          enum ptx_type type, uint64_t mask)
 {
@@ -328,7 +328,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     old = &parser->module->symbols.at[*known >> 2];
     if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
         ptx_declared_twice(parser, old, symbol->name);
-    if (old->external || symbol->external) { /* At least one of the two is only a declaration. */
+    if (old->external || symbol->external) { /* At least one of the two symbols is only declared. */
         if (!symbol->external) {
             *old = *symbol;
             ptx_share_name(parser, parser->scope, name, *known >> 2);
@@ -348,7 +348,8 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     return index;
 }
 
-/* Parses .managed or .unified(id, id), which request memory shared with the host; all our memory is. */
+/* Parses .managed or .unified(id, id), which request memory shared with the host; all memory of Lanewise is shared with
+ * the host. */
 static void parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -372,8 +373,8 @@ static void parse_attribute(struct ptx_parser *parser)
 }
 
 /* Pads a table of libclc to 160 bytes. libclc reduces arguments of double sin, cos and tan above 2^30 with the bits of
- * a table of 158 bytes. It loads the last bytes sixteen at a time, and shifts the two bytes past the end out; our
- * accesses are checked to the byte. */
+ * a table of 158 bytes. libclc loads the last sixteen bytes together and shifts out the two bytes past the end of the
+ * table; but Lanewise checks the exact bytes of each access. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {
     enum { TABLE_BYTES = 158, READ_BYTES = 160 };
@@ -453,7 +454,8 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             if (ptx_name_is(word, "ptr")) {
                 proto.pointer = true;
             } else if (ptx_name_is(word, "align")) {
-                (void)ptx_lex_integer(lex, "a number after .align"); /* alignment of the object that it points to */
+                (void)ptx_lex_integer(lex, "a number after .align"); /* alignment of the object to which the pointer
+                                                                      * points */
             } else if (ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
                        ptx_name_is(word, "shared") || ptx_name_is(word, "local")) {
                 proto.pointer_space = ptx_name_is(word, "global")   ? PTX_SP_GLOBAL
@@ -517,7 +519,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-        /* The last parameter of a variadic function, which only declarations may have. */
+        /* The last parameter of a variadic function; only declarations may be variadic. */
         if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
             (!open || parser->function == NULL || parser->function->kernel || parser->in_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",

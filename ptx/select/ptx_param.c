@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables in the .param space of a function: its parameters and results, and those of its calls. A scalar that is
- * only loaded and stored whole is in a virtual register; all others are local variables. Variables of calls share
- * offsets if the text shows that one is dead before the next is used: first and last use are in one straight-line
- * stretch, as compilers write them. By the ABI (docs/reference/abi.md) scalars are passed in v4 to v31 and then on the
- * stack; for an aggregate the address of the caller's copy is passed. */
+/* Variables in the .param space of a function: its parameters and results, and the parameters and results of its calls.
+ * A scalar that is only loaded and stored whole is in a virtual register; all others are local variables. Variables of
+ * calls share offsets if the text shows that one is dead before the next is used. That is the case if the first and the
+ * last use are in one straight-line stretch, as in text written by compilers. By the ABI (docs/reference/abi.md)
+ * scalars are passed in v4 to v31 and then on the stack; for an aggregate the address of the caller's copy is passed. */
 #include "ptx/select/ptx_select_priv.h"
 
 bool ptx_param_is_scalar(const struct ptx_symbol *s)
@@ -21,7 +21,7 @@ struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigne
         places->next += rows;
         return p;
     }
-    places->next = PTX_LAST_ARGUMENT + 1; /* after a parameter on the stack, no later one is passed in registers */
+    places->next = PTX_LAST_ARGUMENT + 1; /* after a parameter on the stack, no later parameter is passed in registers */
     places->bytes = (places->bytes + 4 * rows - 1) & ~(4 * rows - 1);
     p.on_stack = true;
     p.offset = places->bytes;
@@ -170,8 +170,8 @@ static bool in_one_run(const struct ptx_symbol *s)
     return s->first_run == s->last_run;
 }
 
-/* Assigns a location to a .param variable. A variable that is used in several straight-line stretches gets an offset
- * of its own, below the shared offsets. */
+/* Assigns a location to a .param variable. A variable that is used in several straight-line stretches gets a separate
+ * offset, below the shared offsets. */
 static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)

@@ -13,7 +13,7 @@ struct reading {
 
 static void take(struct reading *rd, unsigned size, unsigned elements)
 {
-    unsigned room = elements == 3 ? 4 : elements; /* a vector of three is stored like one of four */
+    unsigned room = elements == 3 ? 4 : elements; /* a vector of three is stored like a vector of four */
     uint64_t bytes = (uint64_t)size * elements;
 
     rd->to = (rd->to + size * room - 1) / (size * room) * (size * room);
@@ -137,7 +137,8 @@ static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct pt
     return NULL;
 }
 
-/* Upper bound of the size: a gap is smaller than the argument after it, and a vector of three grows by a third. */
+/* Upper bound of the size: a gap is smaller than the argument that follows the gap, and a vector of three grows by a
+ * third. */
 uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args)
 {
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;

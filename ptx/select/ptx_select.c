@@ -289,7 +289,7 @@ static unsigned table_size(const struct ptx_insn *in)
     return in->operand_count == 2 && in->operand[1].kind == PTX_O_LIST ? in->operand[1].count : 0;
 }
 
-/* Numbers the blocks. Blocks that a call or a branch table needs follow the one that contains it. */
+/* Numbers the blocks. Blocks that a call or a branch table needs follow the block that contains the call or table. */
 static void number_blocks(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -368,7 +368,7 @@ static uint32_t table_target(const struct table *t, unsigned i)
     return t->sel->block_at[t->sel->fn->labels.at[t->in->operand[1].element[i].reg]];
 }
 
-/* Returns the block for indices from @low to @high - 1: their target if it is the same for all. */
+/* Returns the block for indices from @low to @high - 1: if all these indices have the same target, it is that target. */
 static uint32_t search_table(struct table *t, unsigned low, unsigned high, uint32_t block)
 {
     struct ptx_sel *sel = t->sel;
@@ -507,8 +507,8 @@ static struct full_lines find_full_lines(const struct ptx_sel *sel)
     return lines;
 }
 
-/* Emits a nop for a jump that is a line of its own (goto, break, continue, return) in code for debuggers, because a
- * breakpoint on the line needs an instruction. As compilers for host processors do, it emits none if the jump only
+/* Emits a nop for a jump that is alone on its line (goto, break, continue, return) in code for debuggers, because a
+ * breakpoint on the line needs an instruction. Like compilers for host processors, it emits no nop if the jump only
  * falls through after other instructions of its block, as at the closing brace of a loop. */
 static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, const uint8_t *target,
                       size_t index)

@@ -15,7 +15,7 @@ enum shape {
     SH_SHIFT, /* d, a, x; x has 32 bits */
     SH_WIDE2, /* d has 64 bits, a and x have 32 */
     SH_WIDE3, /* d and c have 64 bits, a and x have 32 */
-    SH_COUNT  /* d has 32 bits; the type determines those of x */
+    SH_COUNT  /* d has 32 bits; the type determines the registers of x */
 };
 enum {
     AF_EXT = 1,  /* sources narrower than 32 bits are extended first */
@@ -133,7 +133,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
     if (format == ISA_FMT_HLF) {
-        (void)ptx_take(&sel->in, PTX_W_RN); /* .rn is the only rounding of half-precision operations, so it is accepted
+        (void)ptx_take(&sel->in, PTX_W_RN); /* .rn is the only rounding of half-precision operations, so it is removed
                                              * without effect. */
         if (ptx_take(&sel->in, PTX_W_RELU))
             isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
@@ -147,7 +147,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
         }
     }
     if (format == ISA_FMT_FLT || format == ISA_FMT_FUN) {
-        /* our division, root and reciprocal are exact, which these modifiers permit */
+        /* our division, root and reciprocal round exactly, which these approximate modifiers permit */
         (void)ptx_take(&sel->in, PTX_W_APPROX);
         (void)ptx_take(&sel->in, PTX_W_FULL);
     }

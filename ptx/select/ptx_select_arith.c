@@ -11,8 +11,8 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 /* ---- carry chains -------------------------------------------------------------- */
 
 /* Returns the condition code, a predicate of the function that is always a carry: a subtraction is a + ~b + carry, so 1
- * means "no borrow". nvcc reads it in this way (sub.cc before addc), as the hardware does; by PTX's text, sub.cc writes
- * a borrow. See docs/reference/ptx-support.md. */
+ * means "no borrow". nvcc assumes this meaning (sub.cc before addc), and so does the hardware; according to the text of
+ * PTX's manual, sub.cc writes a borrow. See docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {
@@ -311,7 +311,8 @@ void ptx_rule_minmax(struct ptx_sel *sel)
 
 /* ---- bits ------------------------------------------------------------------------- */
 
-/* Selects bmsk and szext: our rows clamp, so for .wrap the low five bits are extracted first. */
+/* Selects bmsk and szext: our rows clamp their operands, so for .wrap the low five bits of the operands are extracted
+ * first. */
 void ptx_rule_mask(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -383,7 +384,7 @@ void ptx_rule_testp(struct ptx_sel *sel)
 {
     static const struct {
         uint8_t word, comparison;
-        bool least; /* compares with the least normal number, else with infinity */
+        bool least; /* true: compares with the least normal number; false: with infinity */
     } tests[] = {
         { PTX_W_FINITE, ISA_CMP_LT, false },     { PTX_W_INFINITE, ISA_CMP_EQ, false },
         { PTX_W_NUMBER, ISA_CMP_LE, false },     { PTX_W_NOTANUMBER, ISA_CMP_GT, false },
@@ -446,8 +447,8 @@ void ptx_rule_testp(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = q;
 }
 
-/* Applies .satfinite: clamps to the largest finite half; NaN stays NaN. The result is a float that the following
- * conversion does not round. */
+/* Applies .satfinite: clamps to the largest finite half; NaN stays NaN. The result of the rounding is a float that the
+ * following conversion does not round. */
 static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
 {
     uint32_t most = bf ? 0x7f7f0000 : 0x477fe000;

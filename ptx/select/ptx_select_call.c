@@ -30,8 +30,9 @@ static enum callee callee_of(const struct ptx_call_parts *call)
                                                : CALL_FUNCTION;
 }
 
-/** Returns true if OpenCL's printf is called with a variable number of arguments: clang before 19 passes them one by
- *  one; clang 16 passes those after the format as one aggregate by value, declared without a size. */
+/** Returns true if OpenCL's printf is called with a variable number of arguments: clang before version 19 passes the
+ *  arguments one by one, except clang 16, which passes the arguments after the format as one aggregate by value,
+ *  declared without a size. */
 static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     const struct ptx_function *function = call->function;
@@ -216,7 +217,7 @@ void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref 
 /* ---- arguments without gaps ------------------------------------------------------------------------- */
 
 /** Returns true if the arguments are stored without gaps, as by clang 16 for OpenCL, with vectors element by element.
- *  The format then determines where each belongs (ptx_printf_args.c). */
+ *  The format then determines the location of each argument (ptx_printf_args.c). */
 static bool is_packed(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return is_variadic(module, call) && call->function->params.count > 1 && call->arg_count == 2;
@@ -318,7 +319,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
                 (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
-        /* A literal or a register is counted as two words, which is an upper bound. */
+        /* A literal or a register counts as two words, which is an upper bound. */
         out = places.bytes > out ? places.bytes : out;
     }
     out = (out + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);

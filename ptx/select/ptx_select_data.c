@@ -51,7 +51,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
     per_row = from->count / rows;
     if (per_row == 0)
         ptx_sel_fail(sel, LW_EINPUT, "a vector must have at least two elements");
-    /* a source may be a part of the destination: reads all before it writes */
+    /* a source may be a part of the destination, so all sources are read before the first write */
     ptx_ref whole = rows > 1 ? ptx_sel_temp(sel, rows) : d;
 
     for (unsigned r = 0; r < rows; r++) {
@@ -60,7 +60,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
 
         for (unsigned k = 1; k < per_row; k++) {
             ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
-            /* keeps the bytes of v below k * each, then appends those of the next part */
+            /* keeps the bytes of v below k * each, then appends the bytes of the next part */
             uint32_t pick = each == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
 
             ptx_sel_imm(sel, selector, 1, pick);
@@ -89,8 +89,8 @@ static void mov_pred(struct ptx_sel *sel)
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
 }
 
-/* Selects mov.v2 and mov.v4: reads all elements before it writes one. The fourth element of a special register of three
- * is zero. */
+/* Selects mov.v2 and mov.v4: reads all elements before the first write. The fourth element of a special register of
+ * three is zero. */
 static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     const struct ptx_operand *to = &sel->in.operand[0], *from = &sel->in.operand[1];
@@ -536,7 +536,7 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
     ptx_ref l = ptx_sel_source(sel, length, PTX_T_U32);
     ptx_ref selector = ptx_sel_temp(sel, 1);
 
-    ptx_sel_imm(sel, selector, 1, 0x7640); /* byte 0 of both; the other bytes are ignored */
+    ptx_sel_imm(sel, selector, 1, 0x7640); /* takes byte 0 of both operands; the other bytes of the result are ignored */
     ptx_sel_put(sel, ISA_V_PRMT_B32, d, p, selector, l, 1);
     return d;
 }
@@ -607,7 +607,7 @@ void ptx_rule_bfind(struct ptx_sel *sel)
                      PTX_NO_REF, rows);
     mi->rows[PTX_S_D] = 1;
     top = ptx_sel_temp(sel, 1);
-    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but -1 if no bit is found */
+    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but with the result -1 if no bit is found */
         ptx_ref p = ptx_sel_temp(sel, 0), none = ptx_sel_temp(sel, 1);
 
         ptx_sel_imm(sel, top, 1, rows == 2 ? 64 : 32);
@@ -713,7 +713,7 @@ void ptx_rule_prmt(struct ptx_sel *sel)
     ptx_ref a = ptx_sel_source(sel, 1, PTX_T_B32), b = ptx_sel_source(sel, 2, PTX_T_B32);
     ptx_ref c = ptx_sel_source(sel, 3, PTX_T_B32);
 
-    /* our row has the selector as second operand, the other bytes as third */
+    /* our row has the selector as its second operand, and the register with the other bytes as its third */
     mi = ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32), a, c,
                      b, 1);
     isa_mod_set(&mi->in, ISA_MOD_PRMT, mode);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of calls that launch kernels: CUDA's device runtime, which compilers declare and nothing
- * defines, and what our headers add for groups of thread blocks and for OpenCL C. Each becomes launch
- * instructions (docs/explanation/device-launches.md). A buffer has 64 bytes before the parameters; a form that
- * takes the shape of the launch with the buffer writes the descriptor there.
+ * Selection of calls that launch kernels: CUDA's device runtime, which compilers declare and no module defines, and the
+ * functions that our headers add for groups of thread blocks and for OpenCL C. Each becomes launch instructions
+ * (docs/explanation/device-launches.md). A buffer has 64 bytes before the parameters; a function that receives the
+ * shape of the launch together with the buffer writes the descriptor there.
  */
 #include "ptx/select/ptx_select_priv.h"
 
@@ -114,7 +114,7 @@ static void get_buffer_v2(struct launch_call *l)
     give(l, buffer);
 }
 
-/** Selects a form that takes the sizes as numbers, and allocates @more bytes after the parameters:
+/** Selects a function that receives the sizes as numbers, and allocates @more bytes after the parameters:
  *  __lanewise_launch_buffer(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, more) */
 static void get_buffer_plain(struct launch_call *l)
 {
@@ -185,7 +185,7 @@ static void synchronize(struct launch_call *l)
     none(l);
 }
 
-/** cudaStreamCreateWithFlags(stream *, flags); a stream of a block never waits for its default one. */
+/** cudaStreamCreateWithFlags(stream *, flags); a stream of a block never waits for the block's default stream. */
 static void create_stream(struct launch_call *l)
 {
     ptx_ref d = ptx_sel_temp(l->sel, 2);

@@ -80,7 +80,8 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
-    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that each access is performed once. All accesses are. */
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that each access is performed once. All accesses of
+                                           * Lanewise are performed once. */
 
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
@@ -347,7 +348,7 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
             ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s in 64-bit registers",
                          ptx_type_name(type));
         d = ptx_sel_dest_wide(sel, to, type, 1);
-        /* bytes 4..7 are those of vz: zeros; bit 3 of a digit repeats the sign */
+        /* bytes 4..7 are the zero bytes of vz; bit 3 of a digit replicates the sign of the selected byte */
         if (bytes == 1)
             pick = is_signed ? (8u | at) * 0x1110u | at : 0x4440u | at;
         else
@@ -423,7 +424,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
 }
 
 /* Returns true for a store at an offset that is no multiple of its size: clang 16 stores the arguments of printf
- * without gaps. It is split into pieces of at most a word. */
+ * without gaps. The store is split into pieces of at most a word. */
 static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
 {
     const struct ptx_operand *o = &sel->in.operand[0];
@@ -584,7 +585,7 @@ static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location loca
     ptx_sel_order(sel, mi);
 }
 
-/* Selects vectors of floats: each element is an atomic operation of its own, as PTX specifies. */
+/* Selects vectors of floats: each element is a separate atomic operation, as PTX specifies. */
 static void atomic_vector(struct ptx_sel *sel, bool result, enum isa_op op, unsigned aop,
                           enum ptx_type type, unsigned n)
 {
@@ -699,7 +700,7 @@ static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned
     return p;
 }
 
-/* Loads @size into register @d in lanes where @p is true; other lanes keep its value. */
+/* Loads @size into register @d in lanes where @p is true; other lanes keep the value of @d. */
 static void load_where(struct ptx_sel *sel, struct location from, unsigned offset, ptx_ref d,
                        unsigned size, ptx_ref p)
 {
@@ -722,7 +723,7 @@ static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, 
         ptx_sel_imm(sel, d, 1, 0);
         if (w != 0)
             sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
-        /* single bytes, then the whole word if all of it is read */
+        /* loads single bytes, and then the whole word if all its bytes are read */
         for (unsigned k = 0; k < 3; k++) {
             ptx_ref byte = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
             ptx_ref shifted = ptx_sel_temp(sel, 1);
@@ -937,8 +938,8 @@ static void drop_policy(struct ptx_sel *sel)
 
 /* ---- fences ------------------------------------------------------ */
 
-/* Checks the operands of fence.proxy.tensormap::generic.acquire [a], 128. Tensor maps are not supported, so it is an
- * ordinary fence. */
+/* Checks the operands of fence.proxy.tensormap::generic.acquire [a], 128. Tensor maps are not supported, so the
+ * instruction is an ordinary fence. */
 static void check_tensormap_fence(struct ptx_sel *sel)
 {
     const struct ptx_operand *o = sel->in.operand;
@@ -969,7 +970,7 @@ void ptx_rule_fence(struct ptx_sel *sel)
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* permits a weaker fence */
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
     }
-    if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is only one path to memory */
+    if (ptx_take(&sel->in, PTX_W_PROXY)) { /* Lanewise has only one path to memory */
         static const uint8_t words[] = { PTX_W_ALIAS, PTX_W_ASYNC, PTX_W_GLOBAL, PTX_W_SHARED_CTA,
                                          PTX_W_SHARED_CLUSTER, PTX_W_TENSORMAP_GENERIC,
                                          PTX_W_ASYNC_GENERIC };

@@ -204,9 +204,9 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     return d;
 }
 
-/* Checks that a register's type matches (PTX ISA, operand types): a .b type matches any of its size, an integer those
- * of its size with or without sign, a float its own type. @wide: a register with more bits also matches, except a float
- * for another float or an integer (relaxed type checking of ld, st and cvt). */
+/* Checks that a register's type matches (PTX ISA, operand types): a .b type matches any type of its size; an integer
+ * type matches integers of its size with or without sign; a float type matches only itself. @wide: a register with more
+ * bits also matches, but a float never matches another float or an integer (relaxed type checking of ld, st and cvt). */
 static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_type type, bool wide)
 {
     enum ptx_type have = (enum ptx_type)r->type;
@@ -251,7 +251,7 @@ static ptx_ref three(struct ptx_sel *sel, enum isa_op op, ptx_ref a, ptx_ref x, 
 }
 
 /* Returns %warpid or %nwarpid. PTX's warps have 32 threads, independent of our warp width: %warpid is the thread's
- * index in the block divided by 32, which is also unique in the block, and %nwarpid their number. */
+ * index in the block divided by 32, so it is unique in the block, and %nwarpid is the number of such warps. */
 static ptx_ref warp_number(struct ptx_sel *sel, bool count)
 {
     ptx_ref nx = read_special(sel, ISA_SR_NTID_X), ny = read_special(sel, ISA_SR_NTID_Y);

@@ -71,7 +71,7 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel)
         last = ptx_sel_source(sel, 3, PTX_T_U32);
     for (unsigned i = 0; i < n; i++) {
         unsigned low = four ? i : 2 * i, high = four ? i : 2 * i + 1;
-        unsigned above = is_signed ? 8 | high : 4; /* selects its sign byte, or a zero byte */
+        unsigned above = is_signed ? 8 | high : 4; /* selects the sign byte of the source, or a zero byte */
         uint32_t pick = low | (four ? above : high) << 4 | above << 8 | above << 12;
         ptx_ref x = ptx_sel_temp(sel, 1), y = ptx_sel_temp(sel, 1);
 
@@ -130,7 +130,7 @@ void ptx_rule_packed_floats(struct ptx_sel *sel)
     ptx_sel_move(sel, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_F32X2), whole, 2);
 }
 
-/* Selects cvt.pack.sat.TYPE.s32 d, a, b{, c}: b is lowest, then a, then as much of c as fits. */
+/* Selects cvt.pack.sat.TYPE.s32 d, a, b{, c}: the lowest bits of d are b, then a, then the bits of c that fit. */
 void ptx_rule_cvt_pack(struct ptx_sel *sel)
 {
     enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);

@@ -15,14 +15,14 @@ struct ptx_sel {
     uint32_t *block_at;  /* by PTX instruction: number of the block that starts there */
     uint32_t *call_at;   /* by PTX instruction: first block of a call, or PTX_NONE */
     uint32_t current;    /* block that receives instructions */
-    const struct ptx_reg *local; /* register of an access that contains the address of a local variable, else NULL */
+    const struct ptx_reg *local; /* register of an access that contains the address of a local variable, otherwise NULL */
     uint32_t wrap;       /* block after a call that needs a reconvergence, PTX_NONE: none */
     uint32_t call_area;  /* offset in the frame of the arguments of print and assertion rows */
     uint32_t *definition; /* by register: 1 + the mov or cvta that defines it (ptx_printf_args.c) */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
-/** Returns the rule of an instruction; NULL: it is refused by name. */
+/** Returns the rule of an instruction; NULL: the instruction is refused by name. */
 ptx_rule_fn ptx_rule(enum ptx_op op);
 
 _Noreturn void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const char *fmt, ...)
@@ -50,13 +50,14 @@ void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows);
 ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type);
 ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *operand,
                       enum ptx_type type);
-/** As ptx_sel_source(), and extends a value below 32 bits to 32 bits by its type. */
+/** Does what ptx_sel_source() does, and extends a value below 32 bits to 32 bits by its type. */
 ptx_ref ptx_sel_extended(struct ptx_sel *sel, unsigned index, enum ptx_type type);
 ptx_ref ptx_sel_extend(struct ptx_sel *sel, ptx_ref ref, enum ptx_type type);
-/** As ptx_sel_value() for ld, st and cvt, whose registers may have more bits than the type. */
+/** Does what ptx_sel_value() does, for ld, st and cvt, whose registers may have more bits than the type. */
 ptx_ref ptx_sel_value_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                            enum ptx_type type);
-/** Returns the register of a destination of @type; _wide: it may have more bits, and has exactly @rows. */
+/** Returns the register of a destination of @type; _wide: the register may have more bits than the type, and has
+ *  exactly @rows. */
 ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enum ptx_type type);
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
@@ -71,11 +72,11 @@ void ptx_verify_version(struct ptx_sel *sel);
 bool ptx_is_hint(enum ptx_word word);
 /** Returns the predicate register of an operand. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
-/** Returns the predicate that an operand writes (PTX_NO_REF for _), and sets the predicate that it reads. */
+/** Returns the predicate that an operand writes (PTX_NO_REF for _), and sets the predicate that @mi reads. */
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);
 void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
                        const struct ptx_operand *operand);
-/** Returns true if the operand's value is known: a literal, or a register whose only definition is one. */
+/** Returns true if the operand's value is known: a literal, or a register whose only definition is a literal. */
 bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
 /** Returns the address of a variable as a value. */
 ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
@@ -108,7 +109,7 @@ struct ptx_param_slots {
 };
 struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigned rows);
 bool ptx_param_is_scalar(const struct ptx_symbol *s);
-/** Returns the number of registers that are passed; for an aggregate, the registers of its offset. */
+/** Returns the number of registers that are passed; for an aggregate, the number of registers of its offset. */
 unsigned ptx_param_rows(const struct ptx_symbol *s);
 /** Returns the bytes that a call passes on the stack. */
 uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,
@@ -118,7 +119,7 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
 void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target);
 /** Finds registers whose only value is the address of a local variable, as in code for debuggers. */
 void ptx_find_locals(struct ptx_sel *sel);
-/** Selects a load or store of a .param variable in a register; returns false if it is not in one. */
+/** Selects a load or store of a .param variable in a register; returns false if the variable is not in a register. */
 bool ptx_param_load(struct ptx_sel *sel);
 bool ptx_param_store(struct ptx_sel *sel);
 
@@ -134,13 +135,13 @@ bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
 void ptx_sel_enter(struct ptx_sel *sel);
 void ptx_sel_leave(struct ptx_sel *sel);
 
-/** Functions on the .param variable of a call's operand: the variable, a scalar's value in its registers, and the
- *  value that the variable is set to. */
+/** Functions on the .param variable of a call's operand: get the variable, get a scalar's value in its registers, and
+ *  set the variable to a value. */
 const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o);
 ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s);
 void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from);
-/** Returns whether a function that no module defines launches kernels. Selects the call of such a function
- *  (ptx_select_launch.c). */
+/** Returns whether a function that no module defines launches kernels. Selects the call of a function that launches
+ *  kernels (ptx_select_launch.c). */
 bool ptx_is_launch(const char *name);
 void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call);
 
@@ -202,8 +203,8 @@ void ptx_rule_cvt_half(struct ptx_sel *sel);
 struct ptx_interval {
     uint32_t from, to, bytes;
 };
-/** For a printf call whose arguments @args are stored without gaps: returns the moves to their natural alignment, by
- *  the format that parameter @format points to. */
+/** For a printf call whose arguments @args are stored without gaps: returns the moves to their natural alignment,
+ *  according to the format to which parameter @format points. */
 const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
                                          const struct ptx_symbol *args, size_t *count);
 /** Returns an upper bound of their size after the moves. */

@@ -2,8 +2,8 @@
 /* Selection of operations across lanes: shuffles, votes, matches, reductions, barriers; also sleep and traps. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* Returns the member mask. A mask of all lanes needs no register. An empty mask needs one: there, the number of the
- * zero register means all lanes, and a mask without the lane's own bit must cause a fault. */
+/* Returns the member mask. A mask of all lanes needs no register. An empty mask also needs a register: in this field,
+ * the number of the zero register means all lanes, but a mask without the lane's own bit must cause a fault. */
 static ptx_ref members(struct ptx_sel *sel, unsigned index)
 {
     uint64_t mask;
@@ -23,7 +23,7 @@ static ptx_ref members(struct ptx_sel *sel, unsigned index)
 }
 
 /* Returns the lanes that execute the instruction now, for instructions without .sync; under a guard, the lanes for
- * which it is true. */
+ * which the guard is true. */
 static ptx_ref active(struct ptx_sel *sel)
 {
     ptx_ref all = ptx_sel_temp(sel, 1), in;
@@ -175,7 +175,7 @@ static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
 }
 
 /* Selects redux.min and .max of f32 as reductions of integers with the same order. A NaN is ordered after or before all
- * numbers, so that it is the result with .NaN, and is ignored without. */
+ * numbers, so that it is the result with .NaN, and is ignored without .NaN. */
 static void redux_float(struct ptx_sel *sel)
 {
     bool max = ptx_take(&sel->in, PTX_W_MAX), min = ptx_take(&sel->in, PTX_W_MIN);
@@ -389,7 +389,7 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
-/* Selects trap and brkpt, which also ends a program without a debugger. */
+/* Selects trap and brkpt; brkpt, too, ends a program that has no debugger. */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
     struct ptx_mi *mi;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses combinations that PTX forbids although each modifier is valid: two modifiers of a kind, rounding for an
- * operation without rounding, a missing mandatory rounding. Selection rules therefore need not check them. */
+/* Refuses combinations that PTX forbids although each modifier is valid: two modifiers of the same kind, rounding for
+ * an operation without rounding, a missing mandatory rounding. Selection rules therefore need not check them. */
 #include "ptx/select/ptx_select_priv.h"
 
 enum { WORDS = 12 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the types of an instruction in order, the modifiers that an instruction's rule would drop without a check, and
- * combinations of modifiers on memory accesses. The source is the PTX ISA's sections on the instructions. Where these
- * sections say nothing, the checks follow ptxas 13.0. */
+ * combinations of modifiers on memory accesses. The source is the PTX ISA's sections on the instructions. Where the
+ * manual's sections say nothing, the checks follow ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- types ------------------------------------------------------------------------ */
@@ -215,7 +215,7 @@ static void check_types(struct ptx_sel *sel)
 
 enum { MAX_WORDS = 14 };
 
-/* Permitted modifiers of instructions, one of @needed being mandatory. */
+/* Permitted modifiers of instructions, of which one of @needed is mandatory. */
 static const struct vocabulary {
     uint8_t op, words[MAX_WORDS], needed[5];
 } vocabularies[] = {

@@ -178,8 +178,7 @@ static void put_srcpos(const struct ptx_source *source, const struct srcpos *at,
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* Finds the call location of a call that was inlined itself: the call location in the last .loc up to @line that has
- * the position @at. */
+/* Finds the call location of an inlined call: the call location in the last .loc up to @line whose position is @at. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
                     struct srcpos *call)
 {

@@ -24,7 +24,7 @@ static void make_lea(struct ptx_mi *mi)
 
     if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
         return;
-    /* The literal must be positive as a signed factor, which excludes 2^31. If variant is set, the literal is the
+    /* The literal is a signed factor and must be positive, so it cannot be 2^31. If variant is set, the literal is the
      * addend. */
     if (mi->in.variant || mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
         mi->in.x > UINT32_C(1) << 30)
@@ -56,7 +56,7 @@ static const struct ptx_mi *pair_definition(const struct ptx_unit *unit, ptx_ref
     return &unit->code.at[v->def];
 }
 
-/* Returns the offset in bank 0 of the parameter that the pair is a copy of, or -1. */
+/* Returns the offset in bank 0 of the parameter of which the pair is a copy, or -1. */
 static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 {
     const struct ptx_mi *mi = pair_definition(unit, ref);
@@ -96,7 +96,7 @@ static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
     return out;
 }
 
-/* Returns true if the index still has at @mi the value that the lea read. */
+/* Returns true if at @mi the index still has the value that the lea has read. */
 static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct ptx_mi *lea,
                         const struct ptx_mi *mi, const struct ptx_block *block)
 {
@@ -107,7 +107,7 @@ static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct p
     if (!ptx_ref_is_vreg(ref))
         return false;
     if (unit->vregs.at[ptx_ref_vreg(ref)].ssa)
-        return true; /* its definition dominates the lea, which dominates @mi */
+        return true; /* the only definition dominates the lea, and the lea dominates @mi */
     if (lea < first || lea >= mi || mi - lea > MAX_DISTANCE)
         return false;
     for (const struct ptx_mi *at = lea; at < mi; at++) {
@@ -224,7 +224,8 @@ void ptx_addresses(struct ptx_unit *unit)
 
     for (size_t i = 0; i < unit->code.count; i++)
         make_lea(&unit->code.at[i]);
-    /* If the entry block is a loop header, lanes return to it, and scalar pairs cannot be written there only once. */
+    /* If the entry block is a loop header, lanes return to the block, so code in it would write the scalar pairs more
+     * than once. */
     if (!unit->function->kernel || unit->blocks.at[unit->entry].pred_count != 0 ||
         (options != NULL && options->no_scalar))
         return;

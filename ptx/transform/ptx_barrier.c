@@ -9,8 +9,8 @@
  *          edges to paths that only exit, because an exit releases the other lanes)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * If a branch is in a loop and its R is outside, because one side has a break, its lanes also
- * reconverge where they would without the break; lanes that leave the loop then break that barrier.
+ * If a branch is in a loop and its R is outside, because one side has a break, its lanes also reconverge at the point
+ * at which they would reconverge without the break; lanes that leave the loop then break the barrier of that point.
  *
  * Branches with the same R share a region if the bssy of the first one covers the others. Regions that
  * overlap use different barrier registers. ptx_barrier_verify() checks the result; tests compare random
@@ -75,7 +75,7 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
 }
 
 /* Finds where a branch in a loop reconverges if no lane leaves the loop: a break on one side must not separate the
- * other lanes for all further iterations. The result is the immediate post-dominator within one iteration: the
+ * other lanes for all further iterations. That point is the immediate post-dominator within one iteration: the
  * iteration ends at the latches, and edges out of the loop are ignored. */
 struct local {
     uint32_t *visit_number;                 /* by block: 1 + number in this iteration's graph, valid if seen has the
@@ -148,8 +148,8 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
     ptx_dominators_find(d);
 }
 
-/* Returns the block where a branch in the loop reconverges; PTX_NONE: the iteration may end before, or no path
- * continues. */
+/* Returns the block where a branch in the loop reconverges; PTX_NONE: the iteration may end without this point, or no
+ * path continues. */
 static uint32_t local_join(const struct local *lo, uint32_t x)
 {
     uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->visit_number[x]] : 0;
@@ -223,7 +223,7 @@ static void find_regions(struct ptx_unit *unit)
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
 
         if (r == PTX_NONE || ptx_just_ends(unit, r))
-            continue; /* Only the end of the kernel follows, so no lane needs to wait. */
+            continue; /* Only the end of the kernel follows the join, so no lane needs to wait. */
         *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
                                  ->branches) = x;
     }
@@ -278,7 +278,8 @@ struct scratch {
     PTX_LIST(uint32_t) work, reached;
 };
 
-/* Returns true for a reached block from which the join can be reached, or no end at all. */
+/* Returns true for a reached block from which the join can be reached, or from which no end of the function can be
+ * reached. */
 static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint32_t block)
 {
     return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
@@ -406,7 +407,7 @@ static void add_wraps(struct ptx_unit *unit)
     }
 }
 
-/* Names the barrier in the call, too, because there a SIMT stack pushes an entry. */
+/* Names the barrier in the call instruction, too, because a SIMT stack pushes an entry at the call. */
 static void name_wraps(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->wraps.count; i++) {
@@ -518,7 +519,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
-                    /* from saving the number to restoring it, an inner region uses the register */
+                    /* between the save and the restore of the number, an inner region uses the register */
                     if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
                         saved = mi->ref[PTX_S_D] + 1;
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
@@ -544,8 +545,8 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
                     uint32_t to = block->succ[s];
 
-                    /* each block is visited once while the number is in the register, and once for each pair that holds
-                     * it */
+                    /* each block is visited once for the number in the register, and once for each pair that holds the
+                     * saved number */
                     if (saved == 0 ? seen[to] == stamp
                                    : saved_in[to] == saved && saved_seen[to] == stamp)
                         continue;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Removes regions whose lanes could wait for each other in a cycle. A lane that waits at the end of one region may also
- * be a member of another region that contains this place. If each of two regions contains the other's end (or three do
- * so in a cycle), lanes of each wait for lanes of the other. Structured control flow has no such regions, because the
- * end of an outer region is never inside an inner one; jumps between the branch sides of a loop can create them.
- * Regions are removed until there is no cycle. Their lanes reconverge at the end of the next outer region. */
+ * be a member of another region that contains this end. If each of two regions contains the other's end (or if three or
+ * more regions contain each other's ends in a cycle), lanes of each wait for lanes of the other. Structured control
+ * flow has no such regions, because the end of an outer region is never inside an inner one; jumps between the branch
+ * sides of a loop can create them. Regions are removed until there is no cycle. The lanes of a removed region
+ * reconverge at the end of the next outer region. */
 #include "ptx/ptx_priv.h"
 
-enum { MOST_LEFT_OUT = 64 }; /* removed one by one up to this number, then all together */
+enum { MOST_LEFT_OUT = 64 }; /* up to this number, regions are removed one by one; then all others are removed together */
 
 struct cycle_search {
     struct ptx_unit *unit;
@@ -110,7 +111,7 @@ void ptx_barrier_cycles(struct ptx_unit *unit)
                 continue;
             if (round == MOST_LEFT_OUT)
                 g->given_up = true;
-            /* prefers regions within a loop iteration, which are optional, then small ones */
+            /* prefers regions within a loop iteration, which are optional, then small regions */
             if (least == NULL || (g->scope != PTX_NONE) > (least->scope != PTX_NONE) ||
                 ((g->scope != PTX_NONE) == (least->scope != PTX_NONE) && g->size < least->size))
                 least = g;

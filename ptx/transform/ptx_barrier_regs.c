@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assigns barrier registers to regions. Larger regions come first. A region that overlaps another,
- * or starts or ends inside it, gets a different register. If the nesting is deeper than the number of
- * registers, an inner region shares the register of regions that enclose it completely. Their barrier
- * number is saved meanwhile (MACHINE 2) in a pair of vector registers, which calls in the region
- * preserve like other values. A region that partly overlaps regions of every register gets none: its
- * lanes reconverge at the end of the next outer region.
+ * Assigns barrier registers to regions. Larger regions come first. Two regions get different registers if they overlap,
+ * or if one starts or ends inside the other. If the nesting is deeper than the number of registers, an inner region
+ * shares the register of regions that enclose it completely. While the inner region is open, the barrier number of the
+ * outer region is saved (MACHINE 2) in a pair of vector registers, which calls in the region preserve like other
+ * values. A region that partly overlaps regions of every register gets none: its lanes reconverge at the end of the
+ * next outer region.
  *
  * To test whether all regions of a register that overlap an inner region enclose it, each block stores
- * for each register the set of regions that contain it, as a number. A set is defined as an existing set
- * plus one region, so equal sets have equal numbers, and a comparison takes one step per block however
- * deep the nesting is.
+ * for each register the set of regions that contain it, as a number. A set is defined as an existing set plus one
+ * region, so equal sets have equal numbers, and a comparison takes one step per block, independent of the nesting
+ * depth.
  */
 #include "ptx/ptx_priv.h"
 
-enum { SHARED_BY = 4 }; /* most regions that share a register by nesting: each outer one needs a pair of vector
+enum { SHARED_BY = 4 }; /* most regions that share a register by nesting: each outer region needs a pair of vector
                          * registers */
 
 struct region_set {
     uint32_t below;  /* the set without its smallest region; 0: empty */
-    uint32_t region; /* index of its smallest region, by size */
+    uint32_t region; /* index of the smallest region of the set, by size */
     uint32_t count;  /* number of regions in the set */
     uint32_t above, stamp; /* the last set created from this one, by adding region `stamp` - 1 */
 };
 struct numbering {
     struct ptx_unit *unit;
     struct ptx_region **sorted; /* regions by size, largest first */
-    /* By block: registers of the regions that contain it, start there or end there. */
+    /* By block: registers of the regions that contain the block, start in it or end in it. */
     uint32_t *inside, *starts, *joins;
-    uint8_t *calls; /* by block: it calls a function that uses barriers */
+    uint8_t *calls; /* by block: the block calls a function that uses barriers */
     /* Only used if regions share registers: */
     uint32_t *set[ISA_BREG_COUNT]; /* by register and block: set of the regions that contain the block */
     PTX_LIST(struct region_set) sets;
@@ -55,7 +55,7 @@ static int by_size(const void *a, const void *b)
 
 static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **room)
 {
-    /* merge sort: qsort may allocate memory, and its order of equal elements differs between hosts */
+    /* merge sort: qsort may allocate memory, and the order in which qsort leaves equal elements differs between hosts */
     if (n < 2)
         return;
     size_t half = n / 2, i = 0, j = half, k = 0;
@@ -102,9 +102,9 @@ static void make_sets(struct numbering *n, uint32_t numbered)
     }
 }
 
-/* Returns the set of the regions of a register that overlap @g if all of them enclose it: they contain all of its
- * blocks, its start, and its join (or have the same join), and neither start nor end inside it. Returns 0 if some of
- * these regions do not enclose @g, or if no region overlaps @g. */
+/* Returns the set of the regions of a register that overlap @g if all of them enclose it: they contain all blocks of
+ * @g, the start of @g, and the join of @g (or have the same join), and they neither start nor end inside @g. Returns 0
+ * if some of these regions do not enclose @g, or if no region overlaps @g. */
 static uint32_t set_around(const struct numbering *n, const struct ptx_region *g, unsigned reg)
 {
     const uint32_t *set = n->set[reg];
@@ -134,8 +134,8 @@ static uint32_t new_pair(struct ptx_unit *unit)
 }
 
 /* Assigns a register to region @i. All regions of the register that overlap the region must enclose it; of several such
- * registers the one with the fewest overlapping regions is used. The outer number is saved while region @i uses the
- * register. Returns false if there is none, or if the region can be entered in the middle. */
+ * registers, the register with the fewest overlapping regions is used. The outer number is saved while region @i uses
+ * the register. Returns false if there is no such register, or if the region can be entered in the middle. */
 static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 {
     struct ptx_unit *unit = n->unit;
@@ -162,8 +162,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     g->barrier = (uint8_t)best;
     g->saved = new_pair(unit);
     unit->lossy = true;
-    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register. Inside @g that
-     * bssy would be the one of @g. */
+    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register. For a branch inside
+     * @g, that bssy would be the bssy of @g. */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
         size_t retained = 0;
@@ -220,8 +220,8 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         if (g->barrier == PTX_NO_BARRIER)
             continue;
         *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
-        /* A branch names the barrier at its post-dominator, because a SIMT stack needs a place that all lanes reach;
-         * joins within a loop's iteration are only used by convergence barriers. */
+        /* A branch names the barrier at its post-dominator, because a SIMT stack needs an instruction that all lanes
+         * reach. Only convergence barriers use joins within a loop's iteration. */
         for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
         for (size_t k = 0; k < g->leaves.count; k++) {

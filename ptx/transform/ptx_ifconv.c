@@ -17,9 +17,9 @@
  * instructions, whose results only the side itself reads, need no guard.
  *
  * Sides are not converted if they contain calls, atomics on which a loop may spin, operations across
- * lanes, reads of the active mask, or guarded instructions. Neither are sides with accesses to local and
- * generic memory: these are code for debuggers, in which a breakpoint on a line must only be hit by the
- * lanes that reach it.
+ * lanes, reads of the active mask, or guarded instructions. Sides with accesses to local and generic memory are not
+ * converted, either: such code is for debuggers, and a breakpoint on a line must only be hit by the lanes that reach
+ * it.
  */
 #include "ptx/ptx_priv.h"
 
@@ -30,7 +30,7 @@ struct ifconv {
     uint32_t *uses;   /* by vreg: reads in the whole function */
     uint32_t *inside; /* by vreg: reads in the current side */
     uint32_t *into;   /* by block: 1 + the block into which it was merged */
-    bool *taken;      /* by block: sides were merged into it */
+    bool *taken;      /* by block: sides were merged into the block */
 };
 
 static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
@@ -61,7 +61,7 @@ static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
     return true;
 }
 
-/* Returns the join if @arm is a short side of the branch in @from, else PTX_NONE. */
+/* Returns the join if @arm is a short side of the branch in @from, otherwise PTX_NONE. */
 static uint32_t arm_of(const struct ifconv *ic, uint32_t from, uint32_t arm, unsigned *count,
                        unsigned *memory)
 {
@@ -116,7 +116,7 @@ static void count_reads(const struct ptx_unit *unit, uint32_t *reads, const stru
         reads[ptx_ref_vreg(b->guard)]++;
 }
 
-/* Adds the guard to those instructions of successor @k of @from that need it. */
+/* Adds the guard to the instructions of successor @k of @from that need a guard. */
 static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
 {
     struct ptx_unit *unit = ic->unit;
@@ -131,7 +131,7 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             uint32_t v = ptx_ref_vreg(mi->ref[s]);
 
-            /* one definition, read only here: a temporary of the side */
+            /* the register has one definition and is read only in this side, so it is a temporary of the side */
             if (ptx_mi_writes(mi, (enum ptx_slot)s))
                 lives_on |= unit->vregs.at[v].def_count != 1 || !unit->vregs.at[v].ssa ||
                             ic->uses[v] != ic->inside[v];
@@ -159,7 +159,7 @@ static void put_block(struct ptx_unit *unit, const struct ptx_mi *old, const str
         *PTX_PUSH(unit->job, unit->code) = old[i];
 }
 
-/* Copies the code so that each side follows the block that it was merged into. */
+/* Copies the code so that each side follows the block into which it was merged. */
 static void move_code(struct ifconv *ic, const uint8_t *arms)
 {
     struct ptx_unit *unit = ic->unit;
@@ -235,7 +235,8 @@ static bool convert(struct ptx_unit *unit)
     return any;
 }
 
-/* Places a block after its only predecessor if it is that block's only successor: no jump is needed. */
+/* Places a block directly after its only predecessor if it is the only successor of that predecessor, so that no jump
+ * is needed. */
 static void straighten(struct ptx_unit *unit)
 {
     const struct ptx_mi *old = unit->code.at;

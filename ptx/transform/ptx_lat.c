@@ -4,9 +4,9 @@
  * bar.synch_partner right before it, at which the partners of dynamic warp resizing wait for each other. Other
  * instructions have none: atomics, shared and constant memory, textures, loads of the scalar unit.
  *
- * A barrier is part of the place of its instruction: ptx_emit makes both from one instruction of the code, so that
- * nothing comes between them and branches to the instruction go to the barrier. It has no guard. Source: A. Lashgar,
- * A. Baniasadi, A. Khonsari, "Dynamic Warp Resizing in High-Performance SIMT", IV.A and listing 1.
+ * ptx_emit makes the barrier and its access from one instruction of the code. So no instruction comes between them, and
+ * branches to the access go to the barrier. The barrier has no guard. Source: A. Lashgar, A. Baniasadi, A. Khonsari,
+ * "Dynamic Warp Resizing in High-Performance SIMT", IV.A and listing 1.
  */
 #include "ptx/ptx_priv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. It occurs in OpenCL: `int i =
- * get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a
+/* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. Such registers occur in OpenCL: `int
+ * i = get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a
  * multiplication, a left shift or a bitwise operation depends on low words only. A register is narrowed if all its
  * definitions are such operations and every use reads its low word only; the uses need not be narrowed. */
 #include "ptx/ptx_priv.h"
@@ -53,7 +53,7 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
 
 struct narrow {
     struct ptx_unit *unit;
-    bool *wide;                  /* by vreg: its high word is read, or must be computed anyway */
+    bool *wide;                  /* by vreg: the high word is read, or must be computed for another reason */
     PTX_LIST(uint32_t) work;     /* wide registers whose definitions must be processed */
     uint32_t *first, *defs;      /* definitions by vreg */
 };

@@ -8,8 +8,8 @@
 struct opt {
     struct ptx_unit *unit;
     uint32_t *block_of; /* by instruction: its block */
-    ptx_ref *alias;     /* by vreg: the register that it is a copy of, PTX_NO_REF: no copy */
-    bool *alias_neg;    /* predicate: it is the complement */
+    ptx_ref *alias;     /* by vreg: the register of which it is a copy, PTX_NO_REF: no copy */
+    bool *alias_neg;    /* for a predicate: it is the complement of the register */
 };
 
 static bool has_c(enum isa_op op)
@@ -189,8 +189,8 @@ static bool constant_of(const struct opt *opt, ptx_ref ref, struct constant *out
     return false;
 }
 
-/* Converts @value to the 32-bit immediate of a source of @rows registers of this operation; returns false if it
- * cannot. */
+/* Converts @value to the 32-bit immediate of a source of @rows registers of this operation; returns false if the value
+ * has no such form. */
 static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *imm)
 {
     const struct isa_op_info *info = isa_op_info(op);
@@ -213,7 +213,7 @@ static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *i
     return (uint64_t)(int64_t)(int32_t)value == value;
 }
 
-/* Puts a constant into X of @mi. Returns false if it cannot be encoded. */
+/* Puts a constant into X of @mi. Returns false if the result cannot be encoded. */
 static bool put_constant(struct ptx_mi *mi, const struct constant *c, unsigned rows)
 {
     uint32_t imm = (uint32_t)c->value;
@@ -232,7 +232,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     const struct isa_op_info *info = isa_op_info(op);
     struct constant c, other;
 
-    if (op == ISA_WARPSYNC) { /* WARPSYNC accepts an immediate, but no constant of a bank. */
+    if (op == ISA_WARPSYNC) { /* WARPSYNC accepts an immediate, but no constant from a bank. */
         if (constant_of(opt, mi->ref[PTX_S_X], &c) && !c.is_bank)
             (void)put_constant(mi, &c, 1);
         return;
@@ -258,7 +258,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
                mi->ref[PTX_S_C] != PTX_ZERO && op != ISA_V_PRMT_B32 &&
                opt->block_of[opt->unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_C])].def] == block &&
                isa_insn_srcmod(&mi->in, 2) == 0 && isa_insn_srcmod(&mi->in, 1) == 0) {
-        /* X becomes the third source; a constant from before a loop is better kept in a register */
+        /* X becomes the third source; a constant that is loaded before a loop stays in its register, which is faster */
         ptx_ref b = mi->ref[PTX_S_X];
         uint8_t rows = mi->rows[PTX_S_X];
         uint32_t imm;
@@ -513,8 +513,8 @@ static void reduce_atomic(struct ptx_mi *mi)
     mi->flags &= (uint16_t)~PTX_MI_SPIN;
 }
 
-/* Removes dead code from the end of each block. When a register loses its last use, its definition, in whatever block,
- * is examined, too. */
+/* Removes dead code from the end of each block. When a register loses its last use, its definition is examined, too,
+ * even in another block. */
 static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;

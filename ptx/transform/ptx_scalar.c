@@ -4,8 +4,8 @@
  * s_bra; vector instructions read a scalar as an operand, or a copy of it.
  *
  * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So not
- *   - in the region of a divergent branch, including its loops from the header to the bsync after them,
- *     nor after a branch that no bsync joins again;
+ *   - in the region of a divergent branch, including its loops from the header to the bsync after them, nor after a
+ *     branch whose sides no bsync joins;
  *   - after the first divergent branch of a kernel with soft barriers;
  *   - after an instruction at which lanes may diverge: a barrier whose guard, number or mask differs
  *     between lanes;
@@ -23,7 +23,7 @@
 #include "ptx/select/ptx_select_priv.h"
 
 enum {
-    MAX_LIVE = 30,  /* most live registers: each blocks at most one quad of 31 */
+    MAX_LIVE = 30,  /* most live registers: each occupies at most one of 31 quads */
     MAX_LIVE_P = 6, /* most live predicates */
     MAX_ROUNDS = 24,
     NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of `scalar_op` */
@@ -33,7 +33,7 @@ struct scalar {
     struct ptx_unit *unit;
     uint16_t *scalar_op;      /* by operation: its scalar row, NOT_KNOWN or NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
-    uint32_t *cut;       /* by block: index from which on lanes may not execute together */
+    uint32_t *cut;       /* by block: index of the first instruction at which lanes may no longer execute together */
     /* by block: the block is reachable from a point where lanes do not execute together */
     bool *after_divergence;
     bool *can;           /* by vreg: the vreg is a candidate */
@@ -89,7 +89,7 @@ static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
     s->scalar_op[op] = NO_SCALAR_OP;
     if (strncmp(info->mnemonic, "v_", 2) != 0)
         return ISA_OP_NONE;
-    /* The names of all other pairs differ only in the prefix. */
+    /* The names of all other pairs of rows differ only in the prefix. */
     snprintf(name, sizeof name, "s_%s", info->mnemonic + 2);
     if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64)
         snprintf(name, sizeof name, "s_cselect_%s", op == ISA_V_SELP_B32 ? "b32" : "b64");
@@ -204,7 +204,7 @@ static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
         return false;
     if (differs(unit, mi->ref[PTX_S_GUARD]))
         return true;
-    if (flags & ISA_F_SYNC) /* of its operands only the member mask matters */
+    if (flags & ISA_F_SYNC) /* only the member mask of its operands matters */
         return differs(unit, mi->ref[PTX_S_M]) ||
                (mi->in.op == ISA_WARPSYNC && differs(unit, mi->ref[PTX_S_X]));
     return differs(unit, mi->ref[PTX_S_A]) || differs(unit, mi->ref[PTX_S_X]) ||
@@ -249,7 +249,7 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Returns true if instruction @i can be scalar now: all registers that it reads can. */
+/* Returns true if instruction @i can be scalar now: all registers that it reads can be scalar. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];
@@ -535,7 +535,7 @@ static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
     }
 }
 
-/* Removes candidates that gain less than @threshold where too many are live. */
+/* Removes candidates with a gain below @threshold that are live at positions where too many candidates are live. */
 static bool make_room(struct scalar *s, float threshold)
 {
     struct ptx_unit *unit = s->unit;
@@ -581,12 +581,13 @@ static void choose(struct scalar *s)
 
     for (unsigned round = 0; round < 64 && give_up(s); round++)
         propagate(s);
-    /* the rest of a web may have lost its uses, so a register that has become unprofitable must be removed, too */
+    /* the other registers of a web may have lost their uses, so registers that have become unprofitable must be
+     * removed, too */
     for (unsigned round = 0; make_room(s, threshold); round++) {
         propagate(s);
         threshold = round < MAX_ROUNDS ? threshold * 4 : 1e30f;
     }
-    (void)give_up(s); /* decides again where copies are made */
+    (void)give_up(s); /* also decides again where copies are made */
     propagate(s);
 }
 
@@ -642,7 +643,7 @@ static void set_x(struct ptx_mi *mi)
         mi->in.xkind = ISA_X_SCALAR;
 }
 
-/* Computes t = the product a * x, or a widened (x = 1), and returns the register. */
+/* Computes t = the product a * x, or the widened value of a (x = 1), and returns the register. */
 static ptx_ref put_product(struct rewriter *rw, const struct ptx_mi *mi, bool is_signed, ptx_ref a,
                            uint32_t imm, ptx_ref d)
 {

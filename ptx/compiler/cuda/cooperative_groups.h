@@ -179,7 +179,7 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
 
 public:
     thread_block_tile() = default;
-    /* The parent's type is no part of the conversion: a tile of any parent converts to thread_block_tile<32>. */
+    /* The parent's type does not matter for the conversion: a tile of any parent converts to thread_block_tile<32>. */
     template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
         : parent_(other.lw_parent())
     {

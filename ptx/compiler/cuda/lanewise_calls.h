@@ -126,7 +126,7 @@ inline cudaError_t cudaLaunchCooperativeKernel(F *kernel, dim3 grid, dim3 block,
 template <class... Formal, class... Actual>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Formal...), Actual &&...arguments)
 {
-    /* Converted to the parameters' types, as a call converts them. */
+    /* Arguments are converted to the parameters' types, as in a call. */
     return [&](Formal... values) {
         void *args[] = {(void *)&values..., nullptr};
 
@@ -138,7 +138,7 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F k
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, (const void *)kernel, block, shared);
 }
-/* The block size, a multiple of 32, with which most threads are resident in a core; of equal ones the largest. */
+/* The block size, a multiple of 32, with which most threads are resident in a core; of several such sizes, the largest. */
 template <class S, class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F kernel, S shared_of_block, int limit)
 {

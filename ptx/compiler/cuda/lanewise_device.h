@@ -521,8 +521,8 @@ LW_FN int lw_shfl_idx(unsigned int m, int x, int at, int c) { return __nvvm_shfl
 LW_FN int lw_shfl_up(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_up_i32(m, x, at, c); }
 LW_FN int lw_shfl_down(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_down_i32(m, x, at, c); }
 LW_FN int lw_shfl_bfly(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_bfly_i32(m, x, at, c); }
-/* 64-bit values are shuffled in two halves. The bound of `up` is lane 0 of the segment of @width lanes, that of the
- * others its last lane. */
+/* 64-bit values are shuffled in two halves. The bound of `up` is lane 0 of the segment of @width lanes, the bound of
+ * the other shuffles is the last lane of the segment. */
 #define LW_SHUFFLE(F, OP, T_AT, LAST)                                                             \
     LW_FN int F##_sync(unsigned int mask, int x, T_AT at, int width = 32)                         \
     {                                                                                             \

@@ -231,7 +231,7 @@ struct cudaFuncAttributes {
     int preferredShmemCarveout, reserved[22];
 };
 typedef struct CUuuid_st { char bytes[16]; } cudaUUID_t;
-/* The layout is that of CUDA 13. Members that CUDA 12 had are in its reserved bytes. */
+/* The layout is that of CUDA 13. Members that CUDA 12 had are in the structure's reserved bytes. */
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;

@@ -4,7 +4,7 @@
 #ifndef LANEWISE_MATH_H
 #define LANEWISE_MATH_H
 
-/* Functions of libclc, declared in a scope of their own below: NAME(float) and NAME(double). */
+/* Functions of libclc, declared in a separate scope below: NAME(float) and NAME(double). */
 #define LW_CLC1(F) __device__ float F(float x); __device__ double F(double x);
 #define LW_CLC2(F) __device__ float F(float x, float y); __device__ double F(double x, double y);
 LW_CLC1(acos) LW_CLC1(acosh) LW_CLC1(acospi) LW_CLC1(asin) LW_CLC1(asinh) LW_CLC1(asinpi)
@@ -295,7 +295,7 @@ LW_FN double yn(int, double x) { return bessel_function_is_not_supported(x); }
 LW_FN float ynf(int, float x) { return (float)bessel_function_is_not_supported(x); }
 #undef LW_BESSEL
 
-/* Approximations: one instruction of the same name each. */
+/* Approximations: each is one instruction of the same name. */
 LW_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 LW_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
 LW_FN float __tanf(float x) { return __nvvm_sin_approx_f(x) / __nvvm_cos_approx_f(x); }
@@ -311,8 +311,8 @@ LW_FN float __frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
 LW_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
 LW_FN float __tanhf(float x) { return tanh(x); }
 
-/* Arithmetic with explicit rounding, never contracted to fma. It is inline assembly, because clang compiles the
- * intrinsics of rn and rz to plain operations, which it may contract or round otherwise. */
+/* Arithmetic with explicit rounding, which clang never contracts to fma. It is inline assembly, because clang compiles
+ * the intrinsics of rn and rz to plain operations, which clang may contract or round in another way. */
 #define LW_ASM2(F, T, K, OP)                                                                      \
     LW_FN T F(T x, T y) { T r; __asm__(OP " %0, %1, %2;" : "=" K(r) : K(x), K(y)); return r; }
 #define LW_ROUNDED(C, R)                                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mathematics in namespace std for sources that do not include <cmath> or <algorithm>, as with nvcc. These are
  * templates, because using-declarations would all appear in the debug information of every kernel. Later declarations
- * of libstdc++ are no templates, or more specialised ones, and are preferred in overload resolution. */
+ * of libstdc++ are ordinary functions or more specialised templates, so they are preferred in overload resolution. */
 #ifndef LANEWISE_STD_H
 #define LANEWISE_STD_H
 namespace std {
@@ -55,8 +55,8 @@ template <int = 0> LW_HD float modf(float x, float *whole) { return ::modf(x, wh
 template <int = 0> LW_HD double modf(double x, double *whole) { return ::modf(x, whole); }
 template <int = 0> LW_HD float scalbn(float x, int n) { return ::scalbn(x, n); }
 template <int = 0> LW_HD double scalbn(double x, int n) { return ::scalbn(x, n); }
-/* Less specialised than the functions of <algorithm> because of the parameter pack, which must be empty. A call with a
- * comparison requires <algorithm>. */
+/* The parameter pack, which must be empty, makes these templates less specialised than the functions of <algorithm>. A
+ * call with a comparison requires <algorithm>. */
 #define LW_LESSER(F, LESS)                                                                        \
     template <class T, class... None> LW_HD const T &F(const T &x, const T &y, None...)           \
     {                                                                                             \

@@ -40,7 +40,7 @@ LW_REGISTERS(int, "s32", "=r")
 LW_REGISTERS(unsigned int, "u32", "=r")
 #undef LW_REGISTERS
 
-/* Conversion of a texel in registers to type T, either by element type or as floats up to 1. */
+/* Conversion of a texel in registers to type T, either to its element type, or normalised to floats of at most 1. */
 template <class T, enum cudaTextureReadMode M = cudaReadModeElementType> struct lw_texel;
 #define LW_TEXEL(T, MODE, RESULT, C, PARTS)                                                       \
     template <> struct lw_texel<T, MODE> {                                                        \
