@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing buffers, and reading of bytes that may be hostile. */
+/* Growing buffers, and readers for bytes of files that may be corrupt. */
 #include "emu/bytes/emu_bytes_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 
@@ -83,7 +83,7 @@ uint64_t emu_get_number(struct emu_reader *reader)
         const uint8_t *byte = emu_get(reader, 1);
         if (byte == NULL)
             return 0;
-        if (shift == 63 && *byte > 1) /* more than 64 bits */
+        if (shift == 63 && *byte > 1) /* the number has more than 64 bits */
             break;
         value |= (uint64_t)(*byte & 0x7f) << shift;
         if (!(*byte & 0x80))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of logs, snapshots and checkpoints: a growing buffer, and a bounds-checked reader. Numbers are LEB128
- * (seven bits for each byte, low ones first) unless stated otherwise.
+ * Bytes of logs, snapshots and checkpoints: a growing buffer, and a bounds-checked reader. Numbers are LEB128 (seven
+ * bits for each byte, low bits first) unless stated otherwise.
  */
 #ifndef EMU_BYTES_PRIV_H
 #define EMU_BYTES_PRIV_H
 
 #include "emu/emu.h"
 
-/** Growing buffer. Without memory `failed` is set and nothing more is added. */
+/** Growing buffer. If memory is short, `failed` is set and nothing more is added. */
 struct emu_bytes {
     uint8_t *data;
     size_t size, capacity;
@@ -26,7 +26,7 @@ uint64_t emu_hash_of(const void *data, size_t size);
 /** Appends a length, then the characters. */
 void emu_put_text(struct emu_bytes *bytes, const char *text);
 
-/** Reader. After the first read past the end `bad` is set and everything reads as zero. */
+/** Reader. After the first read past the end, `bad` is set and all reads return zero. */
 struct emu_reader {
     const uint8_t *data;
     size_t size, at;
@@ -38,7 +38,7 @@ uint64_t emu_get_number(struct emu_reader *reader);
 int64_t emu_get_signed(struct emu_reader *reader);
 /** Reads a number that must be at most @limit. */
 uint64_t emu_get_limited(struct emu_reader *reader, uint64_t limit);
-/** Reads a terminated string to @text; a longer one is bad. */
+/** Reads a terminated string to @text; a text longer than @text sets `bad`. */
 void emu_get_text(struct emu_reader *reader, char *text, size_t room);
 
 /** Writes the options that results depend on (emu_options_file.c), as names and values. */

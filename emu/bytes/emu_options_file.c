@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Every member of struct emu_config, in order: NUMBER and TEXT if results depend on it, else FREE. */
+/* Every member of struct emu_config, in order: NUMBER or TEXT if results depend on the option, otherwise FREE. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
     TEXT(reconv, "reconv")                                                                    \

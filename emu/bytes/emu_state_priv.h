@@ -46,8 +46,8 @@ uint64_t emu_state_layout(void);
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 /**
  * Restores machine and engine from a saved state. The caller restores the pages of global memory.
- * @trusted  the bytes are our own; else everything is checked, and LW_EFORMAT states what is wrong.
- *           After an error the machine must not run.
+ * @trusted the bytes are from this process; otherwise all bytes are checked, and LW_EFORMAT states what is wrong. After
+ *           an error the machine must not run.
  */
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
@@ -56,8 +56,8 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes);
 bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_bytes);
 
-/** Save and load a block that has begun (emu_state_warp.c). Loading needs it as emu_core_block_start leaves
- *  it. */
+/** Save and load a block that has begun (emu_state_warp.c). To be loaded, the block must be in the state after
+ *  emu_core_block_start. */
 void emu_block_save(const struct emu_block *block, struct emu_bytes *out);
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;

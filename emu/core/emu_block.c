@@ -16,7 +16,7 @@ struct block_plan {
     uint32_t local_bytes;
 };
 
-/** Initial state of a grid's warps, and what it was derived from. */
+/** Initial state of a grid's warps, and the values from which it was derived. */
 struct emu_warp_template {
     const struct emu_code *code;
     const struct isa_function *kernel;
@@ -26,7 +26,7 @@ struct emu_warp_template {
     struct block_plan plan;
     struct emu_layout layout;
     uint64_t stamp; /* counts from 1: a new number for each grid */
-    struct emu_kernel_use use; /* registers that the kernel may write, exec aside */
+    struct emu_kernel_use use; /* registers that the kernel may write, except exec */
     struct emu_warp warp;
 };
 
@@ -39,7 +39,7 @@ struct emu_warp_template *emu_warp_template_create(void)
     return t;
 }
 
-/* Zeroes memory by the library: with a known size gcc emits `rep stos` and `rep movs`, which are slower and
+/* Zeroes memory by a call of memset(): with a known size, gcc emits `rep stos` and `rep movs`, which are slower and
  * delay later loads. */
 static void zero(void *at, size_t bytes)
 {
@@ -52,8 +52,9 @@ static void copy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-/* Distance of v0 from its warp, modulo 4 KiB: past what each instruction reads. A load waits for an earlier
- * store whose address has the same low 12 bits. */
+/* Distance of v0 from its warp, modulo 4 KiB, which is past the members that each instruction reads. A host load waits
+ * for an earlier store whose address has the same low 12 bits, so stores to v0 must not share these bits with the
+ * members. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
@@ -141,9 +142,9 @@ enum {
 };
 _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
-/** Initialises warp @index of a new block, except for its parts in separate memory. @formed: the slot has
- *  held a warp of this grid, whose program left everything unchanged that is not initialised here. The mask
- *  row may keep the old warp's lanes, as no split is running. */
+/** Initialises warp @index of a new block, except for its parts in separate memory. @formed: the slot has held a warp
+ *  of this grid, and the kernel has not changed the members that this function leaves out. The mask row may keep the
+ *  old warp's lanes, as no split is running. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
@@ -172,7 +173,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     return w;
 }
 
-/** Initialises what a warp never changes: the zero rows, and the mask row, which represents mask_lanes. */
+/** Initialises the rows that a warp never changes: the zero rows, and the mask row, which represents mask_lanes. */
 static void form_warp(struct emu_warp *w)
 {
     zero(w->regs + w->row_zero, w->row_sink - w->row_zero);
@@ -180,8 +181,8 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
-/** Allocates the rows of the warps' barrier registers, uninitialised: the warp's emu_breg_form members say
- *  which are valid. */
+/** Allocates the rows of the warps' barrier registers, uninitialised: the warp's emu_breg_form members show which of
+ *  them are valid. */
 static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
@@ -193,8 +194,8 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
     return block->bregs != NULL;
 }
 
-/** Prepares memory for a block: @block is zeroed except for members of its slot. With *@formed CTA barriers
- *  are not zeroed either, as none is open. */
+/** Prepares memory for a block: @block is zeroed except for members of its slot. With *@formed, CTA barriers are not
+ *  zeroed, either, because none is open. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {
@@ -216,7 +217,7 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     uint64_t formed_by = block->formed_by;
     *formed = formed_by == t->stamp;
     if (*formed) {
-        for (LW_EACH_BIT(id, block->cta_open)) { /* a barrier that has opened is zeroed again */
+        for (LW_EACH_BIT(id, block->cta_open)) { /* only an open barrier has lanes to clear */
             block->cta[id].in_use = false;
             zero(block->cta[id].lanes, block->warp_count * sizeof block->cta[id].lanes[0]);
         }

@@ -123,9 +123,9 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 #endif
 }
 
-/** Runs from @di on with the handlers @first, for at most w->budget instructions. If the straight-line run is longer
- *  than that, the instruction after the budget gets a handler that stops. The stop is exact, and costs nothing
- *  elsewhere. */
+/** Executes the instructions from @di on with the handlers @first, for at most w->budget instructions. If the
+ *  straight-line run is longer than that, the instruction after the budget gets a handler that stops. The stop is
+ *  exact, and costs nothing elsewhere. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
     const uint32_t stop = di->index + (uint32_t)w->budget;
@@ -139,8 +139,8 @@ static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, str
     emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, false);
 }
 
-/** Executes exactly up to @budget instructions of the running split from w->di. @past_break: the first of
- *  them is executed even if it has a breakpoint. */
+/** Executes exactly up to @budget instructions of the running split from w->di. @past_break: the first instruction is
+ *  executed even if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
@@ -158,7 +158,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if lanes skip a fault, by the filters of the engine and the machine, or in a replay by the log. */
+/** Returns true if lanes skip a fault, according to the filters of the engine and the machine, or in a replay according
+ *  to the log. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -193,8 +194,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits it. Returns true if
- *  the instruction continues: the split is then after the instruction. */
+/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits that. Returns true
+ *  if the instruction continues: the split is then after the instruction. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
@@ -229,8 +230,8 @@ static bool skip_fault(struct emu_warp *w)
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
         skipped |= lanes;
-        /* The code below executes the instruction for the other lanes. If there are none, the instruction has no effect
-         * and retires. */
+        /* The code below executes the instruction for the other lanes. If there are no other lanes, the instruction has
+         * no effect and retires. */
         w->e = all & ~skipped;
         w->full = false;
         core->level->expand_mask(w->mask_row, w->e, w->n);
@@ -266,7 +267,7 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     return skipped;
 }
 
-/** Executes one instruction, @budget, under shadow tags, else as run_chain_once() does. */
+/** Executes one instruction, @budget, under shadow tags, otherwise as run_chain_once() does. */
 static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
                                                        bool past_break)
 {
@@ -385,7 +386,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     w->slice_start = start;
     for (;;) {
         uint64_t before = w->retired;
-        const uint64_t done = before - start; /* native code passes the limit */
+        const uint64_t done = before - start; /* native code may exceed the limit */
         const uint64_t left = done < limit ? limit - done : 0;
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
@@ -433,7 +434,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     }
     *warp = w;
     *count = w->retired - start;
-    if (*count != 0 && w->block->retired == *count) /* the block's first slice */
+    if (*count != 0 && w->block->retired == *count) /* this is the block's first slice */
         emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }
@@ -500,7 +501,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
     }
 }
 
-/** Gets the spaces of the lanes' addresses, and base and stride if they are affine. */
+/** Gets the spaces of the lanes' addresses, and their base and stride if the addresses are affine. */
 static void describe_lanes(struct emu_warp *w, const struct run *run, uint64_t lanes, uint8_t *space,
                            struct emu_access *access)
 {
@@ -559,7 +560,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
             emu_texture_addresses(w, insn, di, lanes, scratch->address, &bytes);
         access->bytes = (uint8_t)bytes;
         access->texture = true;
-        access->order = access->scope = 0; /* the instruction has no such modifiers */
+        access->order = access->scope = 0; /* the instruction has no modifiers for order and scope */
         access->cache = ISA_CACHE_NC;      /* texels are read through the read-only path */
     } else {
         emu_addresses(w, insn, di, lanes, scratch->address);

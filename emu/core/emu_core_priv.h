@@ -40,7 +40,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
 void emu_counts_sync(struct emu_warp *w);
 /** Adds the counts that a warp keeps itself. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
-/** Adds the counts that cores keep; warp instructions are the core's own field. */
+/** Adds the counts that cores keep; the count of warp instructions is a member of the core. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Moves a core's counts to another core: sums do not change. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
@@ -49,8 +49,8 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** Gets the decoded program of @launch, decoding it at its first launch. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called
- *  before slices of its blocks. */
+/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called before
+ *  slices of the grid's blocks. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until);
 /** Sets the block's coordinates from its linear index and grid, and the special registers derived from them. */
 void emu_block_specials(struct emu_block *block);

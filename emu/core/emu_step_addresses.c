@@ -3,7 +3,7 @@
  * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The
  * variant executes the same instruction with the same handler, but its event has only the accessed addresses, in
  * closed form if they have one. A step of gemm takes 963 host instructions. With all values, which --timing-reference
- * reads, it takes 1,811 (callgrind). Both variants give the same cycles.
+ * reads, the step takes 1,811 (callgrind). Both variants give the same cycles.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
@@ -13,8 +13,8 @@
 
 /* ---- accesses ---------------------------------------------------------------------------- */
 
-/** Returns the space that contains the whole range of generic addresses around @address; GENERIC if there is
- *  none, or only the page map knows. */
+/** Returns the space that contains the whole range of generic addresses around @address; GENERIC if there is none, or
+ *  if only the page map shows which space it is. */
 static enum isa_space space_of(uint64_t address)
 {
     if (address >= ISA_GLOBAL_BASE)
@@ -84,7 +84,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Fills arrays of addresses, and of spaces where there are several. */
+/** Fills the array of addresses, and the array of spaces if the lanes access several spaces. */
 static void find_rows(struct emu_warp *w, struct emu_step_scratch *scratch,
                       const struct isa_insn *insn, const struct emu_dinsn *di,
                       struct emu_access *access)

@@ -8,10 +8,10 @@
  * guards of affine values are checked at the first and the last lane.
  *
  * Block-wide execution has no effect until it is certain that the block reaches its end: stores are deferred until
- * then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not affine or not all
- * addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own
- * bytes. The result therefore does not depend on the order of warps, and equals the result of the fixed order (MACHINE
- * 4). A stop, a fault or an observer never sees block-wide execution in progress.
+ * then. Block-wide execution is abandoned, and the block runs as usual, when lanes diverge, when an address is not
+ * affine or not all addresses are valid, and when an access touches a byte that another access writes, unless each lane
+ * has its own bytes. The result therefore does not depend on the order of warps, and equals the result of the fixed
+ * order (MACHINE 4). A stop, a fault or an observer never sees block-wide execution in progress.
  *
  * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host
  * instructions, which are 400 for each warp instead of 1,071.
@@ -26,7 +26,7 @@
 
 enum {
     AHEAD_BYTES = 2048,
-    SINK = 8,   /* predicate without readers */
+    SINK = 8,   /* number of a predicate that no instruction reads */
     MISSES = 8, /* number of consecutive failures after which only one of RARELY blocks is tried */
     RARELY = 64
 };
@@ -65,7 +65,8 @@ static bool get64(const struct emu_block_vector *s, unsigned reg, struct affine_
     *out = (struct affine_value){.base = (uint64_t)(uint32_t)high.base << 32 | (uint32_t)low.base};
     return true;
 }
-/** Extends a 32-bit affine value to numbers that do not wrap in any thread. Returns false if it wraps. */
+/** Extends a 32-bit affine value to numbers that do not wrap in any thread. Returns false if the value wraps in a
+ *  thread. */
 static bool extend(const struct emu_block_vector *s, struct affine_value *line, bool is_signed)
 {
     const int64_t base = is_signed ? (int64_t)(int32_t)line->base : (int64_t)(uint32_t)line->base;
@@ -96,7 +97,7 @@ static void make(struct emu_block_vector *s, unsigned reg)
     for (unsigned t = 0; t < s->n; t++)
         d[t] = base + step * t;
 }
-/** Prepares registers to be written: the remaining half of a 64-bit affine value becomes a value of its own. */
+/** Prepares registers to be written: the remaining half of a 64-bit affine value becomes a separate value. */
 static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (s->cell[reg].state == BV_CELL_HIGH)
@@ -181,7 +182,8 @@ static bool shift_right(const struct emu_block_vector *s, const struct affine_va
     return true;
 }
 
-/** Executes @step on affine values alone. Returns false if it has to be executed lane by lane. */
+/** Executes @step if all its operands are affine, without computing lanes. Returns false if the step has to be executed
+ *  lane by lane. */
 static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
@@ -192,7 +194,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
                                                                                                 * subtraction. */
     struct affine_value a, b, c, d;
 
-    if (step->special) { /* the block is one-dimensional */
+    if (step->special) { /* the block is one-dimensional, so tid.x is the thread number */
         put32(s, step->d, 0, di->reg == ISA_SR_TID_X);
         return true;
     }
@@ -342,13 +344,13 @@ static bool compare_lines(const struct emu_block_vector *s, const struct bv_step
                : get32(s, step->a, &a) && x32(s, step, &b)) ||
         !ends_of(s, &a, wide, is_signed, &a0, &a1) || !ends_of(s, &b, wide, is_signed, &b0, &b1))
         return false;
-    /* the difference is affine, too: it is zero at most once */
+    /* the difference of the operands is affine, too: it is zero for at most one thread */
     const unsigned first = 1u << ((a0 == b0) + 2 * (a0 > b0));
     const unsigned last = 1u << ((a1 == b1) + 2 * (a1 > b1));
     *truth = (wanted & first) != 0;
     if (first == last)
         return true;
-    const unsigned used_bits = first | last | 2; /* between its ends the difference may be zero */
+    const unsigned used_bits = first | last | 2; /* between the first and the last thread the difference may be zero */
     return (wanted & used_bits) == used_bits || (wanted & used_bits) == 0;
 }
 
@@ -447,8 +449,8 @@ static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_ac
     at.base += (uint64_t)(int64_t)di->disp - ISA_GLOBAL_BASE;
     if (step->mode == ISA_AMODE_SS32 || step->mode == ISA_AMODE_SU32)
         at.base += emu_scalar_pair(&s->warp, di->reg);
-    /* all_there() below tests every page between the ends. With a stride of more than a page, the access would not
-     * touch some of them. */
+    /* all_there() below tests every page between the ends. With a stride of more than a page, the access would leave
+     * out some of these pages. */
     const int64_t stride = (int64_t)at.step, far = EMU_PAGE_BYTES;
     if (((at.base | at.step) & (step->bytes - 1u)) != 0 || stride > far || stride < -far ||
         at.base >= memory->bytes || (write && at.step == 0 && s->threads != 1) ||
@@ -564,7 +566,7 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
         make(s, step->b + k);
     if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* The deferred stores are written after this one. They write other bytes. */
+    if (step->last) { /* The deferred stores are written after this store. The deferred stores write other bytes. */
         put(s, step, &at, from);
         return true;
     }
@@ -647,7 +649,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false; /* Block-wide execution of this block was just abandoned, so the block runs normally. */
+        return false; /* Block-wide execution of this block has just been abandoned, so its warps execute it. */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (!emu_grid_complete_bank(core->machine, grid))

@@ -129,7 +129,7 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
     return step->kind == BV_SCALAR;
 }
 
-/** Decodes instruction @index into @step; @insn receives it without its guard. Returns false if block-wide
+/** Decodes instruction @index into @step; @insn receives the instruction without its guard. Returns false if block-wide
  *  execution does not support it. */
 static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
                         uint32_t index, struct bv_step *step)
@@ -145,14 +145,13 @@ static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *de
            plan_step(s, insn, dec->level, step);
 }
 
-/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first
- *  unsupported one, if all lanes may have exited before it. Returns false if there is no such sequence, or no
- *  memory. */
+/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first unsupported
+ *  instruction, if all lanes may have exited before it. Returns false if there is no such sequence, or no memory. */
 static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
     struct isa_insn insn[MAX_STEPS];
-    struct emu_program line = *program; /* copy of the program, whose instructions get no guards */
+    struct emu_program line = *program; /* copy of the program, in which the instructions have no guards */
     struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &s->layout,
                               .level = core->level};
     bool exits = false, effects = true;

@@ -13,9 +13,9 @@
 struct emu_functional;
 struct emu_block_vector;
 
-/** Executes blocks block-wide, from the current one on, as long as they have not begun, can run block-wide,
- *  and nothing is due at an instruction inside. Afterwards the state is the state after the same instructions of
- *  the fixed order. There must be no observers. Returns true if a host grid ended with them. */
+/** Executes blocks block-wide, from the current block on, as long as the next block has not begun, can run block-wide,
+ *  and no check or stop is due at one of its instructions. Afterwards the state is the state after the same
+ *  instructions of the fixed order. The engine must have no observers. Returns true if a host grid ended with them. */
 bool emu_block_vector_blocks(struct emu_functional *f);
 /** Returns the number of blocks of the last kernel that the engine's own thread executed block-wide, for
  *  tests. */
@@ -35,8 +35,8 @@ struct bv_step {
     uint8_t source[BV_SOURCES], source_count;
     uint8_t written, written_count;
     bool special;             /* v_s2r of a thread index, selected by insn.reg */
-    bool exit, ends;          /* ends: a block with lanes that reach this is not executed block-wide */
-    bool last;                /* after it nothing can abandon block-wide execution: only exits and scalar
+    bool exit, ends;          /* ends: a block with lanes that reach this step is not executed block-wide */
+    bool last;                /* after this step, block-wide execution cannot be abandoned: only exits and scalar
                                * instructions follow, which cannot fault if all lanes execute */
     uint8_t mode, scale;      /* addressing mode, and scale of the address's index */
     uint8_t bytes, words;     /* bytes of a lane's access, and its registers */
@@ -72,7 +72,7 @@ struct emu_block_vector {
     unsigned warps, count;
     uint64_t done;             /* blocks executed block-wide */
     unsigned misses;           /* consecutive failures */
-    unsigned passed;           /* blocks not tried after many failures */
+    unsigned passed;           /* number of blocks that were not tried after many failures */
     uint64_t tried_grid, tried; /* grid and block that were abandoned last */
     struct emu_code code;      /* immediates and preludes of the steps */
     struct bv_step *step;         /* [count] */
@@ -88,8 +88,8 @@ struct emu_block_vector {
     struct emu_warp warp;
 };
 
-/** Makes a plan for the blocks of @grid on @core, whose decoded program is @code; the plan may be unusable.
- *  Returns NULL without memory. */
+/** Makes a plan for the blocks of @grid on @core, whose decoded program is @code; the plan may show that block-wide
+ *  execution is impossible. Returns NULL without memory. */
 struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code);
 

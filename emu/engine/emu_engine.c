@@ -11,7 +11,8 @@
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
-/* Most instructions of consecutive direct switches before the engine checks whether it was interrupted. */
+/* Largest number of instructions in consecutive direct switches, after which the engine checks whether it was
+ * interrupted. */
 enum { MOST_HANDED = 1 << 16 };
 /* Additional slots for a replay: other engines may start more blocks at a time than the fixed order. */
 enum { REPLAY_SLOTS = 4096 };
@@ -55,7 +56,7 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop)
     emu_fixed_thread_ref(w, w->running, &stop->place);
 }
 
-/** Returns true if the blocks of a grid run one by one; then no higher block has printed. */
+/** Returns true if the blocks of a grid run one by one; in that case no higher block has printed. */
 static bool runs_alone(const struct emu_grid *grid)
 {
     return !emu_grid_of_device(grid) &&
@@ -156,7 +157,7 @@ bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *curren
         if (b != NULL)
             moved = see_progress(b, now, &latest) || moved;
     }
-    if (!f->order_free && f->gone_at > latest) /* a block's end is progress */
+    if (!f->order_free && f->gone_at > latest) /* the end of a block is progress */
         latest = f->gone_at;
     for (unsigned i = 0; moved && i < f->count; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
@@ -184,11 +185,11 @@ static uint64_t all_progress(const struct emu_functional *f)
 
 /** Searches for a hang: returns whether it is proved that no thread, or no thread of @block, will ever make
  *  progress. Each running block is observed from the start of a slice, until there is a proof and enough of
- *  its reads are recorded. Progress ends the observation, and so does a warp without a proof. */
+ *  its reads are recorded. Progress ends the observation, and so does a warp for which no proof is possible. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_check_progress(f, block), all = true;
-    /* a block that runs alone does not wait for others' ends */
+    /* a block that runs alone does not wait for the ends of other blocks */
     uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
@@ -205,8 +206,8 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
         return EMU_STUCK_NONE;
     } else if (f->probe->failed) {
         f->tries += f->tries < 40;
-        f->watch_at = f->core->retired; /* This makes emu_fixed_check_progress() compute anew when the next check is
-                                         * due. */
+        f->watch_at = f->core->retired; /* This makes emu_fixed_check_progress() compute the time of the next check
+                                         * again. */
         end_probe(f);
         (void)emu_fixed_check_progress(f, block);
         return EMU_STUCK_NONE;
@@ -224,7 +225,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
 }
 
-/** Returns true if all blocks hang, in the fixed order. In a replay the result is always false: the log says that the
+/** Returns true if all blocks hang, in the fixed order. In a replay the result is always false: the log shows that the
  *  run continued. */
 static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
@@ -259,7 +260,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f)
 
 /* ---- the order ---------------------------------------------------------------------------------- */
 
-/** Returns the warp of @block that runs next, and selects its split; NULL: none can run. */
+/** Returns the warp of @block that runs next, and selects the warp's split; NULL: no warp can run. */
 static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];
@@ -293,7 +294,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             stop->kind = EMU_STOP_IDLE;
             return NULL;
         }
-        if (f->count == 0) { /* The state was loaded, and no run can have produced it. */
+        if (f->count == 0) { /* The loaded state is invalid: no run can have produced it. */
             *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are open, but none of their blocks can run");
             return NULL;
         }
@@ -444,7 +445,8 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began with a whole quantum. */
+    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began its slice with a whole
+                                        * quantum. */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
             f->turn_left -= earlier;
@@ -468,22 +470,22 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Returns the core's count up to which native code may run: it passes the ends of slices, so it must not reach a stop
- *  or a snapshot. 0: something observes instructions. */
+/** Returns the core's count up to which native code may run: native code continues past the ends of slices, so the
+ *  limit must be before a stop or a snapshot. 0: an observer needs the instructions. */
 static uint64_t native_until(const struct emu_functional *f)
 {
-    const uint64_t margin = 1 << 21; /* longer than one visit to native code */
+    const uint64_t margin = 1 << 21; /* more instructions than native code executes between two checks of its limit */
     const uint64_t stop = f->snapshot_at < f->base.stop_at ? f->snapshot_at : f->base.stop_at;
 
     if (f->placed || f->replaying || f->probe != NULL)
         return 0;
-    if (f->claims != NULL) /* on threads nothing is due */
+    if (f->claims != NULL) /* on threads, no check or snapshot is due */
         return UINT64_MAX;
     return stop > margin ? stop - margin : 0;
 }
 
 /** Runs the current block's warps in rotation, from *@w on, while emu_fixed_commit() would choose only by
- *  rotation. *@w is set to the last warp that ran. On threads it returns after a limited number of
+ *  rotation. *@w is set to the last warp that ran. On threads, the function returns after a limited number of
  *  instructions, because other threads may have stopped the run. */
 static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 {
@@ -560,8 +562,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             continue;
         }
         enum emu_slice_end end = rotate(f, &w);
-        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* The breakpoint was set while the grid ran on threads: it
-                                                            * is stepped over. */
+        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* The breakpoint was set while the grid ran on threads: the
+                                                            * breakpoint is stepped over. */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
@@ -576,7 +578,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
-        /* checked after the slice, so that a run advances however often it is interrupted */
+        /* checked after the slice, so that a run advances even if it is interrupted often */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
             (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }
@@ -747,7 +749,8 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     } else {
         if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
             return false;
-        block->unseen = engine->machine->again; /* true during a replay: checkers were not notified that the block began */
+        block->unseen = engine->machine->again; /* true during a replay, in which checkers are not notified that the
+                                                 * block begins */
     }
     *core = f->core;
     *slot = block->slot;
@@ -804,7 +807,7 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* Operations of the engine, which has two names. It replays as long as its machine's log is not at the end. */
+/* Operations of the engine, which has two names. The engine replays as long as its machine's log is not at the end. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \

@@ -12,7 +12,7 @@
 
 enum { EMU_BLOCK_SLICE = 1 << 20 }; /* warp instructions before the next resident block runs */
 
-/** A resident block. Its state is created at its first instruction. */
+/** A resident block. The block's state is created at its first instruction. */
 struct emu_resident {
     struct emu_grid *grid;
     uint64_t linear;
@@ -71,7 +71,7 @@ struct emu_functional {
 
 /** Creates an engine for one more thread; it runs one block at a time. Returns NULL without memory. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
-/** Makes the engine run blocks of @grid taken from @claims; NULL: no longer. */
+/** Makes the engine run blocks of @grid taken from @claims; NULL: the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);
@@ -92,7 +92,7 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 /* ---- resident blocks (emu_resident.c) ------------------------------------------------------ */
 
 /** Allocates memory for @need blocks in all, from f->resident on. Returns false without memory.
- *  Pointers to entries become invalid. */
+ *  Pointers to entries of the list become invalid. */
 bool emu_resident_capacity(struct emu_functional *f, size_t need);
 /** Inserts a block at index @at; memory must have been allocated. Pointers to entries become invalid. */
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
@@ -100,7 +100,7 @@ void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid 
 void emu_resident_remove(struct emu_functional *f, unsigned at);
 /** Empties the list: all numbers are free. */
 void emu_resident_clear(struct emu_functional *f);
-/** Gives @r the number @number. Returns false if another block has it, or it is out of range. */
+/** Gives @r the slot number @number. Returns false if another block has this number, or if it is out of range. */
 bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, uint64_t number);
 static inline struct emu_block *emu_resident_block(const struct emu_functional *f,
                                                    const struct emu_resident *r)
@@ -118,9 +118,9 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 
-/* Part of run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of
- * its splits, the warp gets slices in rotation (emu_warp_run_slice); else emu_fixed_at_breakpoint() and
- * emu_fixed_step() run it. */
+/* Part of run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of its
+ * splits, the warp gets slices in rotation (emu_warp_run_slice); otherwise emu_fixed_at_breakpoint() and
+ * emu_fixed_step() execute the warp. */
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;
@@ -141,13 +141,13 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
 /** Checks for progress if a check is due; @current is the running block. Returns true without progress for a
  *  window. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
-/** Whether the blocks that run were proved never to make progress. emu_fixed_stuck() observes them if an observation is
- *  due. */
+/** Returns whether it is proved that the running blocks will never make progress. emu_fixed_stuck() observes them if an
+ *  observation is due. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
 /** Advances the engine to the warp that runs next and returns it. Returns NULL with stop->kind set (idle,
- *  hang), or with *status an error. A repeated call changes nothing more. */
+ *  hang), or with *status an error. Another call without an instruction in between changes nothing. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                   enum lw_status *status, struct lw_error *err);
 /** Runs up to @limit instructions of @w, which emu_fixed_commit() returned, on the fast path; for replay. */
@@ -161,7 +161,7 @@ enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, stru
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
-/** Notifies the observers of a list. Returns true if one requests a stop. */
+/** Notifies the observers of a list. Returns true if an observer requests a stop. */
 bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev);
 
 /** Counts at some moment. */
@@ -192,7 +192,7 @@ enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
 enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Replays as many instructions as a rotation of the other warps has. */
+/** Replays the instructions that one rotation of the other warps executes. */
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Replays up to the count @until, including host steps and edits at that count, but not past the log's

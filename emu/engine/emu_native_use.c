@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which grids run native code (emu/interp/emu_native.c): the engine asks for the code of each grid that it takes up. */
+/* Which grids run native code (emu/interp/emu_native.c): the engine requests the code of each grid that it starts to
+ * run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/** Returns true if nothing can observe the order of the warps of @grid, or its instructions. */
+/** Returns true if no observer, breakpoint or log can see the order of the warps of @grid, or its instructions. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 {
     const struct emu_machine *machine = core->machine;
@@ -61,7 +62,9 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, struct e
     if (kernel == NULL || !reserve(native, form, kernel))
         return;
     for (uint32_t i = 0; i < kernel->count; i++)
-        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* cores may share code */
+        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* another core that
+                                                                                             * shares the code may
+                                                                                             * have set the layer */
             emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
     form->kernel = kernel;
 }
@@ -81,11 +84,12 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until
         native->masked_done = false;
         native->requests = 0;
         take_up(core, grid, &native->whole);
-        if (native->windows != 0) /* allocations may have changed */
+        if (native->windows != 0) /* allocations may have changed since the last use */
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
     if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
-        native->masked_done = true; /* on threads immediately: they share decoded code */
+        native->masked_done = true; /* on threads, masked code is requested immediately, because the threads share
+                                     * decoded code */
         take_up(core, grid, &native->masked);
     }
     if (native->whole.kernel != NULL || native->masked.kernel != NULL)

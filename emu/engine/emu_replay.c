@@ -10,12 +10,12 @@
 #include "emu/engine/emu_threads_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/** Goal of a replay. */
+/** Condition that ends a replay. */
 struct want {
-    uint64_t until;   /* instruction count to stop at */
+    uint64_t until;   /* instruction count at which the replay stops */
     bool silent;      /* no breakpoints and interrupts; faults do not stop */
     struct emu_observer *observers;
-    bool one;         /* stop after one instruction of `lanes` */
+    bool one;         /* the replay stops after one instruction of `lanes` */
     const struct emu_thread_ref *lanes; /* lanes whose instruction stops the replay; NULL: any lanes */
     struct emu_event *ev; /* receives the event of the instruction that stopped the replay */
     bool front;       /* replay only up to the log's front */
@@ -73,7 +73,7 @@ static enum lw_status slice_ended(const struct emu_functional *f, const struct e
     return LW_OK;
 }
 
-/** Runs in the fixed order what is left of the entry. */
+/** Executes the remaining instructions of the entry in the fixed order. */
 static enum lw_status run_order(struct emu_functional *f, const struct want *want,
                                 const struct emu_log_entry *e, struct emu_stop *stop,
                                 struct lw_error *err)
@@ -123,7 +123,8 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* In the last slice another block had the place of this block. */
+    if (r == NULL && !f->placed && f->grid != NULL) { /* In the preceding slice, another block had the list position of
+                                                       * this block. */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }
@@ -370,7 +371,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
 
     switch (e->kind) {
     case EMU_LOG_PROGRAM:
-        return LW_OK; /* programs stay loaded */
+        return LW_OK; /* programs remain loaded, so this step is not repeated */
     case EMU_LOG_LAUNCH:
         if (!emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch))
             return diverged(f, err, "the log launches a kernel that does not exist");
@@ -403,7 +404,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
         break;
     case EMU_LOG_LOOK:
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
-            break; /* the block ended in the slices before */
+            break; /* the block has ended in the preceding slices */
         status = warp_of(f, e, &w, err);
         if (status == LW_OK && e->which != 0)
             emu_fixed_refill(f);
@@ -449,8 +450,8 @@ static bool is_edit(unsigned kind)
     return (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY) || emu_log_is_host(kind);
 }
 
-/** Returns true if an edit or a host step precedes the next instruction. Scheduling choices before an edit
- *  belong to the current position, others to the next instruction. */
+/** Returns true if an edit or a host step precedes the next instruction. Scheduling choices before an edit belong to
+ *  the current position, other choices belong to the next instruction. */
 static bool edit_follows(const struct emu_log *log)
 {
     struct emu_log_cursor at = log->cursor, next_cursor;

@@ -55,7 +55,7 @@ bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, 
     return true;
 }
 
-/** Gives @r the lowest free slot number. There are as many numbers as places in the list. */
+/** Gives @r the lowest free slot number. There are as many slot numbers as entries in the list. */
 static void number(struct emu_functional *f, struct emu_resident *r)
 {
     unsigned word = f->low_number / 64;
@@ -153,11 +153,11 @@ static bool take_slot(struct places *p, const struct emu_grid *grid)
     return true;
 }
 
-/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start,
- *  while the next one fits. Each level of nesting gets one block in any case, so that a block that waits for
- *  its children, at launch.sync or by polling, does not keep them out. A suspended block occupies no place,
- *  unless slots are scarce. Resident blocks stay resident, with a place or without, so the result does not
- *  depend on how often this is called between two ends of blocks. */
+/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start, as long as
+ *  the next block fits. Each level of nesting gets one block in any case, so that a block that waits for its children,
+ *  at launch.sync or by polling, does not prevent its children from running. A suspended block occupies no place,
+ *  unless slots are scarce. Resident blocks remain resident, whether they occupy a place or not. So the result does not
+ *  depend on how often this function is called between two ends of blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
     struct emu_machine *machine = f->base.machine;
@@ -292,7 +292,7 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
         block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
     }
     *out = emu_resident_block(f, r);
-    if ((*out)->unseen) { /* if this is a replay, checkers were notified the first time */
+    if ((*out)->unseen) { /* during a replay, checkers are not notified: they were notified when the block first began */
         (*out)->unseen = false;
         if (f->base.machine->active_hooks != NULL)
             f->base.machine->active_hooks->on_block(f->base.machine->active_hooks, f->core, (*out)->slot, true);

@@ -37,7 +37,7 @@ static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *pl
         emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
-/** Returns the split that now has the lowest lane of @lanes, as splits may have merged; for @lanes 0, @id. */
+/** Returns the split that now has the lowest lane of @lanes, because splits may have merged; for @lanes 0, @id. */
 static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
@@ -156,7 +156,7 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
     enum emu_slice_end end = EMU_SLICE_DONE;
     struct emu_mark mark = emu_fixed_mark(f);
-    bool selected = false; /* a split was selected and has not executed since, or none could be selected */
+    bool selected = false; /* the last selection chose a split that has not executed yet, or found no split */
 
     if (w->live == 0)
         return false;
@@ -227,7 +227,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
-/** Returns true if blocks that have not run could release this block. */
+/** Returns true if blocks other than the ones that have run could enable this block to continue. */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
     return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||

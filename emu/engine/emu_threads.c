@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a grid on several host threads. The engine's own thread takes part; the others sleep between grids. A block
- * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks
- * run. So all results equal the results on one thread. Counts are added up when the grid ends. A block that faults or
- * hangs ends the run. All lower blocks continue to their ends, because one of them may also stop the run: the lowest is
- * reported.
+ * Runs a grid on several host threads. The engine's own thread takes part; the other threads sleep between grids. A
+ * block accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other
+ * blocks run. So all results equal the results on one thread. Counts are added up when the grid ends. A block that
+ * faults or hangs stops the run. All lower blocks continue to their ends, because one of them may also stop the run:
+ * the stop of the lowest block is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 
@@ -26,7 +26,7 @@ struct emu_pool {
     pthread_mutex_t lock;
     pthread_cond_t go, back;
     uint64_t turn;     /* incremented when the threads are to run */
-    unsigned running;  /* number of threads that have not returned */
+    unsigned running;  /* number of threads that still work on the grid */
     bool quit;
     struct worker **worker; /* [0] is the engine's own thread */
     unsigned count, capacity;
@@ -229,8 +229,8 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for host threads");
     pool = f->pool;
-    f->claims = &pool->claims; /* Set for this call only: in other calls the engine acts for its user, not as one of the
-                                * threads. */
+    f->claims = &pool->claims; /* The member is set only during this call: in other calls the engine acts for its user,
+                                * not as one of the threads. */
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the functional
- * engine on a core of its own and takes the next block that no thread has taken.
+ * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the functional engine on its
+ * own core and takes the next block that no thread has taken.
  */
 #ifndef EMU_THREADS_PRIV_H
 #define EMU_THREADS_PRIV_H
@@ -11,13 +11,13 @@
 /** Shared state of the threads of one grid; fields are read and written atomically. */
 struct emu_claims {
     uint64_t next;  /* first block that no thread has taken */
-    uint64_t limit; /* the block that ended the run: higher ones need not run */
+    uint64_t limit; /* number of the block that stopped the run: higher blocks need not run */
     const struct emu_engine *engine; /* the engine whose interrupt stops all threads */
 };
 
 /** Returns true if the grid that @f runs may run on threads now, or runs on threads. */
 bool emu_threads_wanted(const struct emu_functional *f);
-/** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when it has ended. */
+/** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when the grid has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
 /** Returns true if a grid began on threads and has not ended. */

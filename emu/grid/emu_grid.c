@@ -2,10 +2,9 @@
 /*
  * Launches by the host and the device: checks, parents, completion.
  *
- * A machine's list holds the host launches and the unfinished device launches, in launch order. A device
- * launch is complete when its blocks have ended and everything is complete that was launched by it or
- * aggregated into it; then the next in its stream may start, and lanes that wait for it at launch.sync
- * continue.
+ * A machine's list holds the host launches and the unfinished device launches, in launch order. A device launch is
+ * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete.
+ * Then the next launch in its stream may start, and lanes that wait for it at launch.sync continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +114,7 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
     return LW_OK;
 }
 
-/** Takes the grid of a launch that history has undone, so that a replayed launch has the same address. */
+/** Takes the grid structure of a launch that history has undone, so that a replayed launch has the same address. */
 static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
 {
     for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
@@ -242,7 +241,7 @@ bool emu_grid_complete_bank(struct emu_machine *machine, struct emu_grid *grid)
     return true;
 }
 
-/** Queues a grid under the next number. Returns false without memory; then it is not queued. */
+/** Queues a grid under the next number. Returns false without memory; in that case the launch is not queued. */
 static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw_error *err)
 {
     if (emu_text_grid_launched(machine, grid, err) != LW_OK)
@@ -254,8 +253,9 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** Takes the parameters' memory of a complete launch, and frees that of the others: no block reads it any more, and a program may
- *  make millions of launches. History and logs need the parameters of all launches. NULL: new memory is needed. */
+/** Takes the parameters' memory of a complete launch for reuse, and frees the parameters' memory of the other complete
+ *  launches: no block reads it any more, and a program may make millions of launches. History and logs need the
+ *  parameters of all launches. NULL: new memory is needed. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -263,7 +263,8 @@ static uint8_t *take_bank(const struct emu_machine *machine)
 
     if (machine->log != NULL)
         return NULL;
-    for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) { /* those before have none any more */
+    for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) { /* earlier launches no longer have such
+                                                                          * memory */
         uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
 
         if (emu_grid_of_device(grid) || !emu_grid_complete(grid))
@@ -280,7 +281,7 @@ static uint8_t *take_bank(const struct emu_machine *machine)
     return taken;
 }
 
-/** Makes the pages of large buffers to which parameters point. */
+/** Allocates the pages of large buffers to which parameters point. */
 static void populate_buffers(const struct emu_machine *machine, const struct emu_launch *launch)
 {
     for (unsigned i = 0; i < launch->kernel->param_count && launch->params != NULL; i++) {
@@ -370,8 +371,8 @@ struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequ
 
 /* No function here may iterate over all launches for each launch that is queued or completes: there may be thousands. */
 
-/** Inserts @grid, a device launch that has blocks to place and waits for none in its stream, into the list of
- *  launches that may start, in launch order. */
+/** Inserts @grid, a device launch that has blocks to place and does not wait for another launch in its stream, into the
+ *  list of launches that may start, in launch order. */
 static void start_add(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid *at = machine->last_start;
@@ -444,7 +445,7 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
     grid->queue.ends_stream = false;
 }
 
-/** Returns the last launch in @how's stream, for which the next one waits, or NULL. */
+/** Returns the last launch in @how's stream, for which the next launch of the stream waits, or NULL. */
 static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {
@@ -550,8 +551,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** Removes a device launch when it is complete and no slot has a block of it. Then only holders of the last event
- *  refer to it. */
+/** Removes a device launch when it is complete and no slot has a block of it. From then on, only holders of the last
+ *  event refer to it. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))

@@ -28,8 +28,8 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
 enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
                                 uint32_t sequence, uint64_t first_warp_id, bool device,
                                 struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** Removes @grid from the list of launches that may start, after its last block was placed. Does nothing if
- *  it is not in the list. */
+/** Removes @grid from the list of launches that may start, after its last block was placed. Does nothing if @grid is
+ *  not in the list. */
 void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid);
 /** Frees the memory of parameters of completed device launches. */
 void emu_grid_free_banks(struct emu_machine *machine);
@@ -40,8 +40,8 @@ void emu_grids_index(struct emu_machine *machine);
 /** Drops all device launches; their memory is kept for reuse. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);
-/** Handles the end of @grid's last block. If all launches of @grid are complete, @grid is complete, and so may be its
- *  launchers. */
+/** Handles the end of @grid's last block. If all launches of @grid are complete, @grid becomes complete, and possibly
+ *  the grids that launched it. */
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 /** Releases a slot that held a block of @grid, a device launch. */
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);

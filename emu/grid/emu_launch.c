@@ -12,8 +12,8 @@
 #include "emu/emu_next_priv.h"
 
 enum { DESCRIPTOR_BYTES = 40, HEADER_BYTES = 64, STREAM_BITS = 20, STATUS_MEMORY = 2 };
-/* Handles by which a launch has a stream of its own: CUDA's cudaStreamFireAndForget, and one for a launch that
- * begins after all blocks of the launching kernel have ended. */
+/* Stream handles with which each launch has its own stream: CUDA's cudaStreamFireAndForget, and a handle for launches
+ * that begin after all blocks of the launching kernel have ended. */
 enum { STREAM_TAIL = 3, STREAM_FORGET = 4, STREAM_AFTER = 5 };
 
 /* ---- parameter buffers -------------------------------------------------------------- */
@@ -170,7 +170,7 @@ struct lane_launch {
     uint64_t buffer, stream;
     uint64_t owned; /* allocation that the launch keeps until it is complete; 0: @buffer is freed by the launch */
 };
-/** Reason for which a lane's launch is refused. */
+/** Reason why a lane's launch is refused. */
 struct refusal {
     enum emu_fault_kind fault;
     uint64_t address; /* address of a memory fault, which has no text */
@@ -299,8 +299,8 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, which is the limit (option "
                                                   "launch_depth)", grid->depth);
-    /* A grid is recorded as started at the end of its first slice, or after a step. The grid of this lane is running
-     * and may not be recorded yet. */
+    /* A grid is recorded as started at the end of its first slice, or after a step. The grid of this lane is running,
+     * but may not be recorded as started yet. */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not started when lane %u launches another: at "
@@ -366,7 +366,7 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
             all[k].buffer = 0; /* The buffer of a failed launch is not freed below. */
         }
     }
-    for (LW_EACH_BIT(k, on)) /* the children have copies of their own */
+    for (LW_EACH_BIT(k, on)) /* each child has its own copy */
         if (all[k].buffer != 0 && all[k].owned == 0)
             (void)!emu_memory_free(machine, all[k].buffer, NULL);
     return true;

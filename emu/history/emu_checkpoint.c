@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: the whole state of a machine and its engine as a file, between any two instructions. The file
- * has a magic number, version, layout of the state, options, programs, the host's own bytes, the state
- * (emu_state.c), the pages of global memory that are not zero, and a hash of everything.
+ * Checkpoints: the whole state of a machine and its engine as a file, taken between any two instructions. The file has
+ * a magic number, version, layout of the state, options, programs, the bytes of the host, the state (emu_state.c), the
+ * pages of global memory that are not zero, and a hash of everything.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
     return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its memory pages cannot be read") : LW_OK;
 }
 
-/** Clears global memory, including what the host wrote before. */
+/** Clears global memory, including the host's earlier writes. */
 static void clear_memory(struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES;

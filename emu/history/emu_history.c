@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * History: a ring of snapshots and a schedule log. A snapshot has the machine's state (emu_state.c) and the pages of
- * global memory that were stored to since the preceding snapshot. The contents of a page at a snapshot are therefore
- * in that snapshot or in the nearest earlier one that has the page. To move to an instruction, the engine restores
- * the nearest snapshot at or before it and replays the log.
+ * global memory that were written since the preceding snapshot. The contents of a page at a snapshot are therefore in
+ * that snapshot or in the nearest earlier one that has the page. To move to an instruction, the engine restores the
+ * nearest snapshot at or before it and replays the log.
  */
 #include "emu/history/emu_history_priv.h"
 
@@ -15,11 +15,12 @@
 #include "emu/engine/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
-#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, from which on another snapshot is worth
-                                   * its cost */
-#define LEAST_HALF UINT64_C(1024) /* smallest half of a way back, in instructions; the replay of a half must also take
-                                   * at least the time of eight snapshots */
-#define SPEED_GUESS 2e7           /* instructions a second, assumed before a measurement */
+#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, from which another snapshot is worth its
+                                   * cost */
+#define LEAST_HALF UINT64_C(1024) /* when the machine moves back, a snapshot in the middle of the replayed instructions
+                                   * is taken only if a half has at least this number of instructions, and if its replay
+                                   * takes at least the time of eight snapshots */
+#define SPEED_GUESS 2e7           /* instructions per second, assumed before a measurement */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
 #define FIRST_LOOK UINT64_C(65536) /* warp instructions between two readings of the clock */
 #define LEAST_SECONDS 0.02         /* shortest time between snapshots, which is also at least 50 times the cost of a
@@ -29,11 +30,12 @@ struct snapshot {
     uint64_t instructions;
     struct emu_log_cursor cursor;
     struct emu_bytes state;
-    struct emu_pages pages; /* pages changed since the snapshot before; for the first, all that are not zero */
+    struct emu_pages pages; /* pages changed since the preceding snapshot; for the first snapshot, all pages that are
+                             * not zero */
     bool visit; /* taken in the past, where a user inspects the run */
 };
 
-/** The host's own state after its steps up to a position of the log. */
+/** The state of the host after its steps up to a position of the log. */
 struct mark {
     struct emu_log_cursor cursor;
     void *data;
@@ -57,7 +59,7 @@ struct emu_history {
     double taken;        /* time at which the last snapshot was taken */
     double cost;         /* duration of the last snapshot */
     double visit_cost;   /* duration of the last snapshot in the past */
-    double speed;        /* speed of the last long replay, instructions a second; 0: no long replay so far */
+    double speed;        /* speed of the last long replay, instructions per second; 0: there was no long replay so far */
     uint64_t looked_at;  /* instruction count at the last reading of the clock */
     double looked;       /* time of that reading */
     bool ended;
@@ -245,7 +247,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /** Limits the number of snapshots taken in the past: removes the snapshot that is farthest from the position, except
- *  the snapshot from which the machine came. */
+ *  the snapshot from which the machine was restored. */
 static bool forget_visit(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -262,9 +264,9 @@ static bool forget_visit(struct emu_history *h)
     return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
 }
 
-/** Takes a snapshot in the past, @far instructions after the preceding one, since a user who inspects a position
- *  returns there often. Its pages are those that changed since an earlier snapshot, which may be more than needed,
- *  but is harmless. Without memory no snapshot is taken. */
+/** Takes a snapshot in the past, @far instructions after the preceding snapshot, because a user who inspects a position
+ *  returns there often. Its pages are those that changed since an earlier snapshot, which may be more pages than
+ *  necessary, but is harmless. Without memory no snapshot is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
@@ -415,9 +417,9 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
 }
 
 /** Replays to count @to by halves. A user who moves back usually moves back further, in small steps, and each step
- *  would replay all instructions since the preceding snapshot. If the replay of a half takes much longer than a
- *  snapshot, a snapshot is taken after the half. All steps back to that snapshot then replay as much as one step
- *  would have, times the logarithm of their number. */
+ *  would replay all instructions since the preceding snapshot. Therefore, if the replay of half of these instructions
+ *  takes much longer than a snapshot, a snapshot is taken after that half. All further steps back then replay, in
+ *  total, as many instructions as one step would have, times the logarithm of the number of steps. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -455,7 +457,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* This snapshot makes the way back fast. */
+            take(h, true); /* With a snapshot here, the return to this position is fast. */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     }
@@ -469,7 +471,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
-        instructions = UINT64_MAX; /* includes everything done at that count */
+        instructions = UINT64_MAX; /* includes all host steps at that count */
     size_t k = nearest(h, instructions);
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);

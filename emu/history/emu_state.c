@@ -17,8 +17,8 @@
 #define NAME(how, member) NAME_##how(member)
 #define NAMES(LIST, type) LIST(NAME)
 
-/* Compares a structure made of the rows, in order, with the members' types and alignments, with the real one:
- * size and offset of the last member must be equal. */
+/* For each list, declares a structure from the rows, in order, with the members' types and alignments. Its size and the
+ * offset of its last member must equal those of the real structure. */
 #define MEMBER(how, member)                                                                   \
     _Alignas(__alignof__(((real *)0)->member)) __typeof__(((real *)0)->member) member;
 #define CHECK_MEMBERS(LIST, type)                                                             \
@@ -142,7 +142,7 @@ static bool count_open(struct emu_machine *machine)
         if (p->aggregated_into != NULL)
             p->aggregated_into->pending_groups++;
     }
-    /* A launch also waits for the preceding launch of its stream. */
+    /* In addition, a launch waits for the preceding launch of its stream. */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;
@@ -213,7 +213,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* existing launches stay, because others refer to them */
+    host = machine->grids; /* existing launches remain, because other structures refer to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)
@@ -278,7 +278,8 @@ static void save_core(const struct emu_core *p, struct emu_bytes *out)
     emu_put(out, &p->stats, sizeof p->stats);
 }
 
-/** Loads a core's counts after its blocks were started again, which has counted them. */
+/** Loads a core's counts. Called after the core's blocks were started again, because starting a block changes the
+ *  counts. */
 static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
 {
     EMU_LOAD(EMU_STATE_CORE, p, in);

@@ -12,7 +12,7 @@
 
 enum row_kind { ROWS_ZERO, ROWS_WORD, ROWS_RAW };
 
-/** Classifies a row: all its 32-bit words equal, and zero or not; else raw. */
+/** Classifies a row: all its 32-bit words are zero, or all are equal; otherwise the row is raw. */
 static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *word)
 {
     uint32_t first = lw_get32(row), differ = 0;
@@ -126,7 +126,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     }
 }
 
-/** Returns true if the warp has the registers that code at @pc may name; @pc may be the one after the code. */
+/** Returns true if the warp has the registers that code at @pc may name; @pc may be the address after the code. */
 static bool pc_is_good(const struct emu_warp *w, uint32_t pc)
 {
     const struct emu_program *program = w->code->program;
@@ -316,7 +316,7 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     return !in->bad;
 }
 
-/** Raises the machine's observation number to a loaded one, because numbers must not be reused. */
+/** Raises the machine's observation number to a loaded one, because observation numbers must not be reused. */
 static void note_look(const struct emu_block *block, uint64_t *look)
 {
     struct emu_machine *machine = block->core->machine;

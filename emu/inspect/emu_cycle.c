@@ -11,7 +11,7 @@ enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
     WALK_FREE = 1 << 16,       /* number of steps that may be analysed backwards in any case */
-    WALK_FIRST = 2,            /* first analysis of a T: number of further steps for each observed step */
+    WALK_FIRST = 2,            /* first analysis of a T: number of further steps that it may take for each observed step */
     WALK_MOST = 4,             /* all analyses of a T together: number of further steps for each observed step */
     WALK_BYTES = 32,           /* analysing so many bytes of the map of local memory costs as much as analysing a
                                 * step */
@@ -26,7 +26,7 @@ static void put64(struct emu_bytes *out, uint64_t value)
     emu_put(out, &value, sizeof value);
 }
 
-/** Returns the split with the lowest lane among those not in *@seen, and adds it to *@seen; -1: none. */
+/** Returns the split with the lowest lane of the splits that are not in *@seen, and adds it to *@seen; -1: none. */
 static int next_split(const struct emu_warp *w, uint64_t *seen)
 {
     int best = -1;
@@ -55,7 +55,7 @@ static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned
     }
 }
 
-/** Writes the state that decides where lanes continue, whatever the order in which splits run. */
+/** Writes the state that determines where lanes continue, independent of the order in which splits run. */
 static void put_control(struct emu_bytes *out, const struct emu_warp *w)
 {
     uint64_t seen = 0;
@@ -98,7 +98,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
         rank_;                                                                                 \
     })
 
-/** Writes the state that decides which split gets the time slice. */
+/** Writes the state that determines which split gets the time slice. */
 static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
 {
     uint64_t seen = 0;
@@ -108,7 +108,7 @@ static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
     while ((id = next_split(w, &seen)) >= 0) {
         const struct emu_split *s = &w->split[id];
         uint64_t age = w->retired - s->since;
-        age = age < w->window ? age : w->window; /* larger ages act alike */
+        age = age < w->window ? age : w->window; /* all larger ages have the same effect */
         put64(out, age << 32 | (uint64_t)(id == w->running) << 31 | (uint64_t)RANK(w, s, seq) << 16 |
                        RANK(w, s, born) << 8 | (unsigned)id);
     }
@@ -224,7 +224,8 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Returns true if all of @r is as at the start of T. Otherwise, if @note is set, records some positions that differ. */
+/** Returns true if all of @r has the same values as at the start of T. Otherwise, if @note is set, records some
+ *  positions that differ. */
 static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;
@@ -333,7 +334,7 @@ static bool walk(struct emu_slice *k, uint64_t factor)
     return !k->hopeless;
 }
 
-/** Tries to prove that the warp loops; called when its state is as at the start of T. */
+/** Tries to prove that the warp loops; called when the warp's state is the same as at the start of T. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
@@ -410,7 +411,7 @@ static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const stru
     return true;
 }
 
-/** Gets the values that an (un)equal compare compared in a lane. Returns false if they are not known here. */
+/** Gets the values that a comparison for (in)equality compared in a lane. Returns false if they are not known here. */
 static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, const struct isa_insn *insn,
                      unsigned lane, uint64_t value[2])
 {
@@ -447,8 +448,8 @@ static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, c
     return true;
 }
 
-/** Records in which bit the values of an (un)equal compare differ. The compare writes predicates only, so its
- *  sources are unchanged. Returns false without memory. */
+/** Records a bit in which the values of a comparison for (in)equality differ. The comparison writes only predicates, so
+ *  its sources are unchanged. Returns false without memory. */
 static bool note_equality(struct emu_cycle *c, const struct emu_warp *w, const struct isa_insn *insn,
                           struct emu_cycle_step *t)
 {
@@ -535,8 +536,8 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* The warp has usually been looping for a long time. If it has not, T starts
-                                       * later. */
+        c->segment = most - most / 8; /* The warp has usually been looping for a long time. Otherwise T starts again
+                                       * at a later step. */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))

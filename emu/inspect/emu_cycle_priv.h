@@ -3,16 +3,17 @@
  * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
  * Between two moments the warp executed the steps T and is in the same state: the same splits at the same pcs in the
- * same states. R is the state that controls it: all registers and bytes of local memory that control flow, addresses
- * and stored values of T depend on, and what those depend on in the iteration before. If R has the same contents at
- * both moments, the warp executes T again and returns with the same R: it loops for ever, as long as shared and global
- * memory do not change. State outside R may change, for example an iteration counter. R is a set of bits. The low bits
- * of a sum depend only on the low bits of its terms. Two values differ as long as one bit of them does, whatever
- * happens to the others; so a loop that counts by two to an odd number is proved to miss it. T has no effect that
- * others could see: the engine discards the proof when a byte of memory changes or a lane exits.
+ * same states. R is the state that controls it: all registers and bytes of local memory on which control flow,
+ * addresses and stored values of T depend, and the values on which those depend in the preceding iteration. If R has
+ * the same contents at both moments, the warp executes T again and returns with the same R: it loops for ever, as long
+ * as shared and global memory do not change. State outside R may change, for example an iteration counter. R is a set
+ * of bits. The low bits of a sum depend only on the low bits of its terms. Two values differ as long as one bit of them
+ * does, whatever the values of the other bits are; so a loop that counts by two to an odd number is proved to miss it.
+ * T has no effect that other warps could see: the engine discards the proof when a byte of memory changes or a lane
+ * exits.
  *
- * Waiting (barriers, sleep, slices of other warps) delays lanes and does not change what they do. Where the
- * order of splits can be observed, the scheduling state must be the same as well.
+ * Waiting (barriers, sleep, slices of other warps) delays lanes, but does not change their instructions and results.
+ * Where the order of splits can be observed, the scheduling state must be the same as well.
  */
 #ifndef EMU_CYCLE_PRIV_H
 #define EMU_CYCLE_PRIV_H
@@ -29,8 +30,8 @@ struct emu_cycle_step {
     uint32_t offset;
     uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
-    bool decided;              /* the step is an (un)equal compare: `offset` is the bit in which the compared values
-                                * differ (64: none), or with `apart` an index in offset[] */
+    bool decided;              /* the step is a comparison for (in)equality whose values differ: `offset` is the bit in
+                                * which the compared values differ (64: none), or with `apart` an index in offset[] */
     bool retired;              /* the instruction was executed; false: lanes only started to wait */
 };
 
@@ -66,8 +67,8 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** What decides which split runs next. OWN: the warp's own state decides. ANY: the splits run in any order, but all of
- *  them run. CHOSEN: a debugger or a log decides, and may omit splits. */
+/** The state that determines which split runs next. OWN: the warp's own state decides. ANY: the splits run in any
+ *  order, but all of them run. CHOSEN: a debugger or a log decides, and may omit splits. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
@@ -82,7 +83,7 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     uint32_t *waits_at);
 void emu_cycle_fini(struct emu_cycle *c);
 void emu_cycle_save(const struct emu_cycle *c, struct emu_bytes *out);
-/** Loads a saved record. Returns false if it is damaged or without memory; @c can be ended in either case. */
+/** Loads a saved record. Returns false if the record is damaged, or if memory is short; @c can be ended in either case. */
 bool emu_cycle_load(struct emu_cycle *c, struct emu_reader *in);
 
 #endif

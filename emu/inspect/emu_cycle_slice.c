@@ -92,7 +92,7 @@ static void local_clear(struct emu_slice *k, const struct emu_cycle_step *t, uns
         map[(size_t)b * k->w->width] = 0;
 }
 
-/** Returns true if the value that @insn reads is different each time. */
+/** Returns true if the value that @insn reads is different at each execution. */
 static bool is_time(const struct isa_insn *insn)
 {
     switch (insn->op) {
@@ -126,8 +126,8 @@ static bool is_bar_red(const struct isa_insn *insn)
     return insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND || insn->op == ISA_BAR_RED_OR;
 }
 
-/** Returns true if the result of a bar.red depends only on the lanes of step @t: no other warp of the block
- *  is left, and none of its lanes arrives with another split. */
+/** Returns true if the result of a bar.red depends only on the lanes of step @t: no other warp of the block is left,
+ *  and no lane of the warp arrives with another split. */
 static bool brings_all(const struct emu_slice *k, const struct emu_cycle_step *t)
 {
     return k->w->block->warps_live == 1 && t->lanes == k->w->live && t->retired;
@@ -159,7 +159,7 @@ bool emu_slice_equality(const struct isa_insn *insn)
            isa_insn_srcmod(insn, 1) == 0;
 }
 
-/** Returns the bits of the sources on which bits @bits of the result depend; all, for instructions not listed
+/** Returns the bits of the sources on which bits @bits of the result depend; all bits, for instructions not listed
  *  here. */
 static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
 {
@@ -347,13 +347,13 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     }
     if (info->flags & ISA_F_ATOMIC && t->local != 0)
         k->hopeless = true;
-    for (LW_EACH_BIT(l, t->local & matter)) /* A part that is sign-extended matters as a whole. */
+    for (LW_EACH_BIT(l, t->local & matter)) /* If a loaded part is sign-extended, all its bits matter. */
         local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
     sources = matter & t->effective;
     if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
-    const bool brings = is_bar_red(insn) && sources == 0; /* The instruction's sources in these lanes affect only the
-                                                           * results of other lanes. */
+    const bool brings = is_bar_red(insn) && sources == 0; /* The instruction's sources in these lanes matter only
+                                                           * because other lanes get results from them. */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);
