@@ -32,7 +32,7 @@ struct emu_slice {
     struct emu_relevant now, end; /* set before the step being analysed; set at the end of T */
     struct emu_cycle_uses *cached;
     size_t local_size;        /* bytes of the maps */
-    bool hopeless;            /* T depends on something that the analysis cannot know */
+    bool hopeless;            /* T depends on a value that the analysis cannot determine */
     bool ordered;             /* T depends on the order of splits */
 };
 
@@ -40,7 +40,7 @@ struct emu_slice {
 void emu_slice_walk(struct emu_slice *k);
 /** Adds the set at the start to the set at the end. Returns false if nothing was new. */
 bool emu_slice_join(struct emu_slice *k);
-/** Returns true for an (un)equal compare of integers, which depends on one differing bit. */
+/** Returns true for a comparison of integers for (in)equality, which depends on one differing bit. */
 bool emu_slice_equality(const struct isa_insn *insn);
 
 #endif

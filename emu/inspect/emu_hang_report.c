@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports: why a grid makes no progress, as a wait-for graph in words. Each line states which lanes wait
+ * Hang reports: why a grid makes no progress, as a wait-for graph written as text. Each line states which lanes wait
  * for what: lanes with their location, barriers, locations in memory.
  */
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void say_lanes(struct words *out, uint64_t lanes)
     }
 }
 
-/** Returns the index of the instruction at which a split waits, or that it executes next. */
+/** Returns the index of the instruction at which a split waits, or which the split executes next. */
 static uint32_t index_of(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
@@ -171,7 +171,7 @@ struct culprit {
     uint64_t lanes, pc;
 };
 
-/** A hang report being written. A line equal to the last one of the warp before is not repeated: the earlier
+/** A hang report being written. A line that equals the last line of the preceding warp is not repeated: the earlier
  *  line is extended to a range of warps. */
 struct report {
     struct words out;
@@ -184,7 +184,7 @@ struct report {
         unsigned first, last;
         char text[700];
     } held;
-    bool holds, values; /* values: every spinning read is of a value that is never written */
+    bool holds, values; /* values: every location that lanes read repeatedly is never written */
     unsigned lines, dropped;
 };
 enum { MOST_LINES = 24 };
@@ -237,7 +237,7 @@ static void put_line(struct report *r, const struct emu_warp *w, const char *tex
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
 }
 
-/** If @kind is the gravest kind so far, makes the lanes the report's culprit and returns true. */
+/** If @kind is the most severe kind so far, makes the lanes the report's culprit and returns true. */
 static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
@@ -308,8 +308,8 @@ static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
-/** Returns true if running @lanes may wait for other lanes. They do not wait if they were observed and none of them
- *  reads a location that stays the same: then they compute. */
+/** Returns true if running @lanes may wait for other lanes. The lanes do not wait, but compute, if they were observed
+ *  and none of them reads a location whose address and value stay the same. */
 static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t waits = 0;
@@ -364,7 +364,7 @@ static void say_polled(struct words *out, const struct emu_warp *w, const struct
     say(out, ", now 0x%llx", (unsigned long long)value_in(p, last));
 }
 
-/** Returns lanes that could run and have not for long: a pure policy need not be fair (MACHINE 2). */
+/** Returns lanes that could run but have not run for a long time: a pure policy need not be fair (MACHINE 2). */
 static uint64_t starved(const struct emu_warp *w)
 {
     enum { LONG = 1024 }; /* warp instructions: the usual fairness limit */
@@ -404,8 +404,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            /* The report's pc is the location at which the first line says that the lanes wait. The lanes may be at
-             * another location of their loop now. */
+            /* The report's pc is the location at which the lanes of the first line wait. The lanes may be at another
+             * location of their loop now. */
             if (is_culprit) {
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;
@@ -438,7 +438,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
 
 /* ---- who waits ---------------------------------------------------------------------- */
 
-/** Explains lanes below the top of a SIMT stack, which wait for those above. */
+/** Explains lanes below the top of a SIMT stack, which wait for the lanes above. */
 static void explain_stack(struct report *r, const struct emu_warp *w)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -638,7 +638,7 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
     flush(r);
 }
 
-/** Returns true if @b's lines belong in a report on @mine: both are of the same launch, or one of them belongs to a
+/** Returns true if a report on @mine includes the lines of @b: both are of the same launch, or one of them belongs to a
  *  launch by the device. */
 static bool is_related(const struct emu_block *mine, const struct emu_block *b)
 {

@@ -83,7 +83,8 @@ static bool warp_is_fresh(const struct emu_warp *w)
     return true;
 }
 
-/** Returns true if nothing has run in the block and nothing changed it, as if it had not begun. */
+/** Returns true if nothing has run in the block and nothing changed it, so that its state is the same as before its
+ *  begin. */
 static bool block_is_fresh(const struct emu_block *block)
 {
     if (block->retired != 0 || block->cta_open != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions of all lanes of a machine, for a run that its user ends early. */
+/* Positions of all lanes of a machine, for a run that the user interrupts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static int by_block(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->linear > y->linear) - (x->linear < y->linear);
 }
 
-/** Returns the blocks with live lanes in the order of grids and blocks; the caller frees the list. NULL:
- *  none, or no memory. */
+/** Returns the blocks with live lanes, ordered by grid and block. The caller frees the list. NULL: none, or no
+ *  memory. */
 static const struct emu_block **blocks_of(const struct emu_machine *machine, size_t *count)
 {
     const struct emu_block **all = NULL;
@@ -52,8 +52,8 @@ static const struct emu_block **blocks_of(const struct emu_machine *machine, siz
     return all;
 }
 
-/** Adds the lines of one block. If its only line equals the only line of the block before, that line is
- *  extended. */
+/** Adds the lines of one block. If the block's only line equals the only line of the preceding block, the earlier line
+ *  is extended. */
 static void add_block(struct list *list, const struct emu_block *block)
 {
     const unsigned begin = list->count, dropped = list->dropped;

@@ -29,8 +29,8 @@ static struct emu_poll *poll_of(struct emu_spin_observer *probe, const struct em
     return p;
 }
 
-/** Returns true for local memory, which only its lane can write, and constant banks, which never change: no
- *  lane waits for a value there. */
+/** Returns true for local memory, which only its lane can write, and constant banks, which never change: no lane can
+ *  wait for a change of a value there. */
 static bool is_private(uint64_t address)
 {
     return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
@@ -70,8 +70,8 @@ static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-/* Number of a warp's steps that an observation inspects: a fixed part of the window before it, so that
- * observations take a fixed part of the time of long computations. */
+/* Number of a warp's steps that an observation inspects: a fixed fraction of the window before the observation, so that
+ * observations take a fixed fraction of the time of long computations. */
 enum { WINDOW_SHIFT = 12, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
 
 static uint64_t steps_to_see(uint64_t window, unsigned tries)
@@ -105,7 +105,7 @@ static struct emu_cycle *add_cycle(struct emu_spin_observer *probe, struct emu_w
     return c;
 }
 
-/** Observes a step of a warp that is not proved yet. */
+/** Observes a step of a warp for which there is no proof yet. */
 static void see(struct emu_spin_observer *probe, struct emu_warp *w, const struct emu_event *ev)
 {
     struct emu_cycle *c = find_cycle(probe, w);
@@ -157,7 +157,7 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    /* A looping warp that arrives at one of these barriers could release the waiting lanes. */
+    /* A warp that arrives at one of these barriers in its loop could release the waiting lanes. */
     return (waits & arrives) == 0;
 }
 
@@ -315,12 +315,12 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
         const struct emu_poll *p = &probe->poll[i];
         if (p->kind == EMU_ACCESS_LOAD || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
-        /* An atomic that had changed a byte would have been progress. Atomics at an unchanging address therefore count
-         * as reads. */
+        /* An atomic that changes a byte is progress, and ends the observation. Atomics at an unchanging address
+         * therefore count as reads. */
         const bool stores = p->kind == EMU_ACCESS_STORE;
         for (LW_EACH_BIT(l, p->lanes))
             if ((p->moved >> l & 1) || (stores && overlap(at, poll->bytes, p->address[l], p->bytes)))
-                return true; /* A store with a changing address may reach the location, too. */
+                return true; /* A store whose address changes may reach the location, too. */
     }
     return false;
 }

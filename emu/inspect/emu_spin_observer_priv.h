@@ -2,8 +2,8 @@
 /*
  * Spin observer: observes blocks that have made no progress for a long time. The engine attaches the observer for a
  * while. For each warp that runs, the observer proves that the warp loops for ever (emu_cycle_priv.h), or gives up.
- * After a proof it records which locations the block's warps read repeatedly, for the hang report. An observer that
- * is not attached costs nothing.
+ * After a proof it records which locations the block's warps read repeatedly, for the hang report. Without an observer,
+ * execution takes no additional time.
  */
 #ifndef EMU_SPIN_OBSERVER_PRIV_H
 #define EMU_SPIN_OBSERVER_PRIV_H
@@ -17,7 +17,7 @@ struct emu_poll {
     unsigned warp;
     uint64_t lanes;            /* lanes that executed the instruction */
     uint64_t moved, changed;   /* lanes whose address, or whose value at the address, was not always the same */
-    uint64_t again;            /* lanes that executed the instruction more than once */
+    uint64_t again;            /* lanes that executed the instruction at least twice */
     uint8_t kind, bytes;       /* kind (enum emu_access_kind) and bytes of struct emu_access */
     bool ordered;              /* an atomic, or volatile, relaxed or acquire */
     uint64_t address[EMU_MAX_LANES];
@@ -29,7 +29,7 @@ struct emu_spin_observer {
     struct emu_observer observer;
     uint64_t serial;           /* number of this observation; a warp's proof is valid in the observation with its
                                 * number */
-    uint64_t most;             /* limit of steps of a warp before it is given up */
+    uint64_t most;             /* limit of observed steps of a warp, after which the warp is given up */
     uint8_t order;             /* enum emu_order */
     bool failed;               /* a warp was given up: this observation proves nothing */
     struct emu_cycle *cycle;   /* warps, including those that are proved */
@@ -48,8 +48,7 @@ struct emu_spin_observer {
     bool incomplete;           /* an access was not recorded for lack of memory */
 };
 
-/** Starts an observation for an engine whose warps' splits run as emu_split_select() chooses; NULL: no
- *  memory. */
+/** Starts an observation for an engine in whose warps emu_split_select() chooses the split; NULL: no memory. */
 struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries);
 /** Returns true if the proofs show that no warp of @block can make progress. */
 bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block);
@@ -61,20 +60,20 @@ bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct
 bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
 /** Returns true if @block is in the observation and its reads were observed for long enough. */
 bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);
-/** Returns true if a store of some lane, even of an unchanged value, overlaps what @poll reads in lane @lane,
- *  or may reach it. Atomics that changed nothing count as reads. */
+/** Returns true if a store of some lane, even of an unchanged value, overlaps the bytes that @poll reads in lane @lane,
+ *  or may reach them. Atomics that changed no byte count as reads. */
 bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane);
 
 struct emu_hang_cause {
     bool livelock; /* true: the block runs and no thread will ever make progress; false: nothing can run */
-    bool alone;    /* no other block can have an influence */
+    bool alone;    /* no other block can change the result */
     const struct emu_spin_observer *probe; /* observation with the proof, or NULL */
 };
 /** Explains in @out why a block makes no progress. */
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
                        struct emu_hang *out);
-/** Formats the positions of @lanes of a warp as hang reports have them: "lanes 0-3 (at pc 0x100000040
- *  (k.cl:7)), lane 4 (...)". */
+/** Formats the positions of @lanes of a warp in the form of hang reports: "lanes 0-3 (at pc 0x100000040 (k.cl:7)), lane
+ *  4 (...)". */
 void emu_hang_report_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size);
 
 #endif

@@ -127,7 +127,8 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
         (void)LW_FAIL(err, LW_ERANGE, "there is no register of this number");
         return false;
     }
-    w->block->formed_by = 0; /* the next block in this slot must not reuse registers that its program never writes */
+    w->block->formed_by = 0; /* the next block in this slot must not reuse the slot's registers, because the edit may
+                              * have changed registers that the program never writes */
     memset(w->proved, 0, sizeof w->proved);
     switch (reg_class) {
     case ISA_REG_V:
@@ -194,7 +195,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
     return true;
 }
 
-/** Makes a lane of split @id a split of its own, without the time slice. */
+/** Makes a lane of split @id a separate split, which does not get the time slice. */
 static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane, struct lw_error *err)
 {
     unsigned rest;

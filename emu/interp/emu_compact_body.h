@@ -89,8 +89,8 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
     return (out->address & (bytes - 1)) == 0;
 }
 
-/** Moves @rows rows of @fold lanes, one after the other; the host addresses of all rows are checked before any row is
- *  moved. */
+/** Moves @rows rows of @fold lanes, one row after the other; the host addresses of all rows are checked before the
+ *  first row is moved. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                          unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)
@@ -144,9 +144,8 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Loads or stores at a tagged address for all lanes. Returns false if nothing was done. @uniform: a value
- * that all lanes load from one address becomes a tag. @easy: handles only cases that need no call, in warps of 32
- * lanes.
+ * Loads or stores at a tagged address for all lanes. Returns false if nothing was done. @uniform: all lanes load from
+ * one address, and the value becomes a tag. @easy: handles only cases that need no call, in warps of 32 lanes.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,

@@ -15,17 +15,17 @@ void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler before instructions that are reconvergence pcs, under `stack`. */
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Handler at an entry of native code. */
+/** Handler of an instruction at which native code can be entered. */
 void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield in programs in which these have no effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 /** Ends the slice of @w as the last act of a handler: no split is ready, or its split continues at w->di.
- *  Switches to the next warp where core->hand allows direct switches; else @w leaves its chain. */
+ *  Switches to the next warp where core->hand allows direct switches; otherwise @w leaves its chain. */
 void emu_switch_to_next_warp(struct emu_warp *w);
 /** Ends the slice inside a run, as the last act of a handler with everything counted: the run at @t is longer
- *  than the rest of the slice. The rest is executed, then the next warp follows where core->hand allows
- *  direct switches; else @w leaves its chain. */
+ *  than the rest of the slice. The rest of the slice is executed. Then the next warp runs where core->hand allows
+ *  direct switches; otherwise @w leaves its chain. */
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
 /** Removes the layer that emu_slice_expired() put on the instruction after the slice, if it is still there;
  *  called when the chain was left. */
@@ -34,8 +34,8 @@ void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Counts the instructions before @di, where the slice ends and the split continues; known forms of rows are
  *  kept. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
-/** Ends the slice of a counted warp that exits: all its lanes are one split, which is not observed, no CTA
- *  barrier of the block is open, and the engine is the one with convergence barriers. */
+/** Ends the slice of a counted warp that exits: all its lanes are one split, which has no observer, no CTA barrier of
+ *  the block is open, and the engine is the one with convergence barriers. */
 void emu_split_exit_alone(struct emu_warp *w);
 /** Limit of a warp's instructions between two checks: below the saturation of emu_dinsn.run. */
 enum { EMU_LONGEST_BUDGET = 32768 };

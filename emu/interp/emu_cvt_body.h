@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common conversions as lane loops; a part of emu_exec.c. All other conversions, and conversions of a uniform source,
- * are done lane by lane by emu_convert (emu_lane_ops.c), which gives the same results.
+ * Common conversions as lane loops; a part of emu_exec.c. emu_convert (emu_lane_ops.c) makes all other conversions, and
+ * conversions of a uniform source, lane by lane, with the same results.
  */
 
 /* Bits of sets of CRND values; for integers, rn and rni are equivalent. */
@@ -75,7 +75,7 @@ INLINE unsigned cvt_mods(const struct emu_dinsn *di)
 CONVERSIONS(FORM)
 #undef FORM
 
-/** Selects the handlers of a common conversion. Returns false if it is none. */
+/** Selects the handlers of a common conversion. Returns false if the instruction is no such conversion. */
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: expands isa/insns.def into handlers. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4)
- * like emu_mem_exec.c, which has the handlers of memory instructions; emu_level_choose picks one at start.
+ * The interpreter: expands isa/insns.def into handlers. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) like
+ * emu_mem_exec.c, which has the handlers of memory instructions; emu_level_choose selects one of the versions at start.
  *
- * An instruction's semantics become one always-inline body with several handlers: X from a vector register or
- * a uniform operand (v, u); all lanes or blended by the mask row (f, p); guarded (g), which blends by a mask
- * of its own and remains on its chain. Float instructions have one more, `m`, that supports their modifiers.
- * An instruction marked SELDOM has two bodies: whole rows without modifiers, and everything else.
+ * An instruction's semantics become one always-inline body with several handlers: X from a vector register or a uniform
+ * operand (v, u); all lanes or blended by the mask row (f, p); guarded (g), which blends by a separate mask and remains
+ * on its chain. Float instructions have one more handler, `m`, which supports their modifiers. An instruction marked
+ * SELDOM has two bodies: whole rows without modifiers, and everything else.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -199,8 +199,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
-/* 64-bit results computed in halves: an operation with no carry or one is cheaper so than with both words of
- * each lane combined. */
+/* 64-bit results computed in halves: for an operation with at most one carry, this takes less time than combining both
+ * words of each lane. */
 #define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
     SOURCES;                                                                                  \
     const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
@@ -220,7 +220,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 #include "emu/interp/emu_half_body.h"
 
-/* r: the lane's bit of predicate R, from a mask row of its own. */
+/* r: the lane's bit of predicate R, from a separate mask row. */
 #define LANER(T, e)                                                                           \
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
@@ -234,7 +234,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
 
-/* Compares by host vectors for types that the level supports, without modifiers; else by a loop. */
+/* Compares by host vectors for types that the level supports, and that have no modifiers; otherwise by a loop. */
 #define COMPARE_LOOP(T, op, e)                                                                \
     if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
         bits = EMU_COMPARE_##T(op);                                                           \
@@ -267,7 +267,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_f64 0
 
-/* Each comparison is one of few loops or its complement: for integers eq, lt, le; for floats, where an
+/* Each comparison is one of a few loops, or the complement of one: for integers eq, lt, le; for floats, where an
  * unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
 #define LOOPS_OF_INTEGERS(T)                                                                  \
     switch (di->sub & 15) {                                                                   \
@@ -373,8 +373,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_vg, GUARDED(id, false))                                                      \
     TWO(h_##id##_ug, GUARDED(id, true))
 
-/* Modifiers and rounding: one guarded, unspecialised body for each instruction. A guard of 7 is pt. The body
- * is a function of its own, so that no part of it moves past the change of rounding mode. */
+/* Modifiers and rounding: one guarded, unspecialised body for each instruction. A guard of 7 is pt. The body is a
+ * separate function, so that no part of it moves past the change of rounding mode. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \
@@ -407,8 +407,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define CALLED_ROW(id)                                                                        \
     TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
-/* Kinds of handlers by an instruction's semantics. Other instructions have a selector or handlers of their
- * own. */
+/* Kinds of handlers by an instruction's semantics. Other instructions have their own selector or handlers. */
 #define KIND_LANES EMU_IS(HOT)
 #define KIND_LANER EMU_IS(HOT)
 #define KIND_COMPARE EMU_IS(HOT)
@@ -468,7 +467,7 @@ static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
-/** Executes a prelude. The sign of floats is in one word; a negated integer has a carry from word to word. */
+/** Executes a prelude. Negating a float changes one word; negating an integer carries from word to word. */
 static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
                                                      const struct emu_prelude *pre)
 {
@@ -534,7 +533,7 @@ PRELUDE(part)
 
 /* ---- called rows that are frequent in whole rows ------------------------------------------ */
 
-/** Writes thread indices of lanes l, thread @linear + l of the block, if they are consecutive; else returns
+/** Writes thread indices of lanes l, thread @linear + l of the block, if the indices are consecutive; otherwise returns
  *  false. */
 INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
 {
@@ -568,7 +567,7 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* A function that needs a frame: no handler may leave one on the stack after its jump. */
+/* A separate function, because it needs a stack frame, and no handler may leave a frame on the stack at its jump. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);
@@ -588,7 +587,7 @@ static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL LEVEL(s2r_any)(w, di);
 }
-/** Returns true for special registers that need no answer of an engine and no entry in a log. */
+/** Returns true for special registers whose value comes neither from the engine nor from the schedule log. */
 static bool LEVEL(s2r_is_plain)(enum isa_special sr)
 {
     const struct isa_special_info *info = isa_special_info(sr);

@@ -47,13 +47,13 @@ static __attribute__((noinline)) void LEVEL(narrow_bf16)(uint32_t *out, const fl
         out[l] = emu_bf16_of_f32(in[l]);
 }
 
-/* ftz: a value counts as an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
+/* ftz: a value counts as less than the f16 2^-14 if it is less than 2^-14 - 2^-25, from which on it rounds to 2^-14. */
 #define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
 #define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
 #define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
 #define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
 
-/* Computes @halves of the registers of type T; the last one is the first, second or third source. */
+/* Computes @halves of the registers of type T; the last argument is the first, second or third source. */
 #define HALF_BODY(T, halves, sources, value)                                                  \
     SOURCES;                                                                                  \
     float x[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \

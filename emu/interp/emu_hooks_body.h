@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers that precede those of instructions with a hook. Included by emu_mem_exec.c after
+ * Handlers that run before the handlers of instructions with a hook. Included by emu_mem_exec.c after
  * emu_compact_body.h, compiled once per x86-64 level.
  *
  * In the field's words: instrumentation with an inlined filter. A checker is not called for an instruction
@@ -16,8 +16,8 @@ MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
-/** Prefetches what scattered lanes are about to load before the hook is called: the call takes longer than
- *  the prefetch. Any address is harmless. */
+/** Prefetches the memory that scattered lanes will load, before the hook is called: the call takes longer than the
+ *  prefetch. Any address may be prefetched. */
 MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
@@ -204,7 +204,7 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
-    /* For signed offsets the base is lowered, as if the smallest offset were 0. */
+    /* For signed offsets the base is lowered, so that the smallest offset becomes 0. */
     const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
     const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
     int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
@@ -306,7 +306,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** Returns true if a memory instruction without active lanes needs no hook: it is not scalar, and no halt is due. */
+/** Returns true if a memory instruction without active lanes needs no hook: the instruction is not scalar, and no halt
+ *  is due. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load accesses memory even without active lanes */
@@ -326,7 +327,7 @@ MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, 
     return q->span.log == NULL || LEVEL(hook_log)(w, di, q, m);
 }
 
-/** Returns false if the hook of @di has requested a halt: then the chain was left before @di. */
+/** Returns false if the hook of @di has requested a halt: in that case the chain was left before @di. */
 MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)

@@ -8,13 +8,13 @@
 /** Filter of an instruction: accesses that call no hook. */
 struct emu_hook_filters {
     struct emu_hook_filter span;
-    uint64_t epoch, base; /* epoch: the machine's at creation, invalid if that has changed; 0: never valid. base:
-                           * scalar base if bounded */
+    uint64_t epoch, base; /* epoch: the machine's epoch when the filter was created; the filter is invalid if the epoch
+                           * has changed; 0: never valid. base: scalar base if bounded */
     uint8_t mode, scale, bytes; /* mode: ISA_AMODE_*; scale of offsets from a scalar base; bytes of a lane */
-    bool bounded : 1, quick : 1; /* bounded: the members from low on are valid. quick: in addition full warps of 32
+    bool bounded : 1, quick : 1; /* bounded: the members from low on are valid. quick: in addition, full warps of 32
                                   * need no other test, and accesses are not logged */
-    uint32_t low, range, high; /* bounded, with the same base: words within the span are [low, low + range] and
-                                * high */
+    uint32_t low, range, high; /* if bounded, for accesses with the same base: words within the span are [low, low +
+                                * range] and high */
 };
 /** Fills @site for @w, which is about to execute @di with an effect in @lanes. */
 static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dinsn *di,

@@ -2,8 +2,8 @@
 /*
  * Layers of handlers on one instruction.
  *
- * A chain calls di->h of each instruction. That is the handler of the topmost layer; each layer either leaves the
- * chain or calls the next layer below it:
+ * A chain calls di->h of each instruction. di->h is the handler of the topmost layer. Each layer either leaves the
+ * chain or calls the next layer below:
  *
  *     di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
  *              breakpoint           leaves the chain                                     emu_breakpoint_set()
@@ -13,14 +13,14 @@
  *              base                 executes the instruction                             at decoding
  *
  * The base itself may be two handlers, fixed when the program is decoded: a prelude, which prepares source rows and
- * calls the handlers in code->prelude[], or in compact mode one that works on tags and calls the handlers in
+ * calls the handlers in code->prelude[], or in compact mode a handler that works on tags and calls the handlers in
  * code->plan[] where tags do not suffice. Base handlers of loads and stores change between forms of equal effect
  * (mem_prefer).
  *
- * The rpc layer is above the hook: its lanes may not have reached the instruction yet.
+ * The rpc layer is above the hook: the lanes of the split may not have reached the instruction yet.
  *
- * code->base[] and code->layers[] are all that is stored. Whoever changes one of them calls emu_code_relink(), which
- * derives di->h; nothing else writes di->h after decoding.
+ * Only code->base[] and code->layers[] are stored. Whoever changes one of them calls emu_code_relink(), which derives
+ * di->h; nothing else writes di->h after decoding.
  */
 #ifndef EMU_LAYERS_PRIV_H
 #define EMU_LAYERS_PRIV_H
@@ -36,7 +36,8 @@ enum emu_layer {
     EMU_LAYER_SLICE_END = 16, /* emu_slice_end_handler: the time slice ends before the instruction */
     EMU_LAYER_BUDGET = 32,   /* emu_budget_handler: the chain is left before the instruction */
     EMU_LAYER_TOP = 64,      /* above all layers */
-    EMU_HOOK_SITE = 128      /* bit that is not a layer: the hooks want this instruction, and may enable the hook layer */
+    EMU_HOOK_SITE = 128      /* bit that is not a layer: the hooks have requested this instruction, and may enable the
+                              * hook layer */
 };
 
 static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
@@ -80,7 +81,7 @@ static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enu
     emu_code_relink(code, index);
 }
 
-/** Returns handlers that execute @di even if it has a breakpoint. No slice must end before it. */
+/** Returns handlers that execute @di even if it has a breakpoint. No slice end may be set on @di. */
 static inline struct emu_handlers emu_code_past_break(const struct emu_code *code,
                                                       const struct emu_dinsn *di)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common definitions of the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, rows in
- * vectors of ROW_LANES (8 even where fewer would do: warps have at least 4 lanes), functions that they call
- * of each other.
+ * Common definitions of the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, rows in vectors
+ * of ROW_LANES (8 even where fewer would do: warps have at least 4 lanes), and the functions that these files call from
+ * each other.
  */
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 #ifndef EMU_LEVEL
-#define EMU_LEVEL 1 /* for a check of this header alone */
+#define EMU_LEVEL 1 /* for a compilation of this header alone */
 #endif
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1

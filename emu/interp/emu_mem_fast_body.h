@@ -50,7 +50,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     }
     if (address & (bytes - 1))
         return false;
-    if (ramp && zero > UINT32_MAX - span) /* offsets wrap, addresses do not */
+    if (ramp && zero > UINT32_MAX - span) /* 32-bit offsets wrap, but addresses do not */
         return false;
     if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
                          high_first, ramp, unit))
@@ -134,8 +134,8 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 }
 
 /** Computes the addresses of the halves of a row of 32 lanes whose halves are each equal or (@ramp)
- *  consecutive, words in one 4 GiB window, as in blocks that are 16 wide. @known: the form is known. Returns
- *  false if the row has not this form, or is not simple. */
+ *  consecutive, words in one 4 GiB window, as in blocks that are 16 wide. @known: the form is known. Returns false if
+ *  the row does not have this form, or is not simple. */
 MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                                    bool ramp, bool known, uint64_t *address0, uint64_t *address1)
 {
@@ -226,7 +226,8 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* the loop's last iteration proved the form of the low words; a carry may have advanced one half only */
+    /* the last iteration of the loop proved the form of the low words, but a carry may have changed the high words of
+     * one half only */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
@@ -254,14 +255,15 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** Returns the EMU_PROVED_* that the first of the loads sharing with @di found in this run. */
+/** Returns the EMU_PROVED_* bits that the first load of the group that shares an address check with @di found in this
+ *  run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Selects which of its full base handlers an instruction tries first: the handler that executed it last. Layers do
- *  not change. */
+/** Selects the full base handler that an instruction tries first: the handler that executed it last. The layers do not
+ *  change. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
@@ -408,7 +410,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(MEM_PARAMS)                   \
     {                                                                                         \
         const uint64_t m = w->e & emu_guard(w, di);                                           \
-        if (m == 0) /* frequent: should not pay for a frame */                                \
+        if (m == 0) /* a frequent case, for which no frame is needed */                               \
             EMU_NEXT(w, di);                                                                  \
         if (m == w->all) /* continues with the chain for full warps */                        \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
@@ -476,7 +478,7 @@ MEM_WHOLE_FORMS(FORM)
 
 /* ---- atomics ----------------------------------------------------------------------- */
 
-/** Marks the pages of scattered lanes as dirty; often there is one. */
+/** Marks the pages of scattered lanes as dirty; often they are in one page. */
 MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows, unsigned n,
                           uint64_t m)
 {
@@ -529,7 +531,7 @@ static void LEVEL(mem_texture)(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- which handlers ---------------------------------------------------------------- */
 
-/** Maps sizes that are moved alike to one kind. */
+/** Maps sizes that are moved in the same way to one kind. */
 static unsigned LEVEL(mem_kind)(unsigned size, bool write)
 {
     if (size == ISA_SIZE_B64)

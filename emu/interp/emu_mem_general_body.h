@@ -3,16 +3,16 @@
  * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is compiled once per
  * x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
  *
- * Three stages, each passing what it cannot handle to the next by a tail call:
+ * Three stages, each of which passes the accesses that it cannot handle to the next by a tail call:
  *
  *    fast     inlined in the handlers of common forms: all lanes' addresses are equal or
  *             consecutive, in one page of global memory or in the block's shared memory;
- *             local memory at one offset. One test, one move.
+ *             local memory at one offset. One test and one move.
  *    general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
  *             be in the allocation that the instruction used last (or in shared memory).
  *    slow     emu_mem_slow: lane by lane, also determines the fault.
  *
- * Every stage is exact to the byte for the lanes with an effect, and accesses no others. Stores have the
+ * Every stage checks and accesses exactly the bytes of the lanes with an effect, and no other bytes. Stores have the
  * effect of lanes storing one after the other, lowest first.
  */
 #include "emu/memory/emu_mem_priv.h"
@@ -26,7 +26,7 @@
 
 enum {
     MEM_CHUNK = 16,
-    MEM_MODE_ANY = 4, /* the instruction has the mode */
+    MEM_MODE_ANY = 4, /* the addressing mode is the instruction's mode */
     MEM_SCALED = 8,   /* the instruction has a mode that multiplies the offset by the bytes of a lane */
     MEM_GATHER_LEAST = 4 /* number of lanes from which a scattered load uses vectors */
 };
@@ -53,7 +53,7 @@ struct mem_rows {
 };
 
 /** Converts the addresses to a scale of 0: multiplied offsets in a scratch row, relative to the lowest lane's
- *  address minus 2^31. Returns false when lanes are too far apart for that. */
+ *  address minus 2^31. Returns false if the lanes' addresses are too far apart for that. */
 MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_rows *rows)
 {
     const uint32_t *off = rows->off;
@@ -114,13 +114,13 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
 struct mem_window {
     uint8_t *host; /* host address of `base` */
     uint64_t base, size;
-    bool global;   /* addresses outside the window may be valid, too: the page map decides */
+    bool global;   /* addresses outside the window may be valid, too: the page map shows which */
 };
 
 /**
- * Classifies @m's lanes: returns true if they are equal (@*ramp false) or consecutive, aligned and
- * contiguous. @off points at lane 0 of n lanes. @*zero is set to the lowest lane's off ^ flip, @*span to the
- * bytes from its address to the last one's end.
+ * Classifies the addresses of @m's lanes: returns true if they are equal (*@ramp is set to false) or consecutive
+ * (true), aligned, and in contiguous memory. @off points at lane 0 of n lanes. Sets *@zero to the lowest lane's off ^
+ * flip, and *@span to the number of bytes from that lane's address to the end of the last lane's access.
  */
 MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool all,
                              uint32_t flip, unsigned bytes, uint32_t *zero, unsigned *span,
@@ -170,7 +170,8 @@ MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t ste
         memcpy(&half, p, sizeof half);
         d[0] = kind == ISA_SIZE_U16 ? half : (uint32_t)(int16_t)half;
     } else {
-        uint32_t word[4]; /* all words are read before writing: the rows may hold the addresses */
+        uint32_t word[4]; /* all words are read before the first write, because the destination rows may hold the
+                           * addresses */
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
             word[k] = lw_get32(p + k * step);
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
@@ -232,7 +233,8 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
 }
 
 #if defined(EMU_HAVE_16)
-/** Loads as mem_load_scattered for the lanes of @m, of 32: eight at a time, wherever in the row they are. */
+/** Does what mem_load_scattered does, for the lanes of @m in a warp of 32: eight at a time, independent of their
+ *  position in the row. */
 MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const uint32_t *off,
                                 uint32_t flip, unsigned scale, unsigned kind)
 {
@@ -273,7 +275,7 @@ MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint6
             uint32_t word[8], safe[8] __attribute__((aligned(32)));
             if (!all && (m >> l & 0xff) == 0)
                 continue;
-            if (!all) { /* other lanes load what the lowest does, and drop it */
+            if (!all) { /* other lanes load from the address of the lowest lane, and drop the value */
                 emu_row_pick(safe, off, l, m, first);
                 from = safe;
             }
@@ -297,8 +299,8 @@ MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, un
     uint32_t changed = 0;
 
     if (kind == ISA_SIZE_B32) {
-        /* Lanes store one after the other: the value of the last lane remains, and any value that differs changed a
-         * byte. */
+        /* Lanes store one after the other: the value of the last lane remains, and a lane's value that differs from the
+         * memory's changes a byte. */
         unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
         changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
         lw_put32(p, b[last]);
@@ -377,8 +379,8 @@ MEM_INLINE void mem_count(struct emu_warp *w, bool write, bool changed)
 
 /* ---- general: flat spaces ------------------------------------------------------------------ */
 
-/** Returns the host address of offset 0, to which scattered lanes are relative, if all of @m are in @window;
- *  else NULL. */
+/** Returns the host address of offset 0, to which scattered lanes are relative, if the addresses of all lanes of @m are
+ *  in @window; otherwise NULL. */
 MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_window *window,
                                   unsigned n, uint64_t m, unsigned bytes)
 {
@@ -407,7 +409,8 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* The returned address may be outside of the window. Its sums with the lanes' offsets are inside. */
+    /* The returned address may be outside of the window. The sums of this address and the lanes' offsets are inside the
+     * window. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
@@ -420,7 +423,7 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
 {
     const struct emu_chain *chain = &w->code->chain[di->index];
     const uint64_t first = rows->base + (uint64_t)(int64_t)chain->advance - window->base;
-    const uint64_t room = window->size - 4; /* the window has this iteration's words */
+    const uint64_t room = window->size - 4; /* the window contains the words of this iteration */
     const uint64_t flip = chain->is_signed ? UINT64_C(1) << 31 : 0;
     /* modulo 2^64: prefetching an invalid address is harmless */
     const uint8_t *to = w->core->machine->memory.host;
@@ -472,7 +475,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     uint64_t scattered = 0;
     bool changed = false;
 
-    /* Rows are seldom equal or consecutive here: the fast stage has handled those. */
+    /* Rows are seldom equal or consecutive here, because the fast stage has handled such rows. */
     if (n <= 32 || rows->scale != 0) {
         scattered_host = mem_scattered(rows, window, n, m, bytes);
         if (scattered_host != NULL) {
@@ -527,7 +530,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         const uint32_t *off = rows->off + l;
         if (form[i] == NONE)
             continue;
-        /* Consecutive lanes: host[] is the address of the lowest one; count from lane 0. */
+        /* For consecutive lanes, the address is converted from the lowest lane to lane 0. */
         uint8_t *run = form[i] == RUN ? host[i] - lw_lowest(cm) * bytes : NULL;
         if (!write) {
             if (form[i] == SCATTERED)
@@ -602,8 +605,8 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            struct mem_rows *rows, const struct mem_window *window);
 
-/** Gets addresses, space and window of @m's lanes, generic ones by the lowest lane's. Returns false if the
- *  slow stage is needed. */
+/** Gets addresses, space and window of @m's lanes; for generic addresses, the lowest lane determines the space. Returns
+ *  false if the slow stage is needed. */
 MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                          enum isa_space *space, struct mem_rows *rows, struct mem_window *window)
 {

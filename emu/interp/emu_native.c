@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Native code in place of handlers. An entry of native code is a layer on an instruction (emu_layers_priv.h): the chain
- * reaches it as it reaches any handler, with the warp's state in its register file. The native code executes
+ * reaches it in the same way as any handler, with the warp's state in its register file. The native code executes
  * instructions up to one that it leaves to the interpreter, and the chain continues there.
  *
- * Whole warps and splits of other lanes have code of their own. Masked code executes the running split only: branches that
- * divide it, and all that releases, blocks or merges splits, are the interpreter's. If other splits are ready, the code leaves
- * before the slice of the split ends, so that the split policy decides as for the interpreter. If all others are blocked at
- * convergence barriers, the policy has no choice, and the code runs on.
+ * Whole warps and splits of other lanes have separate code. Masked code executes only the running split. Branches that
+ * divide the split, and all instructions that release, block or merge splits, are executed by the interpreter. If other
+ * splits are ready, the code leaves before the slice of the split ends, so that the split policy chooses the next
+ * split, as in the interpreter. If all other splits are blocked at convergence barriers, the policy has no choice, and
+ * the code continues.
  *
- * A warp in native code does not rotate with the others of its block: it runs on until it leaves. Kernels whose order
- * cannot be observed (MACHINE 4, order-free) give the same results in any order; only these have native code.
+ * A warp in native code does not rotate with the other warps of its block: it runs until the code leaves. Kernels whose
+ * order cannot be observed (MACHINE 4, order-free) give the same results in any order; only these have native code.
  */
 #include <string.h>
 
@@ -21,7 +22,8 @@
 
 /* Most instructions of one visit to native code, after which an interruption is noticed. */
 enum { LONGEST_VISIT = 1 << 20 };
-/* An entry whose visits are shorter on average costs more than it saves: registers are loaded and stored at each. */
+/* An entry whose visits are shorter on average costs more time than it saves, because each visit loads and stores
+ * registers. */
 enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
@@ -42,7 +44,7 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
     pair[0].h = w->code->base[index];
     pair[1] = pair[0];
     pair[1].h.full = pair[1].h.part = end_of_pair;
-    w->run_start = pair; /* nothing is counted: native code counts its instructions itself */
+    w->run_start = pair; /* the run is empty, because native code counts its instructions itself */
     w->leave = EMU_RUNNING;
     if (w->full)
         pair[0].h.full(w, &pair[0]);
@@ -85,7 +87,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t off
         return false;
     const uint64_t low = record->address - ISA_GLOBAL_BASE;
     if (record->size_bytes == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
-        return false; /* freed, or not readable as a whole */
+        return false; /* the memory is freed, or not all of it is readable */
     frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
     return true;
 }
@@ -107,7 +109,8 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
-/** Returns true if the running split continues whenever its slice ends: all others are blocked at convergence barriers. */
+/** Returns true if the running split continues whenever its slice ends, because all other splits are blocked at
+ *  convergence barriers. */
 static bool no_choice(const struct emu_warp *w)
 {
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);

@@ -32,8 +32,8 @@ static inline void scalar_write(struct emu_warp *w, unsigned reg, unsigned words
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 
-/** Returns true if a scalar instruction needs no check: all live lanes are active, it does not write exec,
- *  and has no guard. */
+/** Returns true if a scalar instruction needs no check: all live lanes are active, and the instruction does not write
+ *  exec and has no guard. */
 static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_dinsn *di,
                                    unsigned words, bool predicate)
 {
@@ -50,9 +50,9 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Defines three handlers from one body: `slow` (control_slow_*) does everything; `known` (control_known_*) is
- * in full chains where scalar_known() has found that no check is needed; the third does the plain cases and
- * leaves the rest to `slow` by a tail call, so that it needs no frame. */
+/* Defines three handlers from one body: `slow` (control_slow_*) handles all cases; `known` (control_known_*) is in full
+ * chains where scalar_known() has found that no check is needed; the third handles the plain cases and passes the
+ * others to `slow` by a tail call, so that it needs no frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
     if (is_known) {                                                                           \
         body                                                                                  \
@@ -121,7 +121,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
             w->sp[di->q] = scalar_combine(di->sub >> 4, t,                                    \
                                           w->sp[di->r & 7] != (di->r >> 3 & 1));)
 
-/** Loads once for the warp. Returns false if a fault was raised. */
+/** Loads a value once for the warp. Returns false if a fault was raised. */
 static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space)
 {
     unsigned bytes = emu_size_bytes(di->sub);

@@ -3,11 +3,11 @@
  * Row primitives of the handlers: compare a row with consecutive values or a range, move and blend rows;
  * conversions of 16-bit floats; the processor's rounding mode.
  *
- * Each has a form for every x86-64 level, selected by the compiler's target, and one in plain C for other
- * processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh), which is included only by
- * files that are compiled once per level. A row has n lanes of 32 bits, n being 8, 16, 32 or 64; lane l's bit
- * in a mask is bit l. With @all the mask is ignored. Memory of lanes outside the mask is neither read nor
- * written, and their registers are not changed.
+ * Each primitive has a form for every x86-64 level, selected by the compiler's target, and one in plain C for other
+ * processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh), which is included only by files that are
+ * compiled once per level. A row has n lanes of 32 bits, n being 8, 16, 32 or 64; lane l's bit in a mask is bit l. With
+ * @all the mask is ignored. Memory of lanes outside the mask is neither read nor written, and their registers are not
+ * changed.
  */
 #ifndef EMU_SIMD_PRIV_H
 #define EMU_SIMD_PRIV_H
@@ -57,8 +57,8 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
-/* True for full rows of 32 lanes, which are written out: gcc does not unroll a loop of four steps, and half
- * of its instructions are control. */
+/* True for full rows of 32 lanes, for which the steps are written without a loop: gcc does not unroll a loop of four
+ * steps, and half of the loop's instructions are control. */
 #define EMU_ALL_32(n, all) (__builtin_constant_p(n) && (n) == 32 && (all))
 
 EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
@@ -292,8 +292,8 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
     return changed != 0;
 }
 
-/** Packs the words of the lanes of @m, of 32 from @row on, each ^ @flip, into out[0], out[1], ...; then the
- *  first word eight times. Returns their number. */
+/** Packs the words of the lanes of @m (of the 32 words at @row), each ^ @flip, into out[0], out[1], ...; after them it
+ *  writes the first word eight times. Returns their number. */
 EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
 {
     const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
@@ -306,8 +306,8 @@ EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m,
     emu_store8(out + count, emu_splat8(row[lw_lowest(m)] ^ flip));
     return count;
 }
-/** The inverse: moves the first @count of @word to the lanes of @m in @d. Reads eights, as they were stored:
- *  a wider load would wait until they are in the cache. */
+/** The inverse of emu_row_pack: moves the first @count of @word to the lanes of @m in @d. Reads groups of eight words,
+ *  in the way they were stored: a wider load would wait until they are in the cache. */
 EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -443,7 +443,8 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** Compares rows of 64-bit integers, each in two 32-bit rows: the high words decide unless they are equal. */
+/** Compares rows of 64-bit integers, each in two 32-bit rows: the high words determine the result unless they are
+ *  equal. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
                                   bool bu, uint64_t u, unsigned n)
@@ -462,7 +463,7 @@ EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_
     }
     return bits;
 }
-/** Compares two rows of floats, given as bits, by any @op; else as emu_compare_row(). */
+/** Compares two rows of floats, given as bits, by any @op; otherwise does what emu_compare_row() does. */
 EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
                                    bool bu, uint32_t u, unsigned n)
 {
@@ -550,7 +551,7 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 #if defined(__AVX2__)
     if (n >= 16) {
         for (unsigned l = 1; l < n - 1; l += 8) {
-            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the group before */
+            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the preceding group */
             __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
             __m256i behind = emu_load8(row + at + 1);
             __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),
@@ -754,7 +755,7 @@ EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsi
         _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
     }
 }
-/** Sets out[l] to in[l] as f16, to nearest even; NaN becomes the canonical one. */
+/** Sets out[l] to in[l] as f16, to nearest even; NaN becomes the canonical NaN. */
 EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 {
     for (unsigned l = 0; l < n; l += 16) {
@@ -794,8 +795,9 @@ EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 
 /* ---- the processor's rounding mode ------------------------------------------------------ */
 
-/* Set the rounding mode while a body runs, and restore it; @mode is a value of RND. The barriers keep the
- * body's loads after the first and its stores before the second, so its arithmetic is between them. */
+/* Set the rounding mode while a body runs, and restore it; @mode is a value of RND. The compiler barriers keep the
+ * body's loads after the first change of mode and its stores before the second, so the body's arithmetic is between the
+ * two. */
 #if defined(__SSE2__)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)

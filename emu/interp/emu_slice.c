@@ -17,12 +17,12 @@
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
  * The exact count of the warp within a run is therefore w->retired + (di - w->run_start). The count of the block is
- * higher than its `retired` by w->retired - w->slice_start and the instructions of the run.
+ * higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
  *
  * Handlers do not test the budget in a run. A branch to a run that is longer than the rest of the budget calls
  * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The
  * layer removes itself when it is reached. If the chain was left earlier, emu_slice_end_unpatch() removes it. Without
- * that layer each such slice would return to the engine: the engine's run of `gemm` would execute 7.6 % more host
+ * that layer, each such slice would return to the engine: the engine's run of `gemm` would execute 7.6 % more host
  * instructions, `nbody` 7.9 %, `bfs`, `mandel` and `hist` 1 to 2 %, `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
@@ -91,8 +91,8 @@ static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
     hand_to_next(w);
 }
 
-/* Ends the slice of @w inside the chain. Does what the engine does between slices (emu_engine.c: rotate),
- * where core->hand allows that it does no more than choose the next warp of the rotation. */
+/* Ends the slice of @w inside the chain. Does what the engine does between slices (emu_engine.c: rotate). core->hand
+ * allows this only where the engine would just choose the next warp of the rotation. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lane-wise functions that are not a loop of one expression, and cross-lane operations. */
+/* Lane-wise functions that a loop of one expression cannot express, and cross-lane operations. */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/lane/emu_math_priv.h"
@@ -146,7 +146,7 @@ static unsigned relation(float a, float b)
 {
     return a < b ? 1 : a == b ? 2 : a > b ? 4 : 8;
 }
-/** P = cmp op R, Q = !cmp op R; of packed rows P is from the low halves, Q from the high. */
+/** P = cmp op R, Q = !cmp op R; for packed rows, P is the result of the low halves, and Q of the high halves. */
 void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     static const uint8_t wanted[] = {
@@ -318,7 +318,7 @@ high_zero:
         memset(high, 0, w->n * sizeof *high);
 }
 
-/** Records in the schedule log what an engine answered when an instruction read @sr. */
+/** Records in the schedule log the value that the engine gave for @sr when an instruction read it. */
 static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t value)
 {
     const struct emu_core_ops *ops = &w->core->ops;
@@ -328,8 +328,8 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
     case ISA_SR_SMID: is_nondet = ops->hw_ids != NULL; break;
-    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* A replay has one core, so the recorded number is
-                                                                   * needed. */
+    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* A replay has one core, so it needs the recorded
+                                                                   * number. */
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64: is_nondet = ops->clock != NULL; break;
     case ISA_SR_GLOBALTIMER: is_nondet = ops->globaltimer != NULL; break;
@@ -423,7 +423,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         default: j = (int)(l ^ b); ok = j <= (int)high; break;
         }
         unsigned from = ok ? base + (unsigned)j : (unsigned)lane;
-        /* a source lane that does not participate gives the reader's own value (MACHINE 2) */
+        /* a source lane that does not participate gives the reading lane its own value (MACHINE 2) */
         if (!(lanes >> from & 1))
             from = (unsigned)lane;
         result[lane] = a[from];
@@ -447,8 +447,8 @@ void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
     emu_put_predicate(w, di->p, lanes, result);
 }
-/** Ballot. The .b32 form gives the ballot of the lane's virtual warp; the other form gives the whole warp's in a
- *  register pair. */
+/** Ballot. The .b32 form gives the ballot of the lane's virtual warp; the other form gives the ballot of the whole warp
+ *  in a register pair. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
@@ -488,7 +488,7 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     for (LW_EACH_BIT(l, lanes)) /* D and A may be the same register */
         d[l] = result[l];
 }
-/** Returns all members if they hold one value, else no lane. Predicate P says which. */
+/** Returns all members if they have the same value, otherwise no lane. Predicate P shows which case it is. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;
@@ -541,11 +541,11 @@ void emu_x_redux(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint64_t from = lanes ? lanes : w->live; /* no lane active: the lowest live one */
+    uint64_t from = lanes ? lanes : w->live; /* if no lane is active, the lowest live lane */
 
     put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
 }
-/* Lane numbers count modulo the width; exec does not matter, as in GCN. */
+/* Lane numbers are taken modulo the width; exec does not matter, as in GCN. */
 void emu_x_readlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     (void)lanes;
@@ -560,7 +560,7 @@ void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
 {
     put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
-/** The inverse of ballot: P of a lane is its bit of a scalar pair. */
+/** The inverse of ballot: P of a lane is the lane's bit in a scalar pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));

@@ -30,7 +30,7 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* Part that rounding cuts off, compared with half a unit; and whether the magnitude is rounded up. */
+/* Compares the part that rounding cuts off with half a unit, and determines whether the magnitude is rounded up. */
 enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
 static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
 {
@@ -42,7 +42,7 @@ static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
     }
 }
 
-/* Rounds significand * 2^exponent (sticky: more below) and packs it. */
+/* Rounds significand * 2^exponent and packs it; sticky: the exact value has further bits below the significand. */
 static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
                    unsigned rounding)
 {
@@ -62,7 +62,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     if (shift <= 0) {
         r = (uint64_t)(m << -shift); /* the sticky part is below half a unit */
     } else if (shift > 127) {
-        r = 0; /* far below half of the least denormal */
+        r = 0; /* the value is far below half of the least denormal */
         cut = CUT_BELOW;
     } else {
         unsigned __int128 rest = m & (((unsigned __int128)1 << shift) - 1);
@@ -82,7 +82,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
         r >>= 1;
         e++;
     }
-    if (e > 1023) /* infinity, or the largest finite number where rounding is towards zero */
+    if (e > 1023) /* the result is infinity, or the largest finite number where rounding is towards zero */
         return emu_f64_bits((sign | UINT64_C(0x7ff0000000000000)) -
                        !round_up(rounding, negative, true, CUT_ABOVE));
     return emu_f64_bits(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
@@ -109,7 +109,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 
     if (z.significand == 0)
         return pack(negative, p, e, false, rounding);
-    /* Aligns both terms: p has at most 106 bits, z has 53. Each gets 20 spare bits where possible. */
+    /* Aligns both terms: p has at most 106 bits, z has 53. Each term gets 20 spare bits where possible. */
     unsigned __int128 q = z.significand;
     int ez = z.exponent;
     p <<= 20, e -= 20;
@@ -143,7 +143,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     bool sticky = sticky_p || sticky_q;
     if (negative == other)
         return pack(negative, p + q, e, sticky, rounding);
-    /* A lost tail makes the subtrahend a little larger: borrow one, keep it sticky. */
+    /* Bits that were cut off make the subtrahend a little larger: subtract one more unit, and keep the sticky bit. */
     if (p > q || (p == q && sticky_p))
         return pack(negative, p - q - sticky_q, e, sticky, rounding);
     if (q > p || sticky_q)
@@ -152,7 +152,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 }
 
 /* Rounds a double (or an integer given exactly as significand and exponent) to a format with @p bits of
- * precision, least exponent @emin, greatest @emax. Returns it packed. */
+ * precision, least exponent @emin, greatest @emax. Returns the packed result. */
 static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
                            int emax)
 {
@@ -221,7 +221,7 @@ static double exp2_near(double r)
     return sum;
 }
 
-/** Returns the nearest integer, with ties away from zero, which suffices here; |x| < 2^31. */
+/** Returns the nearest integer for |x| < 2^31; ties are rounded away from zero, which is sufficient for the callers. */
 static int nearest(double x)
 {
     return (int)(x + (x < 0 ? -0.5 : 0.5));
@@ -267,8 +267,8 @@ float emu_lg2_f32(float x)
     return (float)(k + 2.88539008177792681472 * s * sum); /* 2 / ln 2 */
 }
 
-/* Reduces x * 2 / pi modulo 4 to a quadrant and a rest in [-0.5, 0.5] quarter turns. 256 bits of 2 / pi
- * suffice for every float: the window below has 96 bits after the units. */
+/* Reduces x * 2 / pi modulo 4 to a quadrant and a remainder in [-0.5, 0.5] quarter turns. 256 bits of 2 / pi are
+ * sufficient for every float, because the 128 bits that are used have 96 bits after the units. */
 static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
@@ -279,11 +279,11 @@ static double quarter_turns(float x, int *quadrant)
     double rest;
     int q;
 
-    if (b < 0x3f490fdau) { /* below pi / 4: no reduction */
+    if (b < 0x3f490fdau) { /* below pi / 4, no reduction is needed */
         *quadrant = 0;
         return (double)x * 0.63661977236758134308;
     }
-    /* Bits of 2/pi below weight 2^(2 - e) matter; those above give multiples of 4. */
+    /* Bits of 2/pi below weight 2^(2 - e) matter; higher bits give multiples of 4. */
     int first = e - 2 > 0 ? e - 2 : 0; /* bits to skip */
     unsigned __int128 window = 0;
     for (int i = 0; i < 4; i++) { /* 128 bits from bit `first` */
@@ -293,7 +293,7 @@ static double quarter_turns(float x, int *quadrant)
         window = window << 32 | (uint32_t)(w >> (32 - off));
     }
     /* window * 2^(-128 - first) is the tail of 2/pi; keep the product modulo 2^128. */
-    unsigned __int128 product = window * m; /* weight 2^(e - 128 - first) a unit */
+    unsigned __int128 product = window * m; /* one unit of the product has weight 2^(e - 128 - first) */
     int unit = 128 + first - e;             /* bit of weight 1 in the product */
     if (unit > 126) { /* For a small x the product is shifted, so that the quadrant gets its two bits. */
         int drop = unit - 126;
@@ -374,7 +374,7 @@ static double tanh_of(float x)
         return x;
     if (a > 10.0) {
         r = 1.0;
-    } else if (a < 0.25) { /* odd series: no cancellation */
+    } else if (a < 0.25) { /* an odd series, without cancellation */
         double z = a * a;
         r = a * (1 + z * (-1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835 +
             z * (-1382.0 / 155925 + z * (21844.0 / 6081075 + z * (-929569.0 / 638512875))))))));
@@ -400,7 +400,7 @@ double emu_rsq_f64(double x)
 {
     uint64_t bits = emu_bits_f64(x);
 
-    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* The test also includes negative values. */
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* The condition also includes negative values. */
         return 1.0 / __builtin_sqrt(x);
     struct unpacked u = unpack(x);
     if (u.exponent & 1) {
@@ -588,7 +588,7 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
             }
             v &= lw_mask(to);
             if ((dtype & 1) && to < 32 && v >> (to - 1) & 1)
-                v |= ~lw_mask(to); /* small results are stored extended in their register */
+                v |= ~lw_mask(to); /* results of fewer than 32 bits are stored extended in their register */
             return to <= 32 ? (uint32_t)v : v;
         }
         uint64_t magnitude = negative ? 0 - v : v;

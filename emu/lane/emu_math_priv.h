@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of the table's expressions: total on garbage lanes, exact, without libm. Functions are inline
- * where lane loops must vectorise; the rest is in emu_math.c.
+ * Arithmetic of the table's expressions: exact, without libm, and defined for the arbitrary values of lanes that are
+ * not active. Functions are inline where lane loops must vectorise; the rest is in emu_math.c.
  */
 #ifndef EMU_MATH_PRIV_H
 #define EMU_MATH_PRIV_H
@@ -58,7 +58,7 @@ EMU_INLINE uint64_t emu_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* Each macro gives the bits of a result of the type that its name ends in. NaNs are canonical (MACHINE 6). */
+/* Each macro gives the bits of a result of the type that ends its name. NaNs are canonical (MACHINE 6). */
 #define BITS_u32(x) ((uint32_t)(x))
 #define BITS_s32(x) ((uint32_t)(x))
 #define BITS_u64(x) ((uint64_t)(x))
@@ -241,7 +241,7 @@ EMU_INLINE int32_t emu_clamp_s32(int64_t x)
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
 /** PTX fns: the position of the |offset|-th set bit of @mask at or above (offset > 0) or below bit @base,
- *  @base itself for 0. All ones: there is none, or @base is above 31. */
+ *  @base itself for 0. Returns all ones if there is no such bit, or if @base is above 31. */
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 
 /* ---- floats ----------------------------------------------------------------------------- */
@@ -315,8 +315,8 @@ EMU_INLINE double emu_fma_f64(double a, double b, double c)
 }
 #else
 /* Computes a * b + c in double: the product of two floats is exact there; the sum is rounded to odd, so that
- * only the second rounding, to float, counts (53 >= 2 * 24 + 2). With @sub's directed rounding set in the
- * processor, both roundings have the same direction. */
+ * only the second rounding, to float, counts (53 >= 2 * 24 + 2). If the processor has been set to the directed rounding
+ * of @sub, both roundings have the same direction. */
 EMU_INLINE float emu_fma_f32_in(float a, float b, float c, unsigned sub)
 {
     double p = (double)a * b, s = p + c;
@@ -347,8 +347,8 @@ float emu_sin_f32(float x);
 float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
-/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the operand's high word, its low word taken as zero; returns
- * the high word of the correctly rounded result (for the reciprocal of the square root: rounded twice). */
+/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the operand's high word, with a low word of zero; returns the high word
+ * of the correctly rounded result (for the reciprocal of the square root: rounded twice). */
 uint32_t emu_rcp64h(uint32_t high);
 uint32_t emu_rsq64h(uint32_t high);
 
@@ -417,7 +417,7 @@ EMU_INLINE float emu_f32_of_f16(uint32_t h)
     uint32_t m = (h & 0x7fff) << 13, e = m & 0x0f800000u, n = m + 0x38000000u;
     uint32_t small = emu_bits_f32(emu_f32_bits(m + 0x38800000u) - 0x1p-14f);
 
-    n = e == 0x0f800000u ? n + 0x38000000u : n; /* infinity and NaN */
+    n = e == 0x0f800000u ? n + 0x38000000u : n; /* the exponent of infinity and NaN */
     n = e == 0 ? small : n;
     return emu_f32_bits(n | (h & 0x8000) << 16);
 }
@@ -426,7 +426,7 @@ EMU_INLINE uint32_t emu_f16_of_f32(float x)
 {
     uint32_t b = emu_bits_f32(x), m = b & 0x7fffffffu, r;
     uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13;
-    /* 0.5 has units of 2^-24, those of denormal f16: the sum rounds */
+    /* the last place of 0.5 is 2^-24, as for a denormal f16, so the addition rounds to it */
     uint32_t small = emu_bits_f32(emu_f32_bits(m) + 0.5f) - 0x3f000000u;
 
     r = m < 0x38800000u ? small : normal;
@@ -479,8 +479,8 @@ float emu_tanh_f16(float x);
 float emu_tanh_bf16(float x);
 float emu_rsq_f16(float x);
 
-/** Does one conversion. @bits holds the source in its low bits; types, rounding, saturation and ftz are
- *  values of the modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
+/** Converts one value. @bits holds the source in its low bits; types, rounding, saturation and ftz are values of the
+ *  modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
 uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
                      uint64_t bits);
 

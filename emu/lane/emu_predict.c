@@ -135,8 +135,8 @@ uint64_t emu_predict_evaluations(const struct emu_predict *predict)
 
 /* ---- iterations --------------------------------------------------------------------- */
 
-/** Returns whether @node is an induction variable of @loop, or the sum of one and a value that is the same in all
- *  iterations. */
+/** Returns whether @node is an induction variable of @loop, or the sum of such a variable and a value that is the same
+ *  in all iterations. */
 static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, unsigned depth)
 {
     const struct isa_slice_node *n = &s->nodes[node];
@@ -154,7 +154,8 @@ static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, 
     }
 }
 
-/** Finds the first k with (x + k * step) mod 2^bits in [low, high]; x is outside. False: no k, or the range is skipped. */
+/** Finds the first k with (x + k * step) mod 2^bits in [low, high]; x is outside that range. False: no k, or the range
+ *  is skipped. */
 static bool first_within(uint64_t x, uint64_t step, uint64_t low, uint64_t high, unsigned bits, uint64_t *k)
 {
     typedef unsigned __int128 wide;
@@ -187,13 +188,14 @@ static bool first_equal(uint64_t x, uint64_t step, uint64_t y, unsigned bits, ui
     if (twos >= bits || (way & ((UINT64_C(1) << twos) - 1)) != 0)
         return false;
     odd = step >> twos;
-    for (unsigned i = 0; i < 6; i++) /* Newton's iteration doubles the bits that are right */
+    for (unsigned i = 0; i < 6; i++) /* Newton's iteration doubles the number of correct bits */
         inverse *= 2 - odd * inverse;
     *k = ((way >> twos) * inverse) & (all >> twos);
     return true;
 }
 
-/** Finds the first iteration after 0 in which x and y compare as @wanted: one bit each of less, equal, greater. */
+/** Finds the first iteration after 0 in which x and y compare as @wanted says, which has a bit each for less, equal and
+ *  greater. */
 static bool first_compared(unsigned wanted, uint64_t x, uint64_t step, uint64_t y, unsigned bits, bool is_signed, uint64_t *k)
 {
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, top = is_signed ? UINT64_C(1) << (bits - 1) : 0;
@@ -220,7 +222,7 @@ static bool compare_row(unsigned op, unsigned *bits, bool *is_signed)
     return *is_signed || *bits == 64 || op == ISA_V_SETP_U32 || op == ISA_S_SETP_U32;
 }
 
-/** The iteration in which @loop's test ends it. */
+/** Returns the iteration in which the exit test of @loop ends the loop. */
 static bool last_iteration(struct emu_predict *p, uint32_t loop, const struct emu_predict_thread *thread, uint64_t *k)
 {
     static const uint8_t relations[16] = { [ISA_CMP_EQ] = 2, [ISA_CMP_NE] = 5, [ISA_CMP_LT] = 1, [ISA_CMP_LE] = 3,

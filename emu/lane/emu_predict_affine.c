@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses as sums of ids by factors. The rule of each row is its tag rule (docs/explanation/uniform-affine.md); sums are
- * exact modulo the width, and a value that is widened must not wrap for any thread of the launch.
+ * Addresses as sums of ids multiplied by factors. The rule of each row is its tag rule
+ * (docs/explanation/uniform-affine.md); sums are exact modulo the width, and a value that is widened must not wrap for
+ * any thread of the launch.
  */
 #include "emu/lane/emu_predict_priv.h"
 
@@ -80,7 +81,7 @@ static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x,
     return (struct emu_affine){ .ok = false };
 }
 
-/** Returns the row of the vector unit that computes the same result as the scalar row @op; else @op itself. */
+/** Returns the row of the vector unit that computes the same result as the scalar row @op; otherwise @op itself. */
 static enum isa_op vector_row(enum isa_op op)
 {
     const char *name = isa_op_info(op)->mnemonic;

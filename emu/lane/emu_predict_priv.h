@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the evaluation of slices. */
+/* Internals of the evaluation of slices. */
 #ifndef EMU_PREDICT_PRIV_H
 #define EMU_PREDICT_PRIV_H
 
@@ -52,8 +52,8 @@ uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b,
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 
-/** Returns the number of bytes of a row of array @array: as @shape says, else by the first site that shows it; 0: the
- *  array has one row. */
+/** Returns the number of bytes of a row of array @array: as @shape states, otherwise from the first site that shows it;
+ *  0: the array has one row. */
 uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
 
 /* ---- rectangles (emu_rect.c): pure arithmetic ------------------------------------------------ */
@@ -62,15 +62,19 @@ uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const st
 struct emu_byte_rect {
     int64_t x0, x1, y0, y1;
 };
-/** Place of the byte at @offset from the array's first line; @pitch: bytes a row, 0: there is one row. */
+/** Returns column and row of the byte at @offset from the array's first line; @pitch: bytes per row, 0: there is one
+ *  row. */
 void emu_rect_to2d(int64_t offset, uint64_t pitch, int64_t *x, int64_t *y);
-/** Returns the part of constant displacement @c that is whole rows; *@cx is set to the rest, half a row at most. */
+/** Returns the part of the constant displacement @c that is a multiple of whole rows; *@cx is set to the remainder,
+ *  which is at most half a row. */
 int64_t emu_rect_split(int64_t c, uint64_t pitch, int64_t *cx);
-/** Extends @into to the smallest rectangle around it and @more. @empty: @into has no bytes yet; then cleared. */
+/** Extends @into to the smallest rectangle that contains @into and @more. @empty: @into has no bytes yet; the function
+ *  clears *@empty. */
 void emu_rect_join(struct emu_byte_rect *into, const struct emu_byte_rect *more, bool *empty);
 /** Lines of @bytes, clipped to the columns of a row and to @rows (0: not known). */
 struct emu_rect emu_rect_lines(const struct emu_byte_rect *bytes, uint64_t pitch, uint64_t rows);
-/** Bytes a row, inferred from strides of the ids; 0: one row. @extent: threads of the block and blocks of the grid. */
+/** Bytes per row, inferred from the strides of the ids; 0: there is one row. @extent: threads of the block and blocks
+ *  of the grid. */
 struct emu_rect_strides {
     int64_t tx, ty, bx, by;
     uint32_t block[2], grid[2];

@@ -45,7 +45,8 @@ static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_pre
     return back ? -by : by;
 }
 
-/** Rows of a site that is no sum of ids, such as one with clipped indexes: by its strides in the middle of the grid. */
+/** Finds the rows of a site whose address is no sum of ids, such as a site with clipped indices, from the site's
+ *  strides in the middle of the grid. */
 static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
 {
     const struct emu_predict_launch *l = &p->launch;
@@ -59,8 +60,8 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Returns the row length by a site in a loop that moves to another row in each iteration: the step is larger than
- *  all addresses that the grid accesses in one iteration. */
+/** Returns the row length that a site in a loop shows if the site moves to another row in each iteration: the step is
+ *  larger than all addresses that the grid accesses in one iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];
@@ -159,7 +160,7 @@ struct range {
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Called with the bytes of each corner; NULL: the bytes of all corners are joined to one rectangle. */
+    /** Called with the bytes of each corner; NULL: the bytes of all corners are joined to one rectangle instead. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 

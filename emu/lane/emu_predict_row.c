@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes rows of the instruction table for one lane: the rows that slices consist of (isa_slice_sources). */
+/* Executes rows of the instruction table for one lane: the rows of which slices consist (isa_slice_sources). */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 
@@ -66,7 +66,7 @@
 #define OF_CONTROL(f) 0
 #define OF_REFUSED(...) 0
 
-/** Returns one bit of {less, equal, greater} for how two numbers compare: -1, 0, 1. */
+/** Returns one bit of {less, equal, greater} for the result of a comparison of two numbers: -1, 0, 1. */
 static unsigned relation(int order)
 {
     return order < 0 ? 1 : order == 0 ? 2 : 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The column `semantics` of isa/insns.def by groups, for tables and handlers that treat a group alike:
+ * The column `semantics` of isa/insns.def by groups, for tables and handlers that treat a group in the same way:
  * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that it
  * distinguishes, and the value for all others:
  *
@@ -46,7 +46,7 @@
 #define EMU_GROUP_SCALARR(...) SCALAR
 #define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
 #define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
-/* each of these semantics is a group of its own */
+/* each of these semantics is a separate group */
 #define EMU_GROUP_LOAD(...) LOAD
 #define EMU_GROUP_STORE(...) STORE
 #define EMU_GROUP_ATOMIC(...) ATOMIC

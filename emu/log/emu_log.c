@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    SAME_BLOCK = 0x10, /* position: same block as before */
-    WHOLE = 0x20,      /* steps: split 0, all of its lanes */
+    SAME_BLOCK = 0x10, /* position: the same block as in the preceding entry */
+    WHOLE = 0x20,      /* steps: all lanes of split 0 */
     FILL = 0x20,       /* looks: `which` is 1 */
     ONCE = 0x40        /* count 1 */
 };
@@ -285,7 +285,8 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_history(log))
         return;
-    /* called before the log changes: after a truncated entry, new ones are at the same bytes as old ones */
+    /* on_forget is called before the log changes: after a truncated entry, new entries are at the same bytes as the
+     * dropped entries */
     if (log->on_forget != NULL)
         log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
@@ -338,7 +339,7 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
                                                                             : "?";
 }
 
-/** Describes how @have, this run's step, differs from @want, the log's; "": it does not. */
+/** Describes the difference between @have, the step of this run, and @want, the step in the log; "": there is none. */
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {
@@ -391,7 +392,7 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
     }
 }
 
-/** Replaces the entry at the cursor by @e with its data. */
+/** Replaces the entry at the cursor by @e and the data of @e. */
 static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
 {
     struct emu_bytes fresh = {0};
@@ -457,7 +458,7 @@ void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
     if (grid->bank0 != NULL)
         emu_put(out, grid->bank0, grid->bank0_valid);
     for (unsigned i = 0; grid->bank0 == NULL && i < launch->kernel->param_bytes; i++)
-        emu_put(out, "", 1); /* a complete launch whose parameters' memory is in use by another one */
+        emu_put(out, "", 1); /* the launch is complete, and another launch uses the memory of its parameters */
 }
 
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A schedule log as a file: magic number, version, the machine's options, the entries (without data that the
- * host wrote: the host writes it again), the instruction count, a hash of everything.
+ * A schedule log as a file: magic number, version, the machine's options, the entries, the instruction count, and a
+ * hash of all these. Data written by the host is not in the file, because the host writes it again.
  */
 #include "emu/log/emu_log_priv.h"
 
@@ -131,7 +131,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
     uint64_t retired = log->machine != NULL ? emu_machine_retired(log->machine) : 0;
 
     if (!log->complete)
-        return LW_OK; /* recorded by this run, or left for another execution */
+        return LW_OK; /* the log is recorded by this run, or the run has left its history for another execution */
     if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: the run ends at instruction %llu, but the log at "
                                        "%llu", log->name,

@@ -3,8 +3,8 @@
  * Internal to emu/: the schedule log as bytes (emu_log.c), as a file (emu_log_file.c), and in replay
  * (emu_replay.c).
  *
- * An entry is a byte with its kind and flags, then numbers. Positions are written as differences to the block
- * named before, so a log can be read from its start or from a cursor saved earlier.
+ * An entry is a byte with its kind and flags, then numbers. Positions are written as differences to the block of the
+ * preceding entry, so a log can be read from its start or from a cursor saved earlier.
  */
 #ifndef EMU_LOG_PRIV_H
 #define EMU_LOG_PRIV_H
@@ -16,8 +16,8 @@ enum emu_log_kind {
     /* the fixed order */
     EMU_LOG_RUN = 1, /* `count` instructions were executed */
     EMU_LOG_PASS,    /* `count` steps in which lanes arrived or waited, and no instruction retired */
-    EMU_LOG_COMMIT,  /* the engine has chosen what runs next */
-    /* execution outside the fixed order; place */
+    EMU_LOG_COMMIT,  /* the engine has chosen the warp and split that run next */
+    /* execution outside the fixed order; these entries have a place */
     EMU_LOG_LOOK,    /* a check for a live-lock between slices of single warps; `which` 1: a check for blocks that
                       * can become resident in addition to a suspended one */
     EMU_LOG_STEP,    /* `count` steps of place.split, of place.lanes (0: all its lanes) */
@@ -56,7 +56,7 @@ struct emu_log_entry {
 struct emu_log_cursor {
     size_t at;
     uint64_t done;
-    uint32_t grid;  /* grid of the block named before */
+    uint32_t grid;  /* grid of the block in the preceding entry */
     uint64_t block;
 };
 
@@ -73,15 +73,16 @@ struct emu_log {
     struct emu_log_cursor front;  /* the farthest position so far: entries before it are replayed */
     struct emu_log_cursor last;   /* the entry added last, whose count may grow */
     bool has_last;
-    bool committed;    /* the last entry is an EMU_LOG_COMMIT that a following run would make superfluous */
+    bool committed;    /* the last entry is an EMU_LOG_COMMIT that becomes unnecessary if a run or pass follows */
     bool keep_data;  /* host data is stored: the log can be replayed without the host */
     bool applying;   /* a replay is executing: nothing is recorded */
-    bool complete;   /* from a file, and not left for another execution */
+    bool complete;   /* the log is from a file, and the run has not left its history for another execution */
     uint64_t retired; /* from a file: instruction count at the end */
     struct emu_bytes options; /* options of the machine, for the file */
     uint64_t host_steps; /* number of host steps added so far */
     char name[200];  /* name of the file */
-    /** Called before entries past the machine's position are dropped: history drops what belongs to them. */
+    /** Called before entries past the machine's position are dropped: history then drops its snapshots and marks past
+     *  that position. */
     void (*on_forget)(void *context);
     void *context;
 };
@@ -96,13 +97,14 @@ static inline bool emu_log_is_before(const struct emu_log_cursor *a, const struc
 {
     return a->at != b->at ? a->at > b->at : a->done > b->done;
 }
-/** Returns true if the next entry has been executed before: history went back. */
+/** Returns true if the next entry has been executed before: the machine has moved back in history. */
 static inline bool emu_log_is_replaying(const struct emu_log *log)
 {
     return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
-/** Returns true if events are to be recorded. An edit or step in the past first drops the later history. */
+/** Returns true if events are to be recorded. If the host edits or steps the machine in the past, the later history is
+ *  dropped first. */
 bool emu_log_is_recording(const struct emu_machine *machine);
 /** Drops the entries after the cursor. */
 void emu_log_forget(struct emu_log *log);
@@ -110,7 +112,8 @@ void emu_log_forget(struct emu_log *log);
 /** Gets the entry at @cursor. Returns false at the end (or where bytes are invalid: *bad). */
 bool emu_log_peek(const struct emu_log *log, const struct emu_log_cursor *cursor,
                   struct emu_log_entry *entry, struct emu_log_cursor *behind, bool *bad);
-/** Advances the cursor by @count of its entry; past the entry when its count is used up. */
+/** Advances the cursor by @count steps of its entry. If no steps of the entry remain, the cursor moves past the
+ *  entry. */
 void emu_log_advance(struct emu_log *log, uint64_t count);
 /** Returns true if entries of @kind have a count that can be executed in parts. */
 bool emu_log_is_counted(unsigned kind);
@@ -124,7 +127,7 @@ struct emu_log_cursor emu_log_position(struct emu_log *log);
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Moves to a cursor of emu_log_position(). */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);
-/** Handles a host step: records it, or compares it with the file. Errors: LW_EINPUT, it differs. */
+/** Handles a host step: records it, or compares it with the file. Errors: LW_EINPUT if the step differs. */
 enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_log_entry *entry,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns the number of warp instructions of all cores. */
@@ -137,10 +140,11 @@ enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu
 /** Reads a launch from its bytes; params borrow @bytes. Returns false if they are invalid. */
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,
                          struct emu_launch *out);
-/** Returns a hash of everything in a program that its runs depend on. */
+/** Returns a hash of the parts of a program on which its runs depend. */
 uint64_t emu_program_fingerprint(const struct isa_object *object);
 
-/** Non-deterministic inputs, answers of an engine during a step. Special registers by number; then these. */
+/** Kinds of non-deterministic inputs, which an engine gives during a step: special registers by number, then the
+ *  following. */
 enum emu_log_nondet {
     EMU_NONDET_SLEEP = 128, /* length of a sleep */
     EMU_NONDET_SKIP,        /* 1: faulting lanes are skipped, and read EMU_NONDET_SKIP_VALUE */

@@ -25,7 +25,7 @@ const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t 
     return data;
 }
 
-/** Splits a generic address into its space and the offset in it (const: the bank too). Addresses outside the
+/** Splits a generic address into its space and the offset in this space (const: and the bank). Addresses outside the
  *  other spaces are global. */
 static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned *bank)
 {
@@ -179,7 +179,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* 32-bit address spaces: nvcc relies on sums that wrap there */
+    /* 32-bit address spaces: nvcc relies on sums that wrap in these spaces */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];
@@ -214,7 +214,7 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
-/** Largest distance at which an address may be meant for an allocation. */
+/** Largest distance from an allocation at which messages assume that an address was meant for this allocation. */
 #define NEAR (UINT64_C(1) << 36)
 
 static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
@@ -265,8 +265,8 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
 #define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
 
-/** Returns true if the stack pointer v2, or an address derived from it, went below 0. 32 bits do not wrap: so
- *  also true for a base below 0 whose offset leads back into local memory. */
+/** Returns true if the stack pointer v2, or an address derived from it, is below 0. Addresses of 32 bits do not wrap,
+ *  so the result is also true if the base is below 0 and the offset leads back into local memory. */
 static bool is_below(uint64_t offset)
 {
     return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
@@ -356,7 +356,7 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
 
 /* ---- copies by generic address ---------------------------------------------------------- */
 
-enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: by a debugger, to read-only memory too */ };
+enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: a write by a debugger, also to read-only memory */ };
 
 /** Copies instructions as bytes; for debuggers only. */
 static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, uint8_t *data,

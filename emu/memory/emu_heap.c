@@ -20,7 +20,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
         uint64_t bytes = operand(w, di, (unsigned)l), address = 0;
         uint64_t left = machine->config.heap_bytes - machine->memory.heap_used;
 
-        /* a size that rounds up to 0 is refused; 0 is "no memory", as in the language */
+        /* a size that overflows when it is rounded up is refused; the result 0 means "no memory", as in C */
         if (bytes == 0 || bytes > left || emu_heap_charge(bytes) > left ||
             emu_memory_alloc(machine, bytes, "malloc", EMU_ALLOC_HEAP, &address, NULL) != LW_OK)
             address = 0;
@@ -50,7 +50,7 @@ void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
     const char *why = "";
     uint64_t bad = 0;
 
-    /* all lanes are checked first: if one is refused, none frees */
+    /* all lanes are checked first, because if one lane is refused, no lane frees */
     for (LW_EACH_BIT(l, on)) {
         uint64_t address = operand(w, di, (unsigned)l);
         const char *no = address != 0 ? refusal(machine, address) : NULL;

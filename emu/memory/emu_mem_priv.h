@@ -9,19 +9,19 @@
  *   emu_texture.c           texels through descriptors in global memory
  *   emu_memory.c            global memory itself
  *
- * An address is *as computed* or *generic*. As computed, it is an offset for shared and local memory, and a generic
- * address for the other spaces and for constant banks.
+ * An address is *as computed* or *generic*. An address as computed is an offset for shared and local memory, and a
+ * generic address for the other spaces and for constant banks.
  */
 #ifndef EMU_MEM_PRIV_H
 #define EMU_MEM_PRIV_H
 
 #include "emu/emu_machine_priv.h"
 
-/** Bits of emu_memory.dirty. Stores set both; history clears the first only. */
+/** Bits of emu_memory.dirty. Stores set both bits; history clears only the first. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
-/** Bit of emu_dinsn.flags for loads and stores of global memory outside of loops (emu_decode.c): later warps
- *  usually access memory at a fixed distance, which is prefetched where a row is consecutive. */
+/** Bit of emu_dinsn.flags for loads and stores of global memory outside of loops (emu_decode.c): later warps usually
+ *  access memory at a fixed distance, which is prefetched if the addresses of a row are consecutive. */
 enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
 /** Bit of emu_dinsn.flags for loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
@@ -30,8 +30,8 @@ enum { EMU_D_CHAIN = 8 };
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
 /** Prefetch after a load in a loop (EMU_D_CHAIN) whose words are indices of another access. The prefetch reads the
- *  locations that the other access will use with the words that this load gets in the next iteration. bfs takes 0.24
- *  s with it and 0.37 s without. */
+ *  locations that the other access will use with the words that this load gets in the next iteration. bfs takes 0.24 s
+ *  with the prefetch and 0.37 s without it. */
 struct emu_chain {
     int32_t advance;   /* bytes from this iteration's word to the next iteration's word */
     int32_t disp;      /* displacement of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
@@ -52,8 +52,8 @@ static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_
     code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
 }
 
-/** Marks a page that is about to be stored to. Tested before it is set, because cores of other threads share
- *  the cache line. The atomics compile to the same instructions as plain accesses, but are defined for
+/** Marks a page before a store to it. The mark is tested before it is set, because cores of other threads share the
+ *  cache line. The atomics compile to the same instructions as plain accesses, but their behaviour is defined for
  *  concurrent threads. */
 static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
 {
@@ -76,16 +76,16 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
-/** Makes the host's pages of a large allocation that was never used, as a kernel or a copy is about to use it. An allocation
- *  that is freed unused costs nothing. */
+/** Allocates the host's pages of a large allocation that was never used, just before a kernel or a copy uses it. So an
+ *  allocation that is freed without use takes no time for its pages. */
 void emu_memory_populate(const struct emu_machine *machine, uint64_t address);
-/** Marks the parameter buffer at @address as one of a launch that is not complete. */
+/** Marks the parameter buffer at @address as used by a launch that is not complete. */
 void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address);
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err) LW_MUST_CHECK;
 
-/** Finds the live allocations next to @address: the last that starts at or below it, the first above it; NULL
- *  where there is none. */
+/** Finds the live allocations next to @address: the last allocation that starts at or below @address, and the first
+ *  that starts above it; NULL where there is none. */
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
                            const struct emu_alloc_record **below,
                            const struct emu_alloc_record **above);
@@ -121,7 +121,7 @@ static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
     return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and higher numbers read as zero */
 }
 
-/** Returns the address of a scalar load: base of a pair and index, or a constant bank and index. */
+/** Returns the address of a scalar load: the sum of a register pair and an index, or an index in a constant bank. */
 static inline uint64_t emu_scalar_address(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t base = (uint64_t)(int64_t)di->disp;
@@ -137,7 +137,7 @@ static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
     return &w->code->program->insn[di->index];
 }
 
-/** Computes the addresses as computed. */
+/** Computes the addresses of the lanes (*as computed*). */
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
 
@@ -152,7 +152,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
                                    unsigned lane, uint64_t address, unsigned bytes, bool write,
                                    struct emu_host_address *out);
 
-/** Executes tex. Returns false if it raised a fault: then nothing was changed. */
+/** Executes tex. Returns false if it raised a fault; in that case no state was changed. */
 bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Returns the lanes of @lanes that fetch a texel, and gets their addresses and the bytes of a texel. */
 uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
@@ -182,9 +182,9 @@ uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void
  *  events and faults. */
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                    const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
-/** Formats a clause for a memory fault of @kind: which allocation is nearest and how far off, the name of
- *  what was freed or is read-only. @address is as in emu_raise_memory: an offset in its space for shared and
- *  local, else a generic address. */
+/** Formats a clause for a memory fault of @kind: the nearest allocation and its distance, or the name of the allocation
+ *  that was freed or is read-only. @address is as in emu_raise_memory: an offset in its space for shared and local,
+ *  otherwise a generic address. */
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory instructions one lane at a time: cases that the fast paths do not handle (lanes in several allocations or
- * spaces, accesses next to an end), every fault, and all atomics. The accesses are exact and in lane order. No byte
- * changes before all lanes have been checked.
+ * spaces, accesses next to the end of an allocation), every fault, and all atomics. The accesses are exact and in lane
+ * order. No byte changes before all lanes have been checked.
  */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
 /* ---- checking all lanes ---------------------------------------------------------- */
 
-/** Gets addresses and host locations of @lanes. Returns false after raising a fault for all invalid lanes,
- *  with kind and address of the lowest. */
+/** Gets addresses and host locations of @lanes. Returns false after raising a fault for all invalid lanes, with the
+ *  kind and address of the lowest invalid lane. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
                         uint64_t *address, struct emu_host_address *target)
@@ -159,15 +159,16 @@ struct emu_atomic_run {
     uint32_t flip;
     const uint32_t *x0, *x1, *c0, *c1; /* registers of operand and swap value */
     uint32_t *d0, *d1;                 /* registers of the result, NULL: none */
-    bool threads;                      /* other host threads run on the same memory */
+    bool threads;                      /* other host threads access the same memory */
 };
 
-/* Words of guest memory, which the rest of the emulator accesses as bytes. */
+/* Words of guest memory, which other parts of the emulator access as bytes. */
 typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* Registers as local variables, because guest memory may alias everything that a pointer reaches. */
+/* Registers as local variables, because the compiler assumes that guest memory may alias every object to which a
+ * pointer exists. */
 #define ATOMIC_LOCALS                                                                         \
     const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
     const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \
@@ -181,7 +182,7 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
-/* Operation that the host executes in one instruction; the expression is the value after it. */
+/* Operation that the host executes in one instruction; the expression is the value after the operation. */
 #define ATOMIC_HOST(T, function, expression)                                                  \
     if (run->threads) {                                                                       \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \

@@ -34,7 +34,7 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
                        "the size of global memory is %llu bytes: it must be from 8 KiB to 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
-    /* Host and device use the same addresses where the host permits it: emu_global_share. */
+    /* Host and device use the same addresses where the host permits that: emu_global_share. */
     uint8_t *map = lw_reserve_at((void *)(uintptr_t)(ISA_GLOBAL_BASE - SLACK_BYTES), memory->bytes + 2 * SLACK_BYTES);
     memory->host = map != NULL ? map + SLACK_BYTES : NULL;
     memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
@@ -69,7 +69,7 @@ void emu_memory_fini(struct emu_memory *memory)
 
 /* Marks a page at its first store. Before a store the emulator reads the old bytes to detect a change, and a host page
  * that was only read is the host's shared zero page. The OR with 0 writes the page, so it becomes private immediately.
- * Without this the store would cause a second page fault, which stops all host threads. */
+ * Without this write, the store would cause a second page fault, which stops all host threads. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
     (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
@@ -105,8 +105,9 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
-/** Returns true for a variable of the implementation that does not contain @address. Authors of kernels do not know
- *  these variables, which are declared in ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
+/** Returns true for a variable of the implementation that does not contain @address: messages do not name such a
+ *  variable as the nearest one. Authors of kernels do not know these variables, which are declared in
+ *  ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
     static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
@@ -132,7 +133,7 @@ void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
             *above = &memory->record[i];
 }
 
-/** Returns the number of pages of an allocation, including the inaccessible one after it. */
+/** Returns the number of pages of an allocation, including the inaccessible page after it. */
 static uint64_t pages_taken(uint64_t size_bytes)
 {
     uint64_t pages = (size_bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
@@ -157,8 +158,8 @@ static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *
 /* ---- placing ------------------------------------------------------------------- */
 
 /** Finds an offset in the arena for @need bytes. Unused space is preferred, so that freed pages remain
- *  inaccessible as long as possible. An allocation stays inside one 4 GiB window if possible, since accesses
- *  that cross one take a slow path. */
+ *  inaccessible as long as possible. An allocation stays inside one 4 GiB window if possible, because accesses that
+ *  cross the border of a window take a slow path. */
 static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offset)
 {
     uint64_t at = memory->next_free;
@@ -205,8 +206,9 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
-/** Advises the host to use huge pages: fewer page faults and TLB misses; not where much may remain untouched.
- *  The huge pages at both ends are requested whole, because neighbours share them. Only a hint. */
+/** Advises the host to use huge pages, which cause fewer page faults and TLB misses, unless a large part of the memory
+ *  may remain untouched. Huge pages at both ends are requested as a whole, because neighbouring allocations share them.
+ *  The advice is only a hint. */
 static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
@@ -221,7 +223,7 @@ static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t byt
 
 void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
 {
-#ifdef MADV_POPULATE_WRITE /* in one call: a third of the time of the page faults of a kernel */
+#ifdef MADV_POPULATE_WRITE /* one call takes a third of the time that the page faults of a kernel would take */
     const struct emu_memory *memory = &machine->memory;
     const size_t i = record_above(memory, address);
     const struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
@@ -231,7 +233,7 @@ void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
         address - record->address >= record->size_bytes || (record->flags & EMU_ALLOC_FREED) != 0)
         return;
     offset = record->address - ISA_GLOBAL_BASE;
-    if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* else it was used before */
+    if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* otherwise the allocation has been used */
         (void)madvise(memory->host + offset, pages_taken(record->size_bytes) * EMU_PAGE_BYTES, MADV_POPULATE_WRITE);
 #else
     (void)machine, (void)address;
@@ -313,7 +315,7 @@ static void forget_caches(struct emu_machine *machine)
 }
 
 /** Merges record @i and the next record if both are parameter buffers used by launches, or both are objects freed by
- *  kernels, since a kernel may create any number of them. */
+ *  kernels, because kernels may create any number of such records. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
     const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
@@ -350,7 +352,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     if (record->flags & EMU_ALLOC_HEAP)
         memory->heap_used -= emu_heap_charge(record->size_bytes);
 
-    /* Returns the pages to the host: the next owner reads zeros. Changed, but no longer dirty. */
+    /* Returns the pages to the host: the next owner reads zeros. The page has changed, but is no longer dirty. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
     uint64_t pages = pages_taken(record->size_bytes) - 1;
     if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
@@ -427,7 +429,7 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
 
 /* ---- copies from and to the host ------------------------------------------------- */
 
-/** Returns the host pointer of a range in one live allocation, else NULL and the message. */
+/** Returns the host pointer of a range in one live allocation, otherwise NULL and the message. */
 static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                            uint64_t size_bytes, struct lw_error *err)
 {
@@ -467,7 +469,7 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     return LW_OK;
 }
 
-/** Handles a host write of @size_bytes at @address, from @from or (0) of the host's own bytes. */
+/** Handles a host write of @size_bytes at @address, copied from @from, or (0) of the host's bytes. */
 static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
                                  uint64_t size_bytes, struct lw_error *err)
 {
@@ -602,8 +604,8 @@ bool emu_page_is_zero(const uint8_t *page)
     return any == 0;
 }
 
-/** Hashes a page with four interleaved FNV-1a streams over its little-endian words, rotated as in lw_hash:
- *  the multiplications overlap. */
+/** Hashes a page with four interleaved FNV-1a streams over its little-endian words, rotated as in lw_hash. Four streams
+ *  let the host's multiplications overlap. */
 static void hash_page(struct lw_hash *hash, const uint8_t *page)
 {
     uint64_t s[4] = {1, 2, 3, 4};
@@ -618,9 +620,9 @@ static void hash_page(struct lw_hash *hash, const uint8_t *page)
         lw_hash_u64(hash, s[k]);
 }
 
-/* Definition: for each live allocation by address: address, size, then for each page that is not all zero its
- * number in the allocation and its hash; then the hash of the text. Bytes past an allocation's end are always
- * zero: no store reaches them. */
+/* hash_mem is defined over these values: for each live allocation, in the order of addresses, its address and size,
+ * then the number and hash of each of its pages that is not all zero; after the allocations, the hash of the text.
+ * Bytes past an allocation's end are always zero, because no store reaches them. */
 uint64_t emu_hash_mem(const struct emu_machine *machine)
 {
     const struct emu_memory *memory = &machine->memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global memory itself (emu_memory.c), without its accesses. */
+/* Global memory itself (emu_memory.c), without the instructions that access it. */
 #ifndef EMU_MEMORY_PRIV_H
 #define EMU_MEMORY_PRIV_H
 

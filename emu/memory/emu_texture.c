@@ -3,8 +3,8 @@
  * Textures: fetches of texels through a descriptor in global memory (docs/reference/memory.md).
  *
  * A texture's handle is the address of its descriptor, so the state of textures is in memory alone: hashes,
- * checkpoints, histories and logs need no code for it. A descriptor may contain anything that a kernel or a file wrote
- * there: it is checked at each fetch, and each texel's address is checked to the byte, as the address of a load is.
+ * checkpoints, histories and logs need no code for textures. A kernel or a file may have written any bytes to a
+ * descriptor. Therefore it is checked at each fetch, and the exact bytes of each texel are checked, as for a load.
  */
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXT
     lw_put32(bytes + AT_MARK, mark);
 }
 
-/** Reads a descriptor. Returns NULL, or a clause that says what is wrong with the bytes. */
+/** Reads a descriptor. Returns NULL, or a clause that says why the bytes are no valid descriptor. */
 static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
 {
     *t = (struct emu_texture){
@@ -106,8 +106,8 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 
 /* ---- which texel ------------------------------------------------------------------- */
 
-/** Returns the largest integer not above @x, as far as it matters. A NaN gives 0, and a value far outside the texture
- *  gives some number outside the texture. */
+/** Returns the largest integer that is not above @x, for all @x that can be in a texture. A NaN gives 0, and a value
+ *  far outside the texture gives an arbitrary number outside the texture. */
 static int64_t floor_of(float x)
 {
     int64_t i;
@@ -146,7 +146,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
         return at;
     if (edge == EMU_TEXTURE_BORDER)
         return -1;
-    return at < 0 ? 0 : size - 1; /* wrap and mirror act as clamp where coordinates count texels */
+    return at < 0 ? 0 : size - 1; /* for coordinates in texels, wrap and mirror have the effect of clamp */
 }
 
 /** Returns the handle of a lane. */
@@ -159,7 +159,7 @@ static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           : (uint64_t)high[lane] << 32 | low[lane];
 }
 
-/** Gets the texture at a handle. Returns false if there is none for this fetch; @why gets a clause. */
+/** Gets the texture at a handle. Returns false if the descriptor is not valid for this fetch; @why gets a clause. */
 static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
                          uint64_t handle, struct emu_texture *t, char *why, size_t why_size)
 {
@@ -193,7 +193,7 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
 
 /** Reads of each lane of a fetch. */
 struct fetch {
-    uint64_t inside; /* lanes that read a texel: the others of `lanes` get zeros */
+    uint64_t inside; /* lanes that read a texel: the other lanes of `lanes` get zeros */
     uint64_t bad;    /* lanes without a texture */
     unsigned bytes;  /* bytes of a texel */
     uint64_t address[EMU_MAX_LANES];
@@ -338,7 +338,7 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetches for lanes that name one texture that is all in memory. Returns false if nothing was done. */
+/** Fetches texels for lanes that name one texture, all of which is in memory. Returns false if nothing was done. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {
@@ -424,7 +424,7 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
                          false);
         return false;
     }
-    for (LW_EACH_BIT(l, lanes)) { /* the sources have been read: the result may be in the same registers */
+    for (LW_EACH_BIT(l, lanes)) { /* all sources have been read, because the result may be in the same registers */
         const struct emu_texture *t = &f.texture[f.first[l]];
         const uint8_t *from = f.inside >> l & 1
                                   ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instructions vprintf and assertfail, and the order of output. Text is output in the order of the blocks,
- * whatever the order in which the blocks ran (MACHINE 4).
+ * independent of the order in which the blocks ran (MACHINE 4).
  */
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ static struct emu_text_grid *find_grid(struct emu_text *text, uint32_t sequence)
     return NULL;
 }
 
-/** Records that @block ended. Without memory it counts as running: its text is output when the grid has
+/** Records that @block ended. If memory is short, the block counts as running: its text is output when the grid has
  *  ended. */
 static void note_ended(struct emu_text_grid *g, uint64_t block)
 {
@@ -112,7 +112,7 @@ static bool is_due(const struct emu_text *text, const struct emu_text_block *b, 
     return true;
 }
 
-/** Outputs the text that is next in order, and adds that of ended blocks to the hash. */
+/** Outputs the text that is next in order, and adds the text of ended blocks to the hash. */
 static void flush(struct emu_machine *machine)
 {
     struct emu_text *text = &machine->text;
@@ -197,8 +197,8 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** Adds the text of one lane. If there is no memory to store the text, it is output out of order, after the text that
- *  its block printed before, instead of being dropped. */
+/** Adds the text of one lane. If there is no memory to store the text, it is not dropped, but output out of order,
+ *  after the earlier text of its block. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
 {
@@ -356,7 +356,7 @@ static uint64_t read_lane(void *context, uint64_t address, void *data, uint64_t 
     enum isa_space space;
 
     if (emu_resolve(r->w, r->lane, address, 1, false, &space) != EMU_FAULT_NONE)
-        return 0; /* includes code, which only debuggers may read */
+        return 0; /* the address is in no readable space; code is included, because only debuggers may read it */
     return emu_lane_copy(r->w, r->lane, address, data, size, false);
 }
 
@@ -369,8 +369,8 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** Formats the texts of all lanes, one after the other in the core's buffer. Lanes whose arguments cannot be
- *  read are added to *bad. Returns false without memory. */
+/** Formats the texts of all lanes, one after the other, to the core's buffer. Lanes whose arguments cannot be read are
+ *  added to *bad. Returns false without memory. */
 struct texts {
     size_t size;
     size_t end[EMU_MAX_LANES]; /* [lane] */
@@ -411,7 +411,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Source that reads as a debugger does, and records the arguments. */
+/** Source that reads memory in the way of a debugger, and records the arguments. */
 struct argument_reader {
     const struct emu_core *core;
     unsigned slot, warp, lane;
@@ -442,12 +442,13 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     char text[EMU_FORMAT_LIMIT + 1];
     size_t size;
 
-    (void)emu_format(&source, format, args, text, &size); /* false: the list ends there */
+    (void)emu_format(&source, format, args, text, &size); /* if the result is false, the list ends at the unreadable
+                                                           * argument */
     return reader.count;
 }
 
-/** Prints for the lanes. Returns false if it raised a fault. Not part of the handler: a handler with local
- *  variables whose addresses were passed on could not jump to the next one. */
+/** Prints for the lanes. Returns false if it has raised a fault. A separate function: a handler with local variables
+ *  whose addresses were passed on could not jump to the next one. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t on)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The formatter of vprintf. Format, arguments and strings are guest memory, so every byte is checked. Only
- * floating-point numbers are formatted by the host, with a conversion that this file makes; the rest does not
- * depend on the host's C library.
+ * floating-point numbers are formatted by the host, with a conversion specification that this file makes; all other
+ * output is independent of the host's C library.
  */
 #include <stdio.h>
 
@@ -70,7 +70,7 @@ static bool read_bytes(struct work *w, uint64_t address, void *data, uint64_t si
     return false;
 }
 
-/** Reads a string of up to @limit bytes; *@size is its length without the terminating zero. */
+/** Reads a string of up to @limit bytes; *@size is set to its length without the terminating zero. */
 static bool read_string(struct work *w, uint64_t address, char *to, size_t limit, size_t *size)
 {
     size_t used = 0;
@@ -201,7 +201,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
     *f++ = '*';
     *f++ = c;
     *f = '\0';
-    /* A negative precision counts as none. The host terminates its text with a zero: one byte more. */
+    /* A negative precision means no precision. One byte more, because the host terminates its text with a zero. */
     size_t room = EMU_FORMAT_LIMIT - w->used;
     int width = (int)spec->width, precision = spec->has_precision ? (int)spec->precision : -1;
 #pragma GCC diagnostic push
@@ -326,7 +326,7 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
             return put_pointer(w, spec);
     }
     *known = false;
-    if (c == 'n' && spec->vector == 0) /* nothing is stored, but the argument is consumed */
+    if (c == 'n' && spec->vector == 0) /* %n stores no number, but consumes its argument */
         (void)next_argument(w, 8);
     return true;
 }
@@ -392,7 +392,7 @@ static bool one(struct work *w, struct reader *r, bool *known)
         case ' ': spec.space = true; break;
         case '#': spec.hash = true; break;
         case '0': spec.zero = true; break;
-        case '\'': break; /* The flag requests groups of digits. The C locale has no such groups. */
+        case '\'': break; /* The flag requests groups of digits. The C locale does not group digits. */
         default: more = false; break;
         }
         r->p += more;

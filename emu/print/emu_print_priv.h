@@ -12,7 +12,7 @@
 
 /* ---- formatting ------------------------------------------------------------------- */
 
-enum { EMU_FORMAT_LIMIT = 65536 }; /* limit in bytes of one call's text, of its format, of a string */
+enum { EMU_FORMAT_LIMIT = 65536 }; /* limit, in bytes, of the text of one call, of its format, and of a string */
 
 /** Access to a format, its arguments and strings. */
 struct emu_format_source {
@@ -27,20 +27,20 @@ struct emu_format_source {
 /**
  * Formats as CUDA's and OpenCL's printf do.
  * @format  guest address of the format string
- * @args    guest address of the arguments: each at its natural alignment after the one
- *          before (counted from @args), integers at least 32 bits, floats as doubles;
- *          OpenCL vectors as in memory, those of 3 elements as of 4
+ * @args    guest address of the arguments: each at its natural alignment after the preceding argument (counted
+ *          from @args), integers with at least 32 bits, floats as doubles; OpenCL vectors as in memory, and vectors
+ *          of 3 elements as vectors of 4
  * @out     capacity for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
  * @size    set to the bytes written; they may contain zeros (%c)
- * Returns false when a byte of format, arguments or strings cannot be read. Conversions:
- * docs/reference/printf.md; others are printed unchanged and take no argument.
+ * Returns false when a byte of format, arguments or strings cannot be read. Conversions: docs/reference/printf.md;
+ * other conversions are printed unchanged and take no argument.
  */
 bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args, char *out,
                 size_t *size);
 
 /* ---- the order of text -------------------------------------------------------------- */
 
-/** Text of a block: text that has not been output, or is not in the hash of all text. */
+/** Text of a block that has not been output, or that is not in the hash of all text. */
 struct emu_text_block {
     uint32_t grid;
     uint64_t block;
@@ -81,7 +81,7 @@ enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_gr
 void emu_text_block_ended(struct emu_machine *machine, const struct emu_grid *grid,
                           uint64_t block);
 /** Handles an early end of the run: outputs in order the remaining text of blocks up to (grid, block),
- *  inclusive. Text of later blocks is dropped if @drop, else output too. */
+ *  inclusive. Text of later blocks is dropped if @drop, otherwise it is also output. */
 void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block, bool drop);
 
 #endif

@@ -4,12 +4,12 @@
  *
  * At each load a full row of addresses is compared with the values that its halves should have. Within one
  * straight-line run the result is the same for loads through registers that were not written in between, and for sums
- * of such a register and a value that is the same in all lanes. Results are valid for one run: w->proved is cleared
- * where a run is counted. A slice that ends by its length keeps the forms of rows, which belong to the warp, but not
- * the mapping.
+ * of such a register and a value that is the same in all lanes. Results are valid for one run, because w->proved is
+ * cleared when a run is counted. When a slice ends because of its length, the forms of rows remain valid, because they
+ * depend only on the warp, but the host addresses do not.
  *
- * The technique is elimination of redundant bounds checks in a basic block. Such a load takes 25 host instructions if
- * its address is known, and 60 if its form is known. Without sharing each load takes 100.
+ * The technique is elimination of redundant bounds checks in a basic block. A load that shares a check takes 25 host
+ * instructions if its address is known, and 60 if its form is known. Without sharing each load takes 100.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,10 @@
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* no instruction has written the load's address registers and base since */
+    bool lies;         /* no later instruction has written the load's address registers or base */
     int slot;          /* slot of the check; -1: no later load shares the check so far */
     uint32_t below, above;
-    uint64_t alike[4]; /* vector registers that differ from its address register by the same value in all lanes */
+    uint64_t alike[4]; /* vector registers whose difference from the load's address register is the same in all lanes */
 };
 
 enum { OPENINGS = 8, EXEC_END = ISA_S_EXEC + 2 };
@@ -40,7 +40,8 @@ static bool is_pair(const struct isa_insn *insn)
     return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
 }
 
-/** Returns true for unguarded loads of 32-bit words of global or shared memory, for all lanes, by vector registers. */
+/** Returns true for unguarded loads of 32-bit words of global or shared memory, that all lanes execute, with addresses
+ *  in vector registers. */
 static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -51,7 +52,7 @@ static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
            isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_B32;
 }
 
-/** Returns true if @insn computes its addresses as @first does, and from equivalent registers. */
+/** Returns true if @insn computes its addresses in the same way as @first, from equivalent registers. */
 static bool follows(const struct opening *o, const struct isa_insn *first,
                     const struct isa_insn *insn)
 {
@@ -62,7 +63,7 @@ static bool follows(const struct opening *o, const struct isa_insn *first,
                           : (o->alike[insn->a / 64] >> insn->a % 64 & 1) != 0);
 }
 
-/** Returns true, and records the distance, if the words are at a known distance from the first load's. */
+/** Returns true, and records the distance, if the words are at a known distance from the words of the first load. */
 static bool lies(struct opening *o, const struct isa_insn *first, const struct isa_insn *insn,
                  int32_t above)
 {
@@ -126,8 +127,8 @@ static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
            di->ukind < EMU_U_ROW;
 }
 
-/** Returns true if in one iteration from @from to the branch @last the rows of addresses of load @at keep
- *  their form. */
+/** Returns true if one iteration, from @from to the branch @last, does not change the form of the address rows of load
+ *  @at. */
 static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
 {
     const struct isa_insn *first = &code->program->insn[at];

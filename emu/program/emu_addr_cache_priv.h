@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /** Role of a load that shares an address check (emu_addr_cache.c marks them, emu_mem_fast_body.h uses them).
- *  The loads are of words, in one straight-line run, and their addresses are in the same registers, or in
- *  registers that differ by the same value in all lanes: what the first load finds about the halves of its
- *  row holds for the later ones. aux of such a load has its role; the slot from bit EMU_ADDR_CHECK_SLOT. For
- *  the first load aux also has the number of bytes below and above its own that the later ones access, from
- *  EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE; for a later load the signed distance of its own bytes from
- *  the first's, from EMU_ADDR_CHECK_ABOVE. */
+ *  The loads are of words, in one straight-line run, and their addresses are in the same registers, or in registers
+ *  that differ by the same value in all lanes: the facts that the first load finds about the halves of its row are true
+ *  for the later loads. aux of such a load has its role and, from bit EMU_ADDR_CHECK_SLOT on, the slot. For the first
+ *  load aux also has the number of bytes below and above its own bytes that the later loads access, in bits from
+ *  EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE on. For a later load, aux has the signed distance of its bytes from
+ *  the first load's, in bits from EMU_ADDR_CHECK_ABOVE on. */
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,
