@@ -18,9 +18,9 @@ struct ptx_options {
     bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
     unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
-                                 * limit of .maxnreg, else all registers */
-    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. number of barrier registers;
-                                 * tests use it to cover the saving of barrier registers */
+                                 * limit of .maxnreg, or all registers if there is no limit */
+    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. Tests use a lower number to cover
+                                 * the saving of barrier registers */
     const char *comp_dir; /* compilation folder for the line table; NULL: the one in the source's debug information */
     struct lw_sink *notes; /* receives messages about omitted parts; may be NULL */
 };
@@ -42,9 +42,10 @@ struct ptx_source {
 };
 /**
  * Translates several modules into one object. An external function or variable refers to the definition of its name
- * that another module declares as visible, weak or common. If there are several definitions, weak and common ones are
- * replaced (of common ones the largest remains), and two others are an error. Names that are not visible are local to
- * their module. The object has the first module's debug sections, and lines of all modules.
+ * that another module declares as visible, weak or common. If there are several definitions, weak and common
+ * definitions are replaced (of common definitions the largest remains), and two other definitions are an error. Names
+ * that are not visible are local to their module. The object has the first module's debug sections, and lines of all
+ * modules.
  */
 enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
                                  const struct ptx_options *options, struct isa_object **out,
@@ -57,7 +58,7 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
  * Compiles an OpenCL C file to PTX text by running clang as a child process.
  * @path     the source
  * @flags    extra compiler options (-D..., -I...), @flag_count of them; may be NULL
- * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
+ * @clang program to run, NULL: LANEWISE_CLANG from the environment, or else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
  * @words    receives at most about 64 KiB of the compiler's output, including clang's warnings,
@@ -72,14 +73,15 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 /**
  * Compiles a CUDA C++ file to PTX text: its device side; host code must parse.
  * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
- *            /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, else nvcc. clang needs no CUDA SDK. Other
- * parameters and errors are as for ptx_compile_cl.
+ *            /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, or else nvcc. clang
+ *            needs no CUDA SDK.
+ * Other parameters and errors are those of ptx_compile_cl.
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 /** Option for clang: neither a debugger nor a check reads variables of optimised code, so clang omits their values.
- *  The search for these values takes clang some per cent more time on large kernels. nvcc does not get this option. */
+ *  With these values, clang takes several per cent more time on large kernels. nvcc does not get this option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);
@@ -89,8 +91,8 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Works as ptx_compile(), for one of several modules to be linked: keeps everything that another module may refer
- *  to. nvcc only does this with -rdc=true. */
+/** Does what ptx_compile() does, for one of several modules to be linked: the text keeps all functions and variables to
+ *  which another module may refer. nvcc keeps them only with -rdc=true. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
@@ -129,7 +131,7 @@ struct ptx_input {
 };
 /** A program to compile and link; everything is borrowed. */
 struct ptx_program {
-    const char *compiler;            /* compiler, as in ptx_compile_cu; nvcc only by name */
+    const char *compiler;            /* compiler, as in ptx_compile_cu; nvcc can only be given by name */
     const struct ptx_input *inputs;  /* files and words for the linker, in the order of the command line */
     size_t input_count;
     const char *const *flags;        /* of the compiler, for kernels and host code */

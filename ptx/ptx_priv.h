@@ -8,8 +8,8 @@
  *        --ptx_divergence--> divergent branches --ptx_barrier--> reconvergence regions
  *        --ptx_layout--> linear code --ptx_alloc--> registers --ptx_emit--> object
  *
- * Every failure calls ptx_fail(), which writes the message and returns by longjmp() to the
- * entry point; that frees the arena. Therefore no pass owns heap memory, and allocation functions never return NULL.
+ * Every failure calls ptx_fail(), which writes the message and returns by longjmp() to the entry point; the entry point
+ * frees the arena. Therefore no pass owns heap memory, and allocation functions never return NULL.
  */
 #ifndef PTX_PRIV_H
 #define PTX_PRIV_H
@@ -98,7 +98,7 @@ const char *ptx_op_name(enum ptx_op op);
 /** How an instruction interacts with other lanes (MACHINE 2). */
 enum ptx_effect {
     PTX_EFFECT_NONE,
-    PTX_EFFECT_ORDERED, /* the kind is WAITS if the access is volatile, relaxed or an acquire, else NONE */
+    PTX_EFFECT_ORDERED, /* the kind is WAITS if the access is volatile, relaxed or an acquire, otherwise NONE */
     PTX_EFFECT_WAITS,   /* instructions that may poll until another lane acts, so that loops with them yield */
     PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
 };
@@ -157,7 +157,7 @@ struct ptx_symbol {
     bool placed, used; /* @placed: the offset of a shared variable is set; @used: a global variable is in the object */
     uint32_t variable; /* index of the variable in the object */
     uint32_t function; /* index of the function that a PTX_SYM_FUNCTION names */
-    /* Parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
+    /* Parameters of calls and functions (ptx_param.c): the location of the value, and how it is used. */
     uint32_t reg;               /* 1 + register that contains it in the body, 0: none */
     uint8_t home;               /* enum ptx_spill_home */
     bool odd;                   /* the variable is also accessed in part, at an offset, or by address */
@@ -271,8 +271,8 @@ struct ptx_tree {
     bool syncs;  /* contains block barriers or .sync operations */
     bool soft, needs_warp_32, dynamic_shared;
     struct ptx_clobber clobber;
-    unsigned barriers;       /* callers must not use barrier registers below this number; 0: the function saves those
-                              * that it uses */
+    unsigned barriers;       /* callers must not use barrier registers below this number; 0: the function saves the
+                              * registers that it uses */
     unsigned below;          /* `barriers` of the callees outside an SCC; valid if below_known */
     bool below_known;
     unsigned breg_count, vreg_count;
@@ -344,7 +344,7 @@ struct ptx_alias { /* .alias name, target: function symbols */
  *  .version and .target; it is false for compiled text. */
 struct ptx_dialect {
     uint16_t version, target;
-    char variant; /* 'a' of sm_100a or 'f' of sm_100f, else 0 */
+    char variant; /* 'a' of sm_100a or 'f' of sm_100f, otherwise 0 */
     bool is_checked;
 };
 /** Returns true if the .version exists. */
@@ -560,7 +560,7 @@ enum ptx_mi_flag {
     PTX_MI_LINE = 1 << 13,      /* nop that carries the line of a jump; ptx_layout() drops it if another instruction
                                  * with the line follows */
     PTX_MI_NO_GUARD = 1 << 14,  /* keeps its own guard; that of the PTX instruction is not applied */
-    PTX_MI_UNHOOKED = 1 << 15      /* no statement begins here, so debuggers skip it */
+    PTX_MI_UNHOOKED = 1 << 15      /* no statement begins at this instruction, so debuggers skip it */
 };
 /** Variable on which an address depends (ptx_object_bounds.c). */
 struct ptx_bound {
@@ -687,7 +687,7 @@ struct ptx_unit {
     bool has_carry;
     struct ptx_bounds *bounds;         /* valid during instruction selection */
     PTX_LIST(struct ptx_mi) prologue; /* inserted before the entry block */
-    bool lossy; /* some regions save barriers or have none: code after them may execute without all lanes */
+    bool lossy; /* some regions save barriers or have none: code after such a region may execute without all lanes */
     bool soft, needs_warp_32, dynamic_shared;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
@@ -788,8 +788,8 @@ void ptx_barrier_numbers(struct ptx_unit *unit);
 void ptx_scalar(struct ptx_unit *unit);
 /** Checks that every path from a bssy reaches its bsync, a bbreak or an exit. */
 void ptx_barrier_verify(struct ptx_unit *unit);
-/** Linearises the code; barriers and branches become instructions. The new blocks are straight-line stretches in order,
- *  with targets and successors. */
+/** Puts the blocks into one sequence of instructions; barriers and branches become instructions. The new blocks are
+ *  straight-line stretches in order, with targets and successors. */
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
 /** Rewrites the code so that the @spilled values are in memory, and uses read pieces of these values. @rep: by virtual
@@ -812,7 +812,7 @@ void ptx_calls_end(struct ptx_unit *unit);
 /** Records the barrier properties of a function that its callers need: the registers that the callers leave to the
  *  function and its SCC, and whether the function keeps lanes together. */
 void ptx_calls_barriers(struct ptx_unit *unit);
-/** After all functions are translated: resolves call targets, stacks, soft barriers and the totals of kernels. */
+/** Resolves, after all functions are translated, call targets, stacks, soft barriers and the totals of kernels. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
 /** Returns the first instruction of the entry block after the prologue, which saves v96 and up, and after the pins of
  *  the arguments. Before it the arguments occupy their registers, so nothing else may be written. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call graph. Callees are translated before their callers, so that a caller knows which registers
- * and barriers they use. Mutually recursive functions (a strongly connected component, "scc") assume
- * the worst of each other. A call through a register may call every function whose address is taken; a
+ * The call graph. Callees are translated before their callers, so that a caller knows which registers and barriers its
+ * callees use. Mutually recursive functions (a strongly connected component, "scc") assume the worst case for each
+ * other. A call through a register may call every function whose address is taken; a
  * further node of the graph, number functions.count, stands for these functions.
  *
  * After all functions are translated, calls get their targets, kernels get their totals (stack,
@@ -63,7 +63,7 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
-    if (fn->kernel) /* A kernel is reached in any case, and a launch of a kernel is no call. */
+    if (fn->kernel) /* A kernel is translated in any case, and a launch of a kernel is no call. */
         return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
@@ -382,7 +382,7 @@ static bool saves_all(const struct ptx_unit *unit)
 }
 
 /* Returns the first barrier register that the function saves. Functions of an SCC each save the registers that they
- * use. A function that uses many registers saves all, so that its callers have some left. */
+ * use. A function that uses many registers saves all of them, so that registers remain for its callers. */
 static unsigned first_saved(const struct ptx_unit *unit)
 {
     if (unit->function->kernel)
@@ -542,7 +542,7 @@ static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
         into->shared_bytes = from->shared_bytes;
 }
 
-/* Adds up the totals of each SCC, which are complete after its last function; callers follow later in the order. */
+/* Adds up the totals of each SCC, which are complete after its last function; the callers are later in the order. */
 static void sum_up(struct graph *g)
 {
     struct ptx_module *module = g->module;

@@ -25,7 +25,7 @@ static bool read_name(struct ptx_lexer *lex, struct ptx_name *name)
     return name->size != 0 && name->size <= PTX_NAME_BYTES;
 }
 
-/* Reads a number. ptx_lex_number() would end the translation on an error. */
+/* Reads a number. This function replaces ptx_lex_number(), which would end the translation on an error. */
 static bool read_number(struct ptx_lexer *lex, uint64_t *value)
 {
     bool negative = lex->p < lex->end && *lex->p == '-';

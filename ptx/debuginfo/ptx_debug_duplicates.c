@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Debug scopes of duplicated blocks (ptx_node_split.c). Debuggers set a breakpoint on a line once in each scope with
- * code for it, so each duplicate becomes a scope of its own, inside the source scope that contains it. */
+ * code for it, so each duplicate becomes a separate scope, inside the source scope that contains the duplicate. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds where a function's PTX registers are, by its words. A PTX register is in a vector or scalar register from each
- * write of the PTX register until the physical register is written for another purpose. This is a forward data-flow
- * analysis over the allocated code, for 64 registers at a time. */
+/* Finds the physical registers that contain a function's PTX registers, for each word of the function. A PTX register
+ * is in a vector or scalar register from each write of the PTX register until the physical register is written for
+ * another purpose. This is a forward data-flow analysis over the allocated code, for 64 registers at a time. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 enum { NO_ROW = 0xffff };
@@ -56,7 +56,7 @@ static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
            mi->symbol < unit->vregs.count;
 }
 
-/* Returns the holders that are valid after instruction @i, given those before it. */
+/* Returns the holders that are valid after instruction @i. @known: the holders that are valid before it. */
 static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -133,7 +133,7 @@ static void follow(struct ptx_placing *pl, struct flow *flow, uint64_t *in, uint
             uint64_t known = in[b];
 
             if (!ptx_spend(pl, block->count))
-                return; /* out of budget: later batches get no result either */
+                return; /* the budget is used up, so later batches get no result either */
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
             for (unsigned s = 0; s < block->succ_count; s++) {
@@ -237,7 +237,7 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
         location.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
         return location;
     }
-    /* while calls run, registers that callees save are in their frames */
+    /* while a call runs, the registers that the callee saves are in the callee's frame */
     location.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
                       is_clobbered(pl->unit, holder->row) ||
                       is_clobbered(pl->unit, holder->row + holder->rows - 1u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Option `--values`: keeps registers that hold source variables live as long as notes refer to them. The pass runs on
- * finished code just before register allocation. Instructions therefore differ only in moves and spills of the
- * allocator, and the cost is in registers. A pin, which is no machine instruction, reads the register at the last
+ * finished code just before register allocation. Therefore the option changes only moves and spills of the allocator,
+ * and the number of registers. A pin, which is no machine instruction, reads the register at the last
  * statement of each straight-line stretch before which a variable has its value. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Determines which debug values of clang can be justified. LLVM passes that rotate, peel and unroll loops lose debug
- * values, or leave old ones in the copies; passes that move code leave debug values at the old place. A debug value
- * does not say to which assignment it belongs, but the source shows the assignments (ptx_assigned.c) to which it may
- * belong.
+ * values, or leave outdated debug values in the copies; passes that move code leave debug values at the old place. A
+ * debug value does not say to which assignment it belongs, but the source shows the assignments (ptx_assigned.c) to
+ * which it may belong.
  *
  *   The lines of the code are a path through the source. Between two successive lines of a variable's function, the
  *   source assigns to the variable a number of times. The notes between these lines must have the same number of new
@@ -214,7 +214,7 @@ static void add_times(struct times *t, uint32_t least, uint32_t most)
     t->most = t->most + most < MANY ? t->most + most : MANY;
 }
 
-/* Returns whether there is code of a line. */
+/* Returns whether any code has the line number @line. */
 static bool has_code(const struct ptx_noting *noting, uint32_t line)
 {
     return line <= noting->last_line && noting->has_line[line];
@@ -262,7 +262,7 @@ static void count_from_outside(struct times *t, const struct ptx_noted_variable 
 }
 
 /* Returns 0 if the number of notes equals the number of assignments. Returns 1 if there is one note more, which may
- * belong to line @to. Else -1. */
+ * belong to line @to. Otherwise returns -1. */
 static int left_over(const struct times *t, const struct ptx_note_position *position, uint32_t to)
 {
     if (t->least == t->most && position->notes == t->most + 1 && ptx_note_assigns(t->lines, to, to))
@@ -343,9 +343,9 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
     return lines != NULL && lines->end != 0 && ptx_note_in_function(lines, line) && !ptx_note_in_scope(lines, line);
 }
 
-/* Values of arguments of inlined calls in a register that is written several times and also holds another variable:
- * clang has coalesced several registers, and does not end debug values of variables that are no longer used. No
- * other rule finds this error for an argument. */
+/* Drops values of arguments of inlined calls that are in a register that is written several times and also holds
+ * another variable: clang has coalesced several registers, and does not end debug values of variables that are no
+ * longer used. No other rule finds this error for an argument. */
 static void doubt_shared(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -397,8 +397,9 @@ static bool is_extended(const struct ptx_noted_value *v)
 }
 
 /* Drops two kinds of values. Values computed from a register that was just updated: clang has coalesced the registers
- * before and after the update, so it is unknown to which the note refers. Extended values of a variable that was a
- * whole register elsewhere: if only its low bits are still used, clang's high bits are those of a small number. */
+ * before and after the update, so it is unknown to which of them the note refers. Extended values of a variable that
+ * was a whole register elsewhere: if only its low bits are still used, clang's high bits are those of a small
+ * number. */
 static void doubt_computed(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -428,7 +429,7 @@ static void doubt_computed(struct doubting *d)
     }
 }
 
-/* The lines of the function that contains the call of the variable's inlined function. */
+/* Finds the lines of the function that contains the call of the variable's inlined function. */
 static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     uint32_t at = v->key_size, call = 0;

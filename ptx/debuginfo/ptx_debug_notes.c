@@ -276,8 +276,8 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
 }
 
 /* Handles a note between code without a location and the .loc that follows this code. The value holds from the start of
- * that code; if the code computes it, or is in an earlier block, it is unknown there. The note itself remains, because
- * other notes of the variable may be between the two places. */
+ * that code; if that code computes the value, or is in an earlier block, the value is unknown in that code. The note
+ * itself remains, because other notes of the variable may be between the two places. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -310,7 +310,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
-/* Returns whether a register is written several times, or is a copy of a register that is. */
+/* Returns whether a register is written several times, or is a copy of such a register. */
 static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg)
 {
     for (unsigned copies = 0; copies < 3; copies++) {

@@ -2,8 +2,9 @@
 /* Converts values in PTX registers to locations in our machine. A PTX register is where the allocator has put it, for
  * the words before which that place holds its value (ptx_debug_varloc.c). A value of several registers becomes an
  * expression of the object (isa_expression.c). LLVM computes in the width of a register, DWARF in 64 bits, so the
- * number of correct low bits is tracked: sums and products have as many as their operands, quotients and right shifts
- * require all 64, and the result must have as many as the variable. */
+ * number of correct low bits is tracked: sums and products have as many correct bits as their operands, quotients and
+ * right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has
+ * bits. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 enum { MOST_REGS = 16, MOST_STACK = 12 };
@@ -488,7 +489,7 @@ static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
     return ptx_name_is(word, "DW_OP_deref") && (!take(&words, &word) || ptx_name_is(word, "DW_OP_LLVM_fragment"));
 }
 
-/* Finds the memory location of a value, plus @skip bytes; returns false if it is computed or has no location. */
+/* Finds the memory location of a value, plus @skip bytes; returns false if the value is computed or has no location. */
 static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint32_t skip, uint64_t bytes,
                         struct isa_var_location *location)
 {
@@ -535,7 +536,7 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
         known = !m->failed;
     } else if (!v->is_launch && bytes <= 8) {
         put_computed(m, v);
-        if (!m->failed && first != v->first) { /* the instruction reads only a part */
+        if (!m->failed && first != v->first) { /* the instruction reads only a part of the value */
             put_byte(m, ISA_OP_CONSTU);
             put_leb(m, 8 * (uint64_t)(first - v->first));
             put_byte(m, ISA_OP_SHR);
@@ -584,7 +585,7 @@ static void put_expression(struct making *m, struct isa_var_location *location)
     debug->expression_bytes += m->size;
 }
 
-/* Finds the plain location of a variable with one value; returns false if it is computed or unknown. */
+/* Finds the plain location of a variable with one value; returns false if the value is computed or unknown. */
 static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint64_t bytes, struct isa_var_location *location)
 {
     uint64_t literal;

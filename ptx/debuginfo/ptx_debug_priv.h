@@ -55,7 +55,7 @@ struct ptx_die {
     uint32_t parent, end; /* parent: PTX_NONE for a unit; end: first entry after the children */
     uint32_t unit;        /* compile unit of the entry */
     uint32_t first, count; /* range of the entry's attributes */
-    uint32_t function;    /* index in the module of a subprogram with code, else PTX_NONE */
+    uint32_t function;    /* index in the module of a subprogram with code, otherwise PTX_NONE */
     uint32_t object_function; /* index in the object, set when the function is stored */
     uint32_t out;         /* index of the entry in the object */
     /* created by ptx_debug_function() in the object's arena */
@@ -95,7 +95,7 @@ struct ptx_debug {
     uint8_t *expressions; /* expressions of locations, in the object's arena */
     uint32_t expression_bytes;
     size_t expression_capacity;
-    const char *dropped; /* reason why nothing is used, NULL: no error */
+    const char *dropped; /* reason why no section is used; NULL: no error */
     bool noted;
     uint64_t budget;     /* remaining steps, which limit the time for hostile input */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; when they are used up, lists are used without

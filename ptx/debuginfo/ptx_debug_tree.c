@@ -85,7 +85,7 @@ static bool read_abbrevs(struct reading *rd, uint32_t offset)
     for (;;) {
         struct abbrev abbrev = { .known = true, .first = (uint32_t)rd->rows.count };
 
-        if (rd->at == rd->end) /* clang sometimes omits the last zero */
+        if (rd->at == rd->end) /* clang sometimes omits the zero at the end */
             return true;
         if (!leb(rd, false, &code))
             return false;

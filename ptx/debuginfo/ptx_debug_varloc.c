@@ -194,7 +194,8 @@ static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
-/* Returns the location of a variable of the function or, if it has none of this name, of the module. */
+/* Returns the location of a variable of the function or, if the function has no variable of this name, of the
+ * module. */
 static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_expr *expr, struct isa_var_location *location)
 {
     char room[3 * PTX_NAME_BYTES];
@@ -519,8 +520,9 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
 }
 
 /* Locates kernel parameters in the constant bank if the compiler gives no location. A parameter that the prologue
- * copies to local memory is in the constant bank until the copy, and a parameter that is loaded into registers is there
- * until the load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets no location. */
+ * copies to local memory is in the constant bank until the copy. A parameter that is loaded into registers is in the
+ * constant bank until the load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets
+ * no location. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -692,7 +694,7 @@ bool ptx_debug_is_stepped(const struct ptx_unit *unit)
         if (die->tag == ISA_TAG_PARAMETER) {
             if (placed)
                 return true;
-            continue; /* clang writes none for a structure, even at -O0 */
+            continue; /* clang writes no location for a structure, even at -O0 */
         }
         some |= placed;
         all &= placed;

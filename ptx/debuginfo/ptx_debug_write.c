@@ -98,7 +98,7 @@ static void keep_children(struct writing *wr, uint32_t die)
         switch (debug->dies.at[i].tag) {
         case ISA_TAG_MEMBER:
             if (ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL)
-                break; /* the member is static, and is not in the structure */
+                break; /* the member is static, so it is not in the structure */
             keep(wr, i);
             break;
         case ISA_TAG_ENUMERATOR:
@@ -120,7 +120,7 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
 }
 
 /* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables. The variable has one
- * location if that offset is the same in all kernels, else one location for the code of each kernel. */
+ * location if that offset is the same in all kernels, otherwise one location for the code of each kernel. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
@@ -214,7 +214,8 @@ static const char *clean_text(struct writing *wr, const char *text)
     return copy;
 }
 
-/* Returns a number, or the number in the expression "add it", as which DWARF 2 writes offsets of members. */
+/* Gets the number that a value gives: the value itself, or the operand of DW_OP_plus_uconst or DW_OP_constu, because
+ * DWARF 2 writes offsets of members as such expressions. */
 static bool number_of(const struct writing *wr, const struct ptx_value *value, uint64_t *number)
 {
     const struct ptx_section *info = wr->debug->info;
@@ -334,8 +335,8 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
 }
 
 /* Returns the calling convention for results of type @die: debuggers read integers from the target architecture's
- * integer registers, floats and aggregates only if it has floating-point registers. gdb 13 supports neither half nor
- * complex results of x86-64. */
+ * integer registers, floats and aggregates only if the target architecture has floating-point registers. gdb 13
+ * supports neither half nor complex results of x86-64. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
     enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* encodings DW_ATE_... */
@@ -373,8 +374,8 @@ static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
     return ISA_CC_NOCALL;
 }
 
-/* Marks functions whose result debuggers cannot read as not following the calling convention, so that debuggers show
- * none instead of a wrong one. gdb 13 even fails an assertion on aarch64. */
+/* Marks functions whose result debuggers cannot read as not following the calling convention, so that debuggers show no
+ * result instead of a wrong result. For a wrong convention, gdb 13 even fails an assertion on aarch64. */
 static void put_convention(struct writing *wr, uint32_t index)
 {
     const struct ptx_debug *debug = wr->debug;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that the module's .version and .target have the features that it uses. Compiled text is not checked: its
  * version is the lowest that the compiler can write, and inline assembly may use newer features. Source: the PTX ISA's
- * release notes, "PTX ISA Notes" and "Target ISA Notes"; where they say nothing, the behaviour of ptxas 13.0. */
+ * release notes, "PTX ISA Notes" and "Target ISA Notes"; where these do not specify a rule, the behaviour of ptxas
+ * 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- versions and targets ------------------------------------------------------------------- */
@@ -205,7 +206,8 @@ static void check_row(struct ptx_sel *sel, const struct since *row, uint32_t typ
     require(sel, what, row->version, row->target);
 }
 
-/* Refuses shuffles and votes without '.sync', which targets with independent thread scheduling do not have. */
+/* Refuses shuffles and votes without '.sync', because targets with independent thread scheduling do not have such
+ * instructions. */
 static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if ((sel->in.op == PTX_SHFL || sel->in.op == PTX_VOTE) && !ptx_has(&sel->in, PTX_W_SYNC) &&

@@ -20,7 +20,7 @@ static bool is_next(char c)
     return is_first(c) || is_digit(c);
 }
 
-/* Records a comment with a variable's value. A text may be read twice. */
+/* Records a comment with a variable's value. The function handles a text that is read twice. */
 static void take_note(struct ptx_lexer *lex, const char *end)
 {
     static const char mark[] = "//lw.value ";

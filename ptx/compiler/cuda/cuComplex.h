@@ -40,7 +40,7 @@ typedef cuFloatComplex cuComplex;
     {                                                                                             \
         T a = ABS(x.x), b = ABS(x.y), most = a > b ? a : b, least = a > b ? b : a, q;             \
                                                                                                   \
-        if (most == 0 || most - most != 0 || least - least != 0) /* infinite, or NaN */           \
+        if (most == 0 || most - most != 0 || least - least != 0) /* a part is infinite or NaN */  \
             return a - a != 0 && a == a ? a : b - b != 0 && b == b ? b : most + least;            \
         q = least / most;                                                                         \
         return most * ROOT(1 + q * q);                                                            \

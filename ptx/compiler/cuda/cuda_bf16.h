@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bfloat16: the upper half of a float. Arithmetic is done in float and the result rounded to nearest even. */
+/* bfloat16: the upper half of a float. Arithmetic is done in float, and the result is rounded to nearest even. */
 #ifndef LANEWISE_CUDA_BF16_H
 #define LANEWISE_CUDA_BF16_H
 
@@ -84,7 +84,7 @@ LW_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short x)
 LW_ARITHMETIC(__hadd, +, +=) LW_ARITHMETIC(__hsub, -, -=) LW_ARITHMETIC(__hmul, *, *=)
 LW_ARITHMETIC(__hdiv, /, /=)
 #undef LW_ARITHMETIC
-/* Rounds once; fmaf() and a conversion would round twice. */
+/* This function rounds once; fmaf() and a conversion would round twice. */
 LW_FN __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c)
 {
     unsigned short r;
@@ -139,7 +139,8 @@ LW_HD __nv_bfloat16 lw_bf16_cut(float x, int positive, int negative)
 LW_HD __nv_bfloat16 __float2bfloat16_rz(float x) { return lw_bf16_cut(x, 0, 0); }
 LW_HD __nv_bfloat16 __float2bfloat16_ru(float x) { return lw_bf16_cut(x, 1, 0); }
 LW_HD __nv_bfloat16 __float2bfloat16_rd(float x) { return lw_bf16_cut(x, 0, 1); }
-/* Rounding to nearest: first converts towards zero, and sets the last of 24 bits if something was cut off. */
+/* Rounding to nearest: the value is first converted towards zero, and the last of its 24 bits is set if a part was cut
+ * off. */
 #define LW_BF16_INT(NAME, T, LONG, BACK)                                                          \
     LW_FN __nv_bfloat16 __##NAME##2bfloat16_rn(T x)                                               \
     {                                                                                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that both 16-bit float formats have: LW_H is the type, LW_H2 a pair of it, LW_BITS(x) converts bits to it,
- * LW_PTX is its name in PTX. Included by cuda_fp16.h and cuda_bf16.h. */
+/* Functions that both 16-bit float formats have: LW_H is the type, LW_H2 is a pair of this type, LW_BITS(x) converts
+ * bits to this type, and LW_PTX is its name in PTX. cuda_fp16.h and cuda_bf16.h include this file. */
 #define LW_EACH2(F, A, CALL) LW_FN LW_H2 F A { return CALL; }
 
 /* Comparisons. Unordered (u) comparisons are true if an operand is NaN. b: the comparison is true for both halves.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches by kernels: CUDA's device runtime, and a function for what <<<>>> does, which clang has on the host alone:
+/* Launches by kernels: CUDA's device runtime, and functions in place of <<<>>>, which clang supports only in host code:
  *
  *     lanewise::launch<child>(grid, block, shared, stream)(arguments...);
  *     lanewise::launch_group<child>(grid, block, shared)(arguments...);   blocks that join a kernel which runs
@@ -28,7 +28,7 @@ __device__ void *__lanewise_launch_buffer(void *kernel, unsigned int grid_x, uns
 #if __cplusplus >= 201703L
 namespace lanewise {
 
-/* Code of a kernel may not name a __global__ function, a template's argument may. */
+/* Code of a kernel may not name a __global__ function, but an argument of a template may. */
 template <auto *F> constexpr auto *kernel = F;
 
 template <bool G, typename... P> struct launch_request {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saves and undefines macros of one letter (-DN=512, #define T float) while our headers are included, because their
- * templates use such names. Included many times. */
+ * templates use such names. This file is included several times. */
 #pragma push_macro("A")
 #undef A
 #pragma push_macro("B")

@@ -18,7 +18,7 @@
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
-#else /* clang gives host code no access to such a variable */
+#else /* in host code, clang gives no access to such a variable */
 #define __managed__ _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged, or lanewise cc --compiler nvcc\"")
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
@@ -45,8 +45,8 @@
 #define __noinline__ __attribute__((noinline)) /* a keyword since clang 15 */
 #endif
 
-/* Functions of these headers are always inlined and have no line information, so that a debugger that steps over
- * sinf(x) stays in the kernel's source. */
+/* Functions of these headers are always inlined and have no line information, so that a debugger that steps over a line
+ * with sinf(x) stays in the kernel's source. */
 #define LW_FN static __inline__ __attribute__((always_inline, nodebug)) __device__
 #define LW_HD static __inline__ __attribute__((always_inline, nodebug)) __host__ __device__
 
