@@ -386,7 +386,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** Returns a copy of @text in chk->strings; NULL: there is no memory, which is recorded. */
+/** Returns a copy of @text in chk->strings; NULL: there is no memory, and the checker records this. */
 static const char *keep(struct chk *chk, const char *text)
 {
     const char *copy = lw_arena_strdup(&chk->strings, text);
@@ -412,7 +412,8 @@ static void set_ended(struct chk *chk, const char *text)
     chk->ended = text != NULL ? text : "the run ended early";
 }
 
-/** Reports what ended a run, whatever kinds are enabled: the report of an aborted run must not look clean. */
+/** Reports what ended a run, whatever kinds are enabled, because the report of an aborted run must not seem to be the
+ *  report of a run without errors. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
     const bool fault = stop->kind == EMU_STOP_FAULT;

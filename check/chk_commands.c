@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Returns the kinds that are found only by observing instructions, which must begin at the start of the run. */
+/** Returns the kinds whose checks observe instructions; such an observation must begin at the start of the run. */
 static uint64_t looking(void)
 {
     uint64_t kinds = 0;

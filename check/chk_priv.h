@@ -56,7 +56,7 @@ struct chk_check {
  *  share one finding. */
 struct chk_site {
     enum chk_kind kind;
-    uint64_t pc, other, caller; /* values of the members with these names in struct chk_finding */
+    uint64_t pc, other, caller; /* pc, pc of the other access, and caller, as in struct chk_finding */
     uint64_t line[2];           /* Keys of both lines. A key covers the line and the inlined calls that contain it, so
                                  * equal positions have equal keys. 0: there is no line */
     int finding;                /* index of the finding, or CHK_DROPPED */

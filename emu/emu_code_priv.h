@@ -42,10 +42,10 @@ struct emu_dinsn {
     uint32_t index;     /* index in the program */
     uint16_t run;       /* instructions to the end of the straight-line run, this one included */
     uint16_t op;        /* enum isa_op */
-    uint8_t guard;      /* predicate 0..6, 7: none; | 8: negated; | 16: scalar */
+    uint8_t guard;      /* predicate 0..6, 7: none; bit 3: negated; bit 4: scalar */
     uint8_t ukind;      /* enum emu_ukind of b */
     uint8_t p, q;       /* predicates written, 7: none (p[8] is the sink) */
-    uint8_t r;          /* predicate that is read; | 8: negated */
+    uint8_t r;          /* predicate that is read; bit 3: negated */
     uint8_t sub;        /* compare, conversion or size selector; barrier number */
     uint8_t flags;      /* EMU_D_* */
     uint8_t reg;        /* plain register number for handlers that need one */
@@ -65,8 +65,8 @@ enum {
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
     EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math_priv.h): handlers named `m` */
     EMU_D_ENDS_RUN = 64,
-    EMU_D_LAST = 128 /* last instruction of its function: control must not fall through, the next function has
-                      * other registers */
+    EMU_D_LAST = 128 /* last instruction of its function: control must not continue at the next instruction, because the
+                      * next function has other registers */
 };
 
 /** Operations of a prelude, which runs before its instruction: each listed source is copied to a scratch register and
@@ -122,13 +122,13 @@ struct emu_program {
     bool launches;         /* contains a launch.kernel or launch.group */
     struct isa_order_analysis *order; /* [function of the object], set for kernels */
     struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
-    uint32_t *rpc;         /* [count] reconvergence pc of branches with one, else EMU_NO_RPC */
+    uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
     uint32_t *rank;        /* [count + 1] isa_object_ranks(): order in which splits run under thread frontiers; NULL:
                             * the order of the pcs */
     struct emu_program *next;
 };
 
-/** Returns "file:line" of an instruction, else "function+0xoffset", formatted into @text. */
+/** Returns "file:line" of an instruction, or "function+0xoffset" if its line is not known, formatted into @text. */
 const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
                               size_t size);
 
@@ -143,7 +143,7 @@ struct emu_level {
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* handlers of EMU_D_MODIFIED instructions */
-    struct emu_handlers hook;    /* handlers of instructions that the machine's hooks want */
+    struct emu_handlers hook;    /* handlers of instructions for which the machine's hooks have requested a call */
     /** Compact mode: materialises register @index from its tag; handlers of memory accesses at tagged
      *  addresses. */
     void (*make_row)(struct emu_warp *w, unsigned index);

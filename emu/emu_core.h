@@ -39,7 +39,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
 void emu_core_block_free(struct emu_core *core, unsigned slot);
 /** Returns the state of a warp, valid until its slot is freed. */
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
-/** Prefetches the state of a warp that will be stepped soon. Any address is accepted. */
+/** Prefetches the state of a warp that will be stepped soon. @state may be any address. */
 void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
@@ -66,7 +66,8 @@ enum emu_event_detail {
      *  outcome if the warp is one split that continues, otherwise none. Constant operands are not listed. An access has
      *  kind, space, bytes, order, scope, cache, texture and lanes. If an access has a piece_count other than 0, it has
      *  segments and no arrays, and all lanes are in `space`. Otherwise the access has the arrays `address` and
-     *  `lane_space` (NULL: all lanes are in `space`). If the machine's tags are not off, the event has further members. */
+     *  `lane_space` (NULL: all lanes are in `space`). If the machine's tags are not off, the core fills the members for
+     *  tags as well. */
     EMU_EVENT_ADDRESSES
 };
 /** For engines whose caches are not coherent: reports that emu_reg_write has given @lanes of the load @ev bytes that

@@ -112,7 +112,7 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and writes the text that is due then. */
+/** Fills @stop for a step whose event was a fault, and writes the text that must be output at that time. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
 /** Spin observer: observes blocks that make no progress, for engines with their own order. The observer proves that
@@ -128,7 +128,7 @@ struct emu_spin_observer;
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Returns true if nothing can be proved of some warp: the observation may end. */
+/** Returns true if the observer cannot prove anything about some warp, so that the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
 /** Returns true if no warp of the block can make progress, and enough of their reads were observed. Adds a new warp to
  *  the observation, if there is capacity. */
@@ -190,9 +190,10 @@ struct emu_native_frame {
     uint64_t alone;          /* masked code: not 0 if the warp has no other split */
     /* Results. */
     uint64_t retired;        /* warp instructions executed */
-    uint64_t loads, stores;  /* of these, loads and stores that emu_native_execute() has not counted */
-    uint32_t site;           /* of the kernel, where the code left */
-    void *warp;              /* for the functions below */
+    uint64_t loads, stores;  /* number of loads and stores among the retired instructions that emu_native_execute() has
+                              * not counted */
+    uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
+    void *warp;              /* the warp, for the functions below */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3 };
 
@@ -205,8 +206,8 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
 /** Sets window @slot to the allocation that contains @offset. */
 bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
-/** Execute bssy of the running split, and bsync if it is the warp's only one; @retired: instructions of the frame before
- *  this one. */
+/** Execute bssy for the running split, and bsync if the running split is the warp's only split; @retired: instructions
+ *  of the frame before this one. */
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
@@ -223,13 +224,13 @@ struct emu_native_request {
     bool masked;                 /* masked code */
 };
 
-/** A place where native code leaves: the next instruction, and what is to be added to the frame's counts. */
+/** A site at which native code leaves: the next instruction, and the numbers to be added to the frame's counts. */
 struct emu_native_site {
     uint32_t next, retired, loads, stores;
 };
 /** Native code of a kernel for one block shape. */
 struct emu_native_kernel {
-    const struct emu_native_site *site; /* where the code leaves; 0: nothing was executed */
+    const struct emu_native_site *site; /* sites at which the code leaves; site 0: no instruction was executed */
     /** Executes the warp or split from entry @entry on until it leaves. */
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
     const uint16_t *entry;  /* [count]: 1 + number of the entry at instruction first + i, 0: none */

@@ -117,7 +117,7 @@ struct emu_event_cta {
 /** Result of one step. Pointers are borrowed until the next step on the same core. */
 struct emu_event {
     enum emu_event_kind kind;
-    /* who */
+    /* the warp that executed the step */
     const struct emu_core *core;
     const struct emu_grid *grid;
     uint32_t block_index[3];

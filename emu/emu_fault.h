@@ -63,7 +63,7 @@ void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
  *  lanes are, as in a hang report. The run does not hang: out->kind is EMU_HANG_NONE. The other members
  *  describe the first warp. */
 void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
-/** Prints where->detail: its first line, then the others indented; no newline at the end. */
+/** Prints where->detail: its first line, then the other lines indented; no newline at the end. */
 void emu_where_print(const struct emu_hang *where, struct lw_sink *out);
 
 #endif

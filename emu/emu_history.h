@@ -14,7 +14,7 @@
  * as a whole, so a plain run takes a few bytes.
  */
 struct emu_log;
-/** Creates an empty log of everything that @machine does from now on. A log that is to be saved must be
+/** Creates an empty log, which records the execution of @machine from now on. A log that is to be saved must be
  *  created before programs are loaded. Errors: LW_ESTATE when the machine already has a log. */
 enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
                               struct lw_error *err) LW_MUST_CHECK;
@@ -43,18 +43,18 @@ struct emu_history_options {
     uint64_t budget_bytes; /* memory for snapshots and the log; 0: 256 MiB */
     /* number of warp instructions between snapshots; 0: chosen so that snapshots take about 2 % of the time */
     uint64_t interval;
-    /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. Called when the
-     *  host has taken steps since the last call. Returns false without memory. */
+    /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. It is called when the host
+     *  has made steps since the last call. Returns false without memory. */
     bool (*save_host)(void *context, void **data, size_t *size);
-    /** Restores that state and drops the host's later steps. */
+    /** Restores the state that save_host saved, and drops the host's later steps. */
     void (*load_host)(void *context, const void *data, size_t size);
     /** Called when an edit in the past has dropped the later history. May be NULL. */
     void (*forgotten)(void *context);
     void *context;
 };
 /**
- * Starts recording history: snapshots and a schedule log (the machine's, or a new one) of everything that
- * @engine does from now on. While the machine is in the past, the engine replays the recording: run, step and
+ * Starts recording history: snapshots, and a schedule log (the machine's log, or a new one) of the execution of @engine
+ * from now on. While the machine is in the past, the engine replays the recording: run, step and
  * step_warp follow the log up to its end, and print nothing again. An edit in the past drops the later history. Destroy
  * the history before engine and machine.
  * Errors: LW_EUNSUPP when the engine does not support history.
@@ -77,8 +77,8 @@ struct emu_history_info {
     const char *why; /* reason why no earlier history is recorded; "" if history starts where it was created */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
-/** Moves to @from and replays to @to. Every instruction is reported only to @observer, which stops the replay by
- *  returning true. */
+/** Moves the machine to @from, and replays the history up to @to. Every instruction is reported only to @observer,
+ *  which stops the replay by returning true. */
 enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
                                 struct emu_observer *observer, struct lw_error *err)
     LW_MUST_CHECK;

@@ -21,7 +21,7 @@ struct emu_hook_site {
 struct emu_addr_segment {
     uint64_t address; /* generic address of lane `first` */
     uint8_t first, last;
-    bool run;         /* lane l is at address + (l - first) * bytes; else all lanes are at address */
+    bool run;         /* true: lane l is at address + (l - first) * bytes; false: all lanes are at `address` */
 };
 enum emu_addr_form { EMU_ADDR_GATHER, EMU_ADDR_CONTIGUOUS, EMU_ADDR_UNIFORM, EMU_ADDR_STRIDED };
 /**
@@ -121,9 +121,9 @@ struct emu_hooks {
  *  Errors: LW_ESTATE if the machine has executed an instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Drops all filters that on_access set. */
+/** Invalidates all filters that on_access has set. */
 void emu_hooks_invalidate_filters(struct emu_machine *machine);
-/** Enables or disables the call before instruction @index of @program, for which the hooks' function `want` returned
+/** Enables or disables the call before instruction @index of @program, for which the hooks' function `wants` returned
  *  true. In code that is decoded later, the call is enabled. */
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on);
 /** Switches single steps of a resident warp on or off, from its next instruction on. */

@@ -14,7 +14,7 @@ struct emu_grid;
 struct emu_fault;
 
 enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
-/** Limits of blocks of a grid in x, y and z, and in all. */
+/** Limits of the number of blocks of a grid in x, y and z, and in total. */
 #define EMU_MAX_GRID_SIZE UINT32_C(0x7fffffff)
 #define EMU_MAX_GRID_BLOCKS (UINT64_C(1) << 40)
 

@@ -113,8 +113,8 @@ struct emu_machine {
     bool halt;             /* the engine must stop after this instruction */
     bool scalar_warned;    /* scalar_rule warn: the warning has been printed */
     bool threaded;         /* several host threads are running on the machine's memory */
-    unsigned helper_count; /* number of cores that guests do not count */
-    unsigned threads_used; /* largest number of host threads that a grid ran on, 0: one */
+    unsigned helper_count; /* number of cores of additional host threads, which guests do not see */
+    unsigned threads_used; /* largest number of host threads on which a grid ran; 0: one thread */
     struct emu_log *log;   /* the schedule log, or NULL */
     struct emu_native *native; /* translator to native code, or NULL */
     struct emu_grid *spare_grids; /* grids of launches that history has undone, for replay */
@@ -125,7 +125,7 @@ struct emu_machine {
     uint32_t pending;             /* number of device launches that have not started */
     uint64_t launch_changes;      /* grows when a device launch is queued or complete */
     /* Device launches that wait for no launch in their stream and have blocks that no engine has placed, in launch
-     * order; the number of each depth, and a bit for each depth that has some. */
+     * order; the number of such launches of each depth, and a bit for each depth that has such launches. */
     struct emu_grid *first_start, *last_start;
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;

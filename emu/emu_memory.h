@@ -20,7 +20,7 @@ struct emu_allocation {
     unsigned flags;
     const char *name; /* owned by the machine; "" for none */
 };
-/** Allocates zeroed global memory, which starts on a page of its own and is followed by a free page. A size
+/** Allocates zeroed global memory, which starts at the beginning of a page; a free page follows it. A size
  *  of 0 is allowed (one page without valid bytes). Errors: LW_ENOMEM when the arena is full. */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
@@ -52,8 +52,8 @@ enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_
 
 /** Type of a texel's components. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
-/** Meaning of a float coordinate outside the texture. WRAP and MIRROR need normalized coordinates; without
- *  them they act as CLAMP. BORDER reads zeros. */
+/** Meaning of a float coordinate outside the texture. WRAP and MIRROR need normalized coordinates; for other
+ *  coordinates they have the effect of CLAMP. BORDER reads zeros. */
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };
@@ -70,8 +70,8 @@ struct emu_texture {
 };
 enum { EMU_TEXTURE_BYTES = 32 };
 /** Writes the descriptor of @texture (NULL: of no texture) to EMU_TEXTURE_BYTES of global memory at @handle,
- *  a multiple of 8; a host step like emu_global_write. Its addresses are checked when a kernel fetches.
- *  Errors: LW_EINPUT, an invalid texture; LW_ERANGE. */
+ *  a multiple of 8; a host step like emu_global_write. The addresses in the descriptor are checked when a kernel
+ *  fetches. Errors: LW_EINPUT, an invalid texture; LW_ERANGE. */
 enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
                                 const struct emu_texture *texture, struct lw_error *err)
     LW_MUST_CHECK;

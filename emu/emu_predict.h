@@ -26,7 +26,7 @@ enum lw_status emu_predict_create_with(const struct emu_machine *machine, const 
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
-/** Slices of a program's kernels: the object's own, or made here if the object has none. */
+/** Slices of a program's kernels: the slices of the object, or new slices if the object has none. */
 struct emu_predict_slices;
 /** Creates the slices of the kernels of @program, which is borrowed. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
@@ -41,7 +41,7 @@ struct emu_predict_sites {
 };
 /** Counts the global accesses of the kernel of @slices; NULL: the kernel has no slices. */
 void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
-/** The name of a reason: "data-dependent". */
+/** Returns the name of a reason: "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
 
 /** Returns the address that the accepted site @site accesses at @thread. */
@@ -57,8 +57,8 @@ unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
 /** Returns the number of slice evaluations so far. */
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
-/** An address in the first iteration of all loops as constant + sum of ids by factors, modulo 2^64, for all threads of the
- *  launch: no part of the sum wraps there. */
+/** An address in the first iteration of all loops, as the sum of a constant and of ids multiplied by factors, modulo
+ *  2^64. It is valid for all threads of the launch: no part of the sum wraps for any of them. */
 struct emu_predict_affine {
     uint64_t constant;
     int64_t tid[3], ctaid[3];
@@ -77,7 +77,7 @@ uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
 /** Shape of an array, if it is known from another source than the launch. */
 struct emu_predict_shape {
-    uint64_t pitch; /* bytes a row; 0: inferred from the strides of the array's sites */
+    uint64_t pitch; /* bytes per row; 0: inferred from the strides of the array's sites */
     uint64_t bytes; /* extent of the array; 0: not known */
 };
 enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* flags: count stores, too; evaluate the last iterations of

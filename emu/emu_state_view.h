@@ -110,13 +110,13 @@ struct emu_argument {
  * and a string is its pointer without its bytes.
  * @format, @args generic addresses as the lane sees them
  * @out            capacity @limit
- * Returns their number. Arguments after the first @limit, or after one that cannot be read, are left out. The
- * rules are emu_format's (docs/reference/printf.md).
+ * Returns their number. Arguments after the first @limit arguments, or after an argument that cannot be read, are left
+ * out. The rules are emu_format's (docs/reference/printf.md).
  */
 unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned lane, uint64_t format, uint64_t args,
                              struct emu_argument *out, unsigned limit);
-/** Computes hash_state of MACHINE 4 over everything resident, and the memory hash. */
+/** Computes hash_state of MACHINE 4 over all resident blocks and the memory hash. */
 uint64_t emu_hash_state(const struct emu_machine *machine);
 
 #endif

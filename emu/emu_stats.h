@@ -5,8 +5,8 @@
 
 #include "emu/emu_machine.h"
 
-/** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts
- *  what the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
+/** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts the values
+ *  that the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
     /* Instructions on vector registers, by the tags of their sources: [0] all sources are U, [1] all sources are U or
      * A, [2] at least one source is V. */
@@ -18,8 +18,8 @@ struct emu_tag_stats {
      * (docs/explanation/uniform-affine.md); register banks that their bases and deltas take, and that lane
      * vectors take. */
     uint64_t common[5], delta_banks, row_banks;
-    /* Lane instructions, of thread_instructions, that tags make unnecessary: all except 1 if the result (of a compare:
-     * its sources) is U, all except 2 if it is A. */
+    /* Lane instructions, of thread_instructions, that tags make unnecessary: all except 1 if the result (for a compare,
+     * its sources) is U, all except 2 if the result is A. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: lane vectors materialised from tags, and their lanes */
     uint64_t mismatches;          /* shadow mode: lane vectors that differ from their tag, an internal error */
@@ -39,7 +39,7 @@ static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
 {
     return stats->thread_instructions - stats->tags.lanes_saved + stats->tags.row_lanes;
 }
-/** Prints shares and counts of the tags in words: one line, no newline. */
+/** Prints shares and counts of the tags as text: one line, no newline. */
 void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out);
 /** Sums the statistics of the machine's cores. thread_instructions counts the lanes of each split. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);

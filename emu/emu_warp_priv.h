@@ -81,7 +81,7 @@ struct emu_warp {
     struct emu_code *code;
     const char *ubase[EMU_U_COUNT]; /* line 1 of the warp in the host cache begins here (lines count from 0) */
     uint8_t leave;         /* enum emu_leave */
-    bool full;             /* e covers all lanes of the row that exist: the full chain runs */
+    bool full;             /* e contains all lanes that the warp has: the full chain runs */
     uint8_t width;         /* W */
     uint8_t m_count;       /* number of lanes in m */
     unsigned index;        /* index in the block */
@@ -121,8 +121,8 @@ struct emu_warp {
     uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: facts about addresses that are known in this straight-line run */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint64_t split_ids;
-    uint32_t breg_blocked; /* registers at which lanes are blocked */
-    uint32_t run_done;     /* instructions of the current run before a clock is read */
+    uint32_t breg_blocked; /* set of convergence registers at which lanes are blocked */
+    uint32_t run_done;     /* number of instructions of the current run before the instruction that reads a clock */
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids of splits; the running one is READY */
     uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint64_t seq_counter;  /* from here on zeros */
@@ -142,14 +142,14 @@ struct emu_warp {
     uint64_t look;         /* number of the observation that proved that the warp loops for ever */
     uint32_t cycle;        /* index of its record in that observation */
 
-    /* From here on a new warp keeps the old contents of the slot: the members above say which of the following ones are
-     * valid. */
+    /* From here on a new warp keeps the old contents of the slot: the members above determine which of the following
+     * members are valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
     uint64_t mask_lanes;   /* lanes that mask_row represents: emu_warp_set_lanes */
-    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 words */
-    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid if proved[] says so */
+    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as words: 0 or ~0 for each lane */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid if the element of proved[] has a bit set */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
@@ -157,7 +157,7 @@ struct emu_cta_barrier {
     uint32_t arrived;      /* arrived lanes, including phantom lanes of a partial group */
     uint32_t arrived_live; /* arrived lanes that are live */
     uint32_t alone;        /* warps that arrived by emu_split_bar_alone() and have not changed since then */
-    uint64_t generation;   /* number in the order in which the block's barriers opened */
+    uint64_t generation;   /* sequence number of the opening of the barrier among the block's barriers */
     uint64_t *lanes;       /* [warp] arrived lanes */
     uint32_t brought, yes; /* bar.red: active lanes that arrived, and arrived lanes with a true predicate */
 };
@@ -180,7 +180,7 @@ struct emu_block {
     bool ended;       /* no lane is live; counted in the grid */
     bool unseen;      /* a debugger's inspection of the past created the block: checkers are notified of its start when
                        * it first runs */
-    bool ends_grid;   /* this block was the last block of its grid to end */
+    bool ends_grid;   /* the block was the last block of its grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
     uint32_t threads, threads_live;

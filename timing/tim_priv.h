@@ -98,7 +98,7 @@ struct tim_unit_config {
 
 /** A profile of loads (timing/tables/tim_profile_priv.h). */
 struct tim_profile;
-/** Adds a user of a profile, or removes one; the last one frees it. A NULL @profile is ignored. */
+/** Adds a user of a profile, or removes one; the last one frees it. If @profile is NULL, the functions do nothing. */
 void tim_profile_share(struct tim_profile *profile);
 void tim_profile_release(struct tim_profile *profile);
 
@@ -338,8 +338,7 @@ uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
 /** A trace stores the events of a window of cycles, which are then printed as trace-event JSON. The number of events is
- *  limited by
- *  @events and by memory; the window ends before the first event that does not fit. Every function that records an
+ *  limited by @events and by memory; the window ends before the first event that does not fit. Every function that records an
  *  event does nothing for a NULL trace and outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,

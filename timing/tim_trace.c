@@ -437,8 +437,7 @@ static bool is_same(const struct step *x, const struct step *y)
 }
 
 /** Marks in @last, a bit for each event, the last event of each packet that was not answered before cycle @end: the
- *  packet's flow ends there.
- *  @end, where its flow ends. Returns false without memory. */
+ *  flow of the packet ends at this event. Returns false without memory. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
 {

@@ -13,9 +13,9 @@
 
 struct tim_config;
 
-/** Loads a GPU model. @name is a shipped one ("fermi", "volta" ...), or a YAML file. The file's keys override those
- *  of its `base:`, a shipped model or a file in the same folder (default: fermi). Errors: "FILE:LINE: message" with the
- *  text found, the valid range, or a suggested name; a message also if keys contradict each other. */
+/** Loads a GPU model. @name is a shipped model ("fermi", "volta" ...), or a YAML file. The keys of the file override
+ *  the keys of its `base:`, a shipped model or a file in the same folder (default: fermi). Errors: "FILE:LINE: message"
+ *  with the text found, the valid range, or a suggested name; a message also if keys contradict each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Sets one key: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error. Errors:

@@ -233,8 +233,8 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* a value that rounds into the range is in range: with rounding towards zero, values less than 1 below the range
-     * are */
+    /* a value that is rounded into the range is in range: with rounding towards zero, these are also values less than 1
+     * below the range */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
@@ -246,7 +246,7 @@ struct ahead {
                                        * before its execution */
     unsigned lane;
     uint64_t vector[4];     /* registers written since the first instruction */
-    bool scalar;            /* any */
+    bool scalar;            /* a scalar register was written */
     uint8_t written, known, value; /* predicates, with a bit for each */
 };
 
@@ -255,7 +255,7 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-/** Evaluates a comparison whose sources have not been written. */
+/** Evaluates a comparison whose sources have not been written since the first instruction. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -356,8 +356,8 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
-            /* no later instruction reads the value The value was discarded only if a select has read it and chosen its
-             * other source */
+            /* No later instruction reads the value. The value was discarded only if a select has read it and chosen its
+             * other source. */
             return chosen;
         at.index = site->index + i;
         at.insn = chk_insn_at(site->program, at.index);

@@ -2,12 +2,13 @@
 /*
  * Arithmetic inside library functions. The check ignores intermediate results of these functions: infinities that a
  * division turns to zero, and out-of-range shifts and conversions that a select discards. Results that leave the
- * library belong to the kernel. An infinity, a NaN, or an integer that could not hold its float is reported when code
- * outside the library uses the value.
+ * library belong to the kernel. An infinity, a NaN, or the result of a float conversion that was out of range is
+ * reported when code outside the library uses the value.
  *
  * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
- * They pass through copies and selects. Inside the library an infinity or a NaN also passes through any operation whose
- * result is not finite. This holds even if a select chooses such a result (NAN for the root of a negative number).
+ * The tracking follows copies and selects. Inside the library an infinity or a NaN also passes through any operation
+ * whose result is not finite. This holds even if a select chooses such a result (NAN for the root of a negative
+ * number).
  */
 #include "check/arith/chk_fp_taint_priv.h"
 
@@ -232,7 +233,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     const unsigned type = site->insn->op == ISA_V_CVT ? isa_mod_get(site->insn, ISA_MOD_DTYPE) : ISA_DT_F32;
     uint64_t low = 0, word = 0, exponent;
 
-    /* of a pair of registers the second has the exponent; the top bits of f64 have the layout of f32 */
+    /* in a pair of registers, the second register has the exponent; the top bits of an f64 have the layout of an f32 */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first, lane, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first + v->count - 1u, lane, &word);
     exponent = type == ISA_DT_F16 ? 0x7c00 : type == ISA_DT_BF16 ? 0x7f80 : v->count == 1 ? 0x7f800000 : 0x7ff00000;

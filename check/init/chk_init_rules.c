@@ -12,7 +12,8 @@ enum rule {
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
     CHOOSE, COMPARE, LOGIC, PACK, UNPACK, PACK_SCALAR, UNPACK_SCALAR, UNBALLOT,
     SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, LANE_FIRST, LANE_READ, LANE_WRITE,
-    /* cross-lane rules, for results from participants' predicates, then for results from their values */
+    /* cross-lane rules: first for results that depend on the participants' predicates, then for results that depend on
+     * their values */
     BALLOT, VOTE_ALL, VOTE_ANY, VOTE_UNI,
     MATCH_ANY, MATCH_ALL, REDUCE, REDUCE_ADD, REDUCE_AND, REDUCE_OR, REDUCE_XOR
 };
@@ -61,7 +62,7 @@ static const uint8_t rules[ISA_OP_COUNT] = {
     [ISA_REDUX_MIN_S32] = REDUCE, [ISA_REDUX_MAX_S32] = REDUCE,
 };
 
-/** A source of one lane: its undefined bits, the origin of the lowest one, and its value. */
+/** A source of one lane: its undefined bits, the origin of the lowest undefined bit, and its value. */
 struct source {
     uint64_t mask, value;
     uint32_t from;

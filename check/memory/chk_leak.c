@@ -72,7 +72,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
 
     if (event->kind != EMU_MACHINE_ALLOC)
         return;
-    /* a failed lane reports nothing, and no later lane with the same request succeeds */
+    /* a lane whose request fails causes no event, and no later lane with the same request succeeds */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
         const uint64_t bytes = requested_bytes(leaks, lane);

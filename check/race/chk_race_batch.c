@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /* The log is processed before any other event that matters to races (race_flush). All accesses in the log therefore
- * have one clock, and their blocks are resident. In filtered pages the checker must see a later access immediately, so
- * an allocation uses either filters or the log. */
+ * have one clock, and their blocks are resident. In filtered pages the checker must be notified of a later access
+ * immediately, so an allocation uses either filters or the log. */
 
 enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };
 /* The tag of an entry is the site of the access, which has no other bits if the access is logged. The upper bits are

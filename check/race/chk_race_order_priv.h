@@ -14,7 +14,8 @@ static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
     return (uint64_t)entry << 32 | tid;
 }
-/** Entry of a vector clock: the accesses that threads of @key made up to @time are ordered before. */
+/** Entry of a vector clock: the accesses that threads of @key made up to @time are ordered before the accesses of the
+ *  clock's owner. */
 struct race_entry {
     uint64_t key;
     uint32_t time;

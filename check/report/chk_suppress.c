@@ -218,7 +218,8 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
     return false;
 }
 
-/* All findings that match a suppression are recorded, whatever max_findings is. */
+/* Compares the suppressions with all findings, because each finding that matches a suppression is recorded, whatever
+ * max_findings is. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
 {
     const struct chk_suppressions *suppressions = chk->options.suppressions;

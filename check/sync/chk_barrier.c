@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers of a block that complete in ways that OpenCL C and CUDA forbid: lanes reached them at different
- * instructions, or lanes had exited before. Also members of a mask that arrive at different cross-lane operations,
- * which then do not exchange values (MACHINE 2). A barrier that never completes is a hang, which the hang report
- * describes.
+ * Barriers of a block that complete in ways that OpenCL C and CUDA forbid: lanes reached the barrier at different
+ * instructions, or lanes had exited before. The check also finds members of a mask that arrive at different cross-lane
+ * operations; such operations do not exchange values (MACHINE 2). A barrier that never completes is a hang, which the
+ * hang report describes.
  */
 #include "check/sync/chk_barrier_priv.h"
 

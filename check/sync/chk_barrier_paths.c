@@ -303,9 +303,9 @@ static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 
 /**
  * Thread @a waits at a barrier. Returns true if the branch of a region, in which thread @b differs, has sent @b past
- *         the barrier. A thread @b that does not wait has bypassed the barrier only if it reached the branch. If @a
- *         waits in the region, @b must also have left the region once more than @a. Otherwise @b has returned earlier,
- *         or may still arrive. A thread that exited in the region has returned, too.
+ * the barrier. A thread @b that does not wait has bypassed the barrier only if it reached the branch. If @a waits in
+ * the region, @b must also have left the region once more than @a. Otherwise @b has returned earlier, or may still
+ * arrive. A thread that exited in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {

@@ -46,8 +46,8 @@ uint64_t emu_state_layout(void);
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 /**
  * Restores machine and engine from a saved state. The caller restores the pages of global memory.
- * @trusted the bytes are from this process; otherwise all bytes are checked, and LW_EFORMAT states what is wrong. After
- *           an error the machine must not run.
+ * @trusted the bytes are from this process; otherwise all bytes are checked, and LW_EFORMAT states what is wrong. After an
+ *          error the machine must not run.
  */
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;

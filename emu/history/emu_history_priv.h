@@ -19,13 +19,13 @@ struct emu_pages {
 };
 void emu_pages_fini(struct emu_pages *pages);
 uint64_t emu_pages_bytes(const struct emu_pages *pages);
-/** Copies the pages that have all bits of @dirty in the dirty map and clears their CHANGED bit. Zero pages
- *  are stored only with @zeros. Returns false without memory; the bits are then unchanged. */
+/** Copies the pages that have all bits of @dirty in the dirty map and clears their CHANGED bit. Pages of zeros are
+ *  stored only if @zeros is set. Returns false without memory; the bits are then unchanged. */
 bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned dirty,
                     bool zeros);
 const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t number);
-/** Moves @older's pages that @newer does not have to @newer, and empties @older. Returns false without
- *  memory; then nothing was done. */
+/** Moves the pages of @older that @newer does not have to @newer, and empties @older. Returns false without memory;
+ *  both are then unchanged. */
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
 /** Sets a page of memory to @data (NULL: zeros) and clears CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of instructions on the split: branches, calls, barriers, exit; and of the scalar unit. Compiled
- * once: they are few for each warp instruction and have no lane loops.
+ * Handlers of instructions that act on the split (branches, calls, barriers, exit), and of the scalar unit. The file is
+ * compiled once, because these handlers execute few host instructions and have no lane loops.
  *
  * An instruction that may end the slice or jump ends a straight-line run. It first counts the run, so that w->retired
  * includes the run when the split functions read it.
@@ -23,7 +23,7 @@
 
 /* ---- continuing ---------------------------------------------------------------- */
 
-/** Continues at @t after the run was counted: the next run must fit the budget. */
+/** Continues at @t after the run was counted, if the next run fits in the budget. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
@@ -108,7 +108,8 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Divides the split at a branch. The function is out of line, so that branches that never diverge do not pay for it. */
+/** Divides the split at a branch. The function is out of line, so that branches that never diverge do not execute its
+ *  prologue. */
 static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t taken)
 {
@@ -690,7 +691,7 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
     return di->guard & 8 ? !on : on;
 }
 
-/** Executes a cross-lane instruction with members: lanes wait until all of a set have arrived. */
+/** Executes a cross-lane instruction with members: lanes wait until all members of their set have arrived. */
 EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
 {
     uint64_t member[EMU_MAX_LANES], on, go;

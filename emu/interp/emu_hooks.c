@@ -74,6 +74,6 @@ void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool s
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* the chain ends here, or after @di, whatever was left of the budget */
+    w->budget = steps ? 0 : 1; /* the chain ends here or after @di, independent of the remaining budget */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on @lanes of the
- * running split. Lane-wise functions neither jump nor end a slice. */
+ * running split. Lane-wise functions neither jump nor end a time slice. */
 #ifndef EMU_LANE_OPS_PRIV_H
 #define EMU_LANE_OPS_PRIV_H
 

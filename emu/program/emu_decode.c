@@ -47,7 +47,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
 {
     struct emu_code *code = dec->code;
 
-    /* neighbours often share an immediate: a short search backwards keeps the pool small */
+    /* neighbouring instructions often have the same immediate, so a short search backwards keeps the pool small */
     for (uint32_t i = code->imm_count; i > 0 && i + 16 > code->imm_count; i--) {
         if (code->imm_pool[i - 1] == value) {
             *offset = (i - 1) * 8;
@@ -427,7 +427,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return status;
     if ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) &&
         emu_special_of_block((enum isa_special)insn->x)) {
-        di->ukind = EMU_U_SPECIAL; /* a move */
+        di->ukind = EMU_U_SPECIAL; /* the instruction is a move of a special register of the block */
         di->b = (uint32_t)(insn->x - ISA_SR_NTID_X) * 4;
     }
     if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||
@@ -515,7 +515,8 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
-/** Writers of a vector register in a loop: number of instructions, up to two, and the last of them. */
+/** Writers of a vector register in a loop: the number of instructions that write it, up to two, and the last of
+ *  them. */
 struct writer {
     uint8_t count;
     uint32_t at;
@@ -540,8 +541,8 @@ static void find_writers(const struct emu_program *program, uint32_t first, uint
     }
 }
 
-/** Returns the bytes by which the address of load @load grows in an iteration of a loop, if the one
- *  instruction that writes its register adds a constant; else 0. */
+/** Returns the bytes by which the address of load @load grows in an iteration of a loop, if only one instruction writes
+ *  its register and this instruction adds a constant; otherwise 0. */
 static int64_t advance_of(const struct emu_program *program, const struct writer *writer,
                           const struct isa_insn *load)
 {
@@ -557,12 +558,13 @@ static int64_t advance_of(const struct emu_program *program, const struct writer
 }
 
 enum {
-    LONGEST_CHAINED = 256, /* longest loop, in instructions: in a longer one the prefetched data is evicted again */
+    LONGEST_CHAINED = 256, /* longest loop, in instructions: in a longer loop, the prefetched data is evicted before its
+                            * use */
     FARTHEST_CHAINED = 32  /* longest distance from the load to the access with its word as index */
 };
 
-/** Returns the access in (@at, @last] that uses the word loaded at @at as index to a scalar base; NULL: none
- *  near. */
+/** Returns the access in (@at, @last] that uses the word loaded at @at as index to a scalar base; NULL: there is none
+ *  at a short distance. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;

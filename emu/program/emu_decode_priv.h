@@ -30,7 +30,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
 /** Marks the loads that share an address check (enum emu_addr_check_role): fills aux. Must not be called with tags,
- *  because the rows of tagged registers may be stale. Reads flags of whole runs. */
+ *  because the rows of tagged registers may be stale. The function reads the flags of whole runs. */
 void emu_addr_cache_mark(struct emu_code *code);
 /** Decodes once with the machine's level, so that a program that cannot run is refused when it is loaded. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the host code of an instruction with capstone: a tool to tune lane loops. */
+/* Prints the host code of an instruction with capstone: for the tuning of lane loops. */
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
@@ -64,8 +64,8 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #endif
 }
 
-/** Returns the length of an instruction that capstone does not know; 0: unknown. Version 4 lacks a few of
- *  AVX-512's; the prefixes EVEX and VEX determine the length. */
+/** Returns the length of an instruction that capstone does not know; 0: unknown. Version 4 does not know a few
+ *  instructions of AVX-512; the prefixes EVEX and VEX determine their length. */
 static unsigned unknown_bytes(const uint8_t *p)
 {
 #if defined __x86_64__
@@ -90,7 +90,7 @@ static unsigned unknown_bytes(const uint8_t *p)
 #endif
 }
 
-/** Prints everything from the entry to the last jump that no earlier jump leads past. */
+/** Prints the code from the entry to the first end of control flow past which no earlier jump leads. */
 static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
                           struct lw_sink *out)
 {
@@ -148,7 +148,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* the code that implements the tags */
+    own.tags = EMU_TAGS_OFF; /* otherwise the printed code would be the code that implements the tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

@@ -70,8 +70,8 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     return LW_OK;
 }
 
-/** Collects the registers used in a range. @calls is set where control flow can leave the function: calls,
- *  and jumps through registers. */
+/** Collects the registers used in a range. *@calls is set if control flow can leave the function, by a call or a jump
+ *  through a register. */
 static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
                                      bool *calls)
 {
@@ -107,7 +107,8 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
     return LW_OK;
 }
 
-/** Counts the registers that warps of a kernel need: declared, and used wherever control flow can lead. */
+/** Counts the registers that warps of a kernel need: the declared registers, and the registers that any reachable code
+ *  uses. */
 static enum lw_status count_registers(struct emu_program *p, struct lw_error *err)
 {
     bool any = false;

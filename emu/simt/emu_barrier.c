@@ -20,7 +20,7 @@
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
-/** Writes the numbers to the row, so that lanes may differ. */
+/** Writes the group numbers to the row of the register, so that lanes may have different numbers. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -35,7 +35,7 @@ static uint64_t *spread(struct emu_warp *w, unsigned reg)
     return row;
 }
 
-/** Converts the register to the form with one number, if all lanes that hold a number hold the same one. */
+/** Converts the register to the form with one number, if all lanes that hold a number hold the same number. */
 static void gather(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -86,7 +86,7 @@ static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, u
     return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
 }
 
-/** Divides those of @ids that have other lanes than @lanes, in order of creation. Returns the ids that hold
+/** Divides, in order of creation, the splits of @ids that have lanes outside @lanes. Returns the ids that hold
  *  @lanes now. */
 static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
 {
@@ -202,9 +202,9 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region: split @id, whole and already after the bsync, is the last to reach the one group
- *  of @reg, and all waiting splits continue at its pc. The result is the same as if the split blocked and the barrier
- *  then opened and woke all splits. Returns false in all other cases, and then does nothing. */
+/** Handles the usual end of a region: split @id, which is whole and already after the bsync, is the last split to reach
+ *  the only group of @reg, and all waiting splits continue at its pc. The result is the same as if the split blocked
+ *  and the barrier then opened and woke all splits. Returns false in all other cases, and then does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -323,8 +323,8 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/** Makes @lanes of split @id, whose slice has ended, a split of their own before they wait. Returns the id of the new
- *  split. *@rest is set to the id of the split with the other lanes; without other lanes it is not written. */
+/** Makes @lanes of split @id, whose slice has ended, a separate split before these lanes wait. Returns the id of the
+ *  new split. *@rest is set to the id of the split with the other lanes; without other lanes it is not written. */
 static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
 {
     if (w->split[id].lanes == lanes)
@@ -369,7 +369,7 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
     return true;
 }
 
-/** Releases each set of lanes that wait with one mask, if the set has all live lanes of the mask. */
+/** Releases each set of lanes that wait with the same mask, if the set has all live lanes of the mask. */
 static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
@@ -546,7 +546,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
         uint64_t ids = 0;
         c->lanes[i] = 0;
         if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
-            /* wakes one split that is alone in its warp, as emu_split_wake() would: the usual case */
+            /* the usual case: wakes the only split of a warp, as emu_split_wake() would */
             struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
             if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
                 s->family == 0) {

@@ -12,7 +12,8 @@ static unsigned low_of(const struct emu_split *s)
     return lw_lowest(s->lanes);
 }
 
-/** Rotation by lowest lane: the next above the one selected last, else the lowest. */
+/** Rotation by lowest lane: the split with the next higher lowest lane after the split that was selected last, or else
+ *  the split with the lowest lane. */
 static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
                       const struct emu_split *b)
 {
@@ -116,7 +117,7 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Returns true if some of @lanes may still reach the pc where others wait for them. */
+/** Returns true if some of @lanes may still reach the pc at which other lanes wait for them. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -127,8 +128,8 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
 
-/** Wakes suspended parts that need not wait for others any more (the others diverged, blocked or exited). After a
- *  long time wakes all of them, since waiting must not stop progress. */
+/** Wakes suspended parts that need not wait for other parts any more, because these diverged, blocked or exited. After
+ *  a long time, wakes all suspended parts, because waiting must not stop progress. */
 static void wake_suspended(struct emu_warp *w)
 {
     uint64_t due = 0;
@@ -145,7 +146,7 @@ static void wake_suspended(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Advances the block's time to the first wake-up when all that is left in the block sleeps. */
+/** Advances the block's time to the first wake-up if all remaining splits of the block sleep. */
 static void jump_time(const struct emu_warp *mine)
 {
     struct emu_block *block = mine->block;
@@ -227,7 +228,7 @@ static bool alike(const struct emu_split *a, const struct emu_split *b)
     return a->pc == b->pc && a->flags == b->flags;
 }
 
-/** Chooses among several ready splits and merges those of the chosen candidate. Returns its id. */
+/** Chooses among several ready splits, and merges the splits of the chosen candidate. Returns the id of the result. */
 static unsigned choose(struct emu_warp *w, uint64_t ready)
 {
     struct emu_split joined[2];
@@ -235,7 +236,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
     uint64_t best_ids = 0, rest = ready & (ready - 1);
     unsigned spare = 0;
 
-    if ((rest & (rest - 1)) == 0) { /* two: the usual case */
+    if ((rest & (rest - 1)) == 0) { /* two splits: the usual case */
         const struct emu_split *other = &w->split[lw_lowest(rest)];
         if (w->merge && alike(best, other))
             return merge(w, ready);
@@ -373,7 +374,8 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->running < 0 || w->split_count == 1)
         return; /* The split is alone in its warp: parking it and selecting it again would change nothing. */
     w->turn_used += count;
-    if (w->quantum != 0 && w->turn_used > w->quantum) /* native code of the only split that is ready: it was selected again */
+    if (w->quantum != 0 && w->turn_used > w->quantum) /* native code of the only ready split has run for longer than a
+                                                       * quantum; without it the split would have been selected again */
         w->turn_used = (w->turn_used - 1) % w->quantum + 1;
     if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
         wake_sleepers(w);

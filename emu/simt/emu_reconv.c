@@ -38,7 +38,7 @@ int emu_push_order_find(const char *name)
 
 enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* other values: the bssy's target + 1 */
 
-/** Reaching bssy of each barrier register at the start of an instruction. */
+/** For each barrier register, the bssy that reaches the start of an instruction. */
 struct reach {
     uint32_t from[ISA_BREG_COUNT];
 };
@@ -125,8 +125,8 @@ static void follow(struct flow *f)
     }
 }
 
-/** Finds possible targets of indirect branches: code whose address is stored somewhere, and code that nothing
- *  else reaches. Returns false if no indirect branch is reachable. */
+/** Finds possible targets of indirect branches: code whose address a relocation gives, and code that no other control
+ *  flow reaches. Returns false if no indirect branch is reachable. */
 static bool find_taken(struct flow *f)
 {
     const struct emu_program *p = f->program;

@@ -6,7 +6,7 @@
  * they diverge leaves an entry that waits at the reconvergence pc (rpc), and pushes an entry for each side. A lane's
  * *own* entry is the highest entry that contains the lane, and its own split is the split of this entry, so that the
  * split table shows a warp as it does under `cbar`. Only the split of the top entry may be ready or wait at a barrier;
- * all others are EMU_SPLIT_STACKED.
+ * all other splits are EMU_SPLIT_STACKED.
  *
  * For every entry with an rpc, an entry below it has all its lanes and waits at that rpc, at the call depth rdepth. A
  * pop gives the lanes to that entry.
@@ -55,8 +55,8 @@ static void stack_begin(struct emu_warp *w)
     w->quantum = w->window = 0; /* only one split may run, so there is nothing to choose */
 }
 
-/** Moves split @id, whose entry was popped or never pushed, to the entry that waits for it: the highest that
- *  has its lanes. */
+/** Moves split @id, whose entry was popped or never pushed, to the entry that waits for it: the highest entry that has
+ *  its lanes. */
 static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 {
     struct emu_simt_entry *e = top_of(w);
@@ -79,8 +79,8 @@ static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
     return e;
 }
 
-/** Pops finished entries after the top or its pc has changed; then makes the top ready unless it waits for
- *  something. */
+/** Pops finished entries after the top or its pc has changed; then makes the split of the top entry ready unless it
+ *  waits. */
 static void pop_finished(struct emu_warp *w)
 {
     const struct emu_simt_entry *got = NULL;
@@ -135,7 +135,8 @@ static int depth_change(const struct emu_warp *w, uint32_t index)
     return insn->op == ISA_RET ? -1 : 0;
 }
 
-/** Divides the top's lanes into sides, each a split at its target, at the branch before @next. */
+/** Divides the lanes of the top entry at the branch before @next into sides, each of which becomes a split at its
+ *  target. */
 static void diverge(struct emu_warp *w, struct split_side *side, unsigned count, uint32_t next)
 {
     struct emu_simt_entry *e = top_of(w);
@@ -145,12 +146,12 @@ static void diverge(struct emu_warp *w, struct split_side *side, unsigned count,
     int change = depth_change(w, next - 1);
     uint8_t order[EMU_MAX_LANES];
 
-    if (rpc == EMU_NO_RPC) { /* The branch has no reconvergence pc of its own, so both sides end where the branch's
-                              * entry ends. */
+    if (rpc == EMU_NO_RPC) { /* The branch has no reconvergence pc, so both sides end where the entry of the branch
+                              * ends. */
         rpc = e->rpc;
         rdepth = e->rdepth;
         w->simt.count--;
-    } else if (e->rpc == rpc && e->rdepth == rdepth) { /* the entry below already waits there */
+    } else if (e->rpc == rpc && e->rdepth == rdepth) { /* the entry below already waits at this pc */
         w->simt.count--;
     } else {
         e->pc = rpc;

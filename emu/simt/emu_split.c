@@ -29,7 +29,8 @@ void emu_split_template(struct emu_warp *w)
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
     if (w->reconv->policy != NULL) {
-        if (w->policy != emu_policy_find("minpc_step")) /* the order of the pcs, if the code is laid out for it */
+        if (w->policy != emu_policy_find("minpc_step")) /* a user may select minpc_step, the order of the pcs, for code
+                                                         * whose layout has this order */
             w->policy = w->reconv->policy;
         w->quantum = w->policy->quantum;
         w->window = 0;
@@ -67,7 +68,7 @@ uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids)
     return lanes;
 }
 
-/** Clears the family of a split that contains all its live lanes: it is whole again. */
+/** Clears the family of a split that contains all live lanes of the family: the split is whole again. */
 static void forget_family(struct emu_warp *w, struct emu_split *s)
 {
     if ((s->family & w->live & ~s->lanes) == 0)
@@ -203,12 +204,12 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
-    if (rest == 0 || target == next) { /* Callers avoid this case. It only ends the slice. */
+    if (rest == 0 || target == next) { /* Callers avoid this case, in which only the slice ends. */
         s->pc = target;
         return;
     }
-    /* Works as emu_split_part, field by field: the side with the lowest lane counts as the new split, although it
-     * keeps the id. */
+    /* The following statements have the effect of emu_split_part: the side with the lowest lane counts as the new
+     * split, although it keeps the id. */
     bool first = (taken & (s->lanes & (0 - s->lanes))) != 0;
     other = lw_lowest(~w->split_ids);
     struct emu_split *o = &w->split[other];
@@ -299,7 +300,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_barriers_after_exit(w, lanes);
 }
 
-/** Returns true if @a is pushed before, so below, @b. */
+/** Returns true if @a is pushed before @b, and is therefore below @b. */
 static bool below(const struct split_side *a, const struct split_side *b, uint32_t next, enum emu_push_order push)
 {
     unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
@@ -383,7 +384,7 @@ const struct emu_reconv emu_reconv_cbar = {
     .exit = cbar_exit,
 };
 
-/* Lanes with the lowest rank run; lanes ahead wait for them, and join them where their pcs are the same. */
+/* Lanes with the lowest rank run; lanes at a higher rank wait for them, and reconverge with them at the same pc. */
 const struct emu_reconv emu_reconv_frontier = {
     .name = "frontier",
     .summary = "thread frontiers: lanes in the earliest block run, and join others at the same pc",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Splits, convergence barriers and policies: functions that handlers, cores and engines call, and functions
- * shared by emu_split.c (the table, and division of splits), emu_barrier.c (what holds and releases lanes),
+ * shared by emu_split.c (the table, and division of splits), emu_barrier.c (barriers, which block and release lanes),
  * emu_policy.c (which split gets the time slice) and emu_split_view.c (views and text).
  *
  * A split is in w->split[] at its id. Sets of splits are 64-bit masks of ids.
@@ -34,7 +34,7 @@ struct emu_reconv {
     /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if it
      *  waits; its slice has then ended. */
     bool (*reach)(struct emu_warp *w);
-    /** Called when split @waits was divided from @rest to wait for something. */
+    /** Called when split @waits was divided from @rest because its lanes wait. */
     void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
     void (*woken)(struct emu_warp *w); /* called when waiting splits became ready */
 };
@@ -43,9 +43,9 @@ extern const struct emu_policy emu_policy_frontier; /* of emu_reconv_frontier */
 extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier;
 /** Returns the index of @name in emu_push_order_names, -1: no such name. NULL means "smaller". */
 int emu_push_order_find(const char *name);
-/** Fills program->rpc of the instructions [first, first + count): the targets of the bssy that reach the
- *  branches and calls that name a barrier (MACHINE 7). Errors: LW_EFORMAT with the location when none or
- *  several reach one. */
+/** Fills program->rpc of the instructions [first, first + count): for each branch or call that names a barrier, the
+ *  target of the bssy that reaches it (MACHINE 7). Errors: LW_EFORMAT, with the location, if no bssy or several reach
+ *  one of them. */
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Returns the warp's SIMT stack, bottom first; w->simt.count entries. */
@@ -77,8 +77,8 @@ struct emu_policy {
 };
 const struct emu_policy *emu_policy_find(const char *name);
 
-/** Initialises a zeroed warp with w->core to the state in which all warps of a core start: no barrier
- *  registers in use, the machine's options. */
+/** Initialises a zeroed warp, whose w->core is set, to the state in which all warps of a core start: no barrier
+ *  register is in use, and the members for the machine's options are set. */
 void emu_split_template(struct emu_warp *w);
 /** Creates one split with all launched lanes at instruction @pc. Needs the result of emu_split_template(),
  *  w->launched, w->block, w->code and the barrier rows. */
@@ -86,9 +86,9 @@ void emu_split_begin(struct emu_warp *w, uint32_t pc);
 /** Frees memory that splits of a warp own outside the block's memory. */
 void emu_split_fini(struct emu_warp *w);
 /** Gives a split the time slice if none has it: merges ready splits at its pc, sets w->m, w->e, w->full,
- *  mask_row and w->di. Yielded splits become ready when nothing else is; sleeping splits whose time is
- *  reached wake first. Returns false if nothing can run. When all splits of the block sleep, its time jumps
- *  here. */
+ *  mask_row and w->di. Yielded splits become ready if no other split is ready; sleeping splits whose time is reached
+ *  wake first. Returns false if no split can run. If all splits of the block sleep, the function advances the time of
+ *  the block. */
 bool emu_split_select(struct emu_warp *w);
 /** Sets w->m, w->e, w->full, mask_row for @lanes of the running split. */
 void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
@@ -111,26 +111,26 @@ static inline bool emu_split_select_soon(struct emu_warp *w)
         emu_warp_set_lanes(w, s->lanes);
     return true;
 }
-/** Returns true if a split of the warp is ready or has the time slice. A warp gives up its slice in the
- *  block's rotation when this is false (MACHINE 4: "yields with nothing else ready in it"): select would wake
+/** Returns true if a split of the warp is ready or has the time slice. A warp ends its slice in the block's rotation if
+ *  the result is false (MACHINE 4: "yields with nothing else ready in it"): select would wake
  *  the yielded splits, but the other warps run first. */
 static inline bool emu_split_has_ready(const struct emu_warp *w)
 {
     return w->split_in[EMU_SPLIT_READY] != 0;
 }
 /** Returns how many instructions the running split may retire before the policy (quantum), the fairness limit
- *  or a sleeping split must be checked; INT64_MAX when it is alone. */
+ *  or a sleeping split must be checked; INT64_MAX if the split is alone in its warp. */
 int64_t emu_split_allowance(const struct emu_warp *w);
 /** Accounts @count retired instructions of the running split, which is at w->di (w->retired includes them),
- *  to quantum and fairness limit. Ends the slice (parks the split) when they require it. */
+ *  to the quantum and the fairness limit. Ends the slice (parks the split) if one of them is reached. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
 /** Parks the running split, ready, at w->di: no split has the time slice. */
 void emu_split_block(struct emu_warp *w);
-/** Runs @lanes of split @id (a step); the rest becomes another split. The running split continues when all of
- *  it is requested. @whole: the next instruction needs the whole split. Returns false when the split is not
- *  ready, and when it waits, now SUSPENDED (LW_EAGAIN), for the other parts of a split that an earlier call
- *  divided. The last part to arrive includes the others: w->m may exceed @lanes. While emu_split_divided(w),
- *  only steps may be used: the handler chains do not know of parts. */
+/** Runs @lanes of split @id (a step); the rest becomes another split. If all lanes of the running split are requested,
+ *  it continues. @whole: the next instruction needs the whole split. Returns false if the split is not ready, or if it
+ *  waits, now SUSPENDED (LW_EAGAIN), for the other parts of a split that an earlier call divided. The last part to
+ *  arrive includes the other parts: w->m may have lanes outside @lanes. While emu_split_divided(w),
+ *  only steps may be used, because the handler chains do not handle parts. */
 bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
 bool emu_split_divided(const struct emu_warp *w);
 /** Returns the index in split[] by id, or -1. */
@@ -177,12 +177,12 @@ static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsign
         w->flow->conv.why = why;
     }
 }
-/** Fills outcome and target from the table: where the lanes @m of a step are now. */
+/** Fills outcome and target from the table: the present pcs of the lanes @m of a step. */
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
 enum { EMU_TARGET_EXIT = UINT32_MAX };
-/** Sends the split's lanes to up to W targets: lane l to target[l] (l in w->m); EMU_TARGET_EXIT ends the
- *  lane. @next is the fall-through (for stack_like). The caller treats one common target as a jump, without a
- *  call. */
+/** Sets the pcs of the split's lanes, which may have up to W targets: lane l of w->m continues at target[l];
+ *  EMU_TARGET_EXIT ends the lane. @next is the fall-through (for stack_like). The caller treats one common target as a
+ *  jump, without a call. */
 static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
 {
     w->reconv->branch(w, target, next);
@@ -194,24 +194,24 @@ static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_
 {
     w->reconv->branch2(w, taken, target, next);
 }
-/** Ends @lanes; the others of the split continue at @next. Re-tests all barriers. Updates w->live,
+/** Ends @lanes; the other lanes of the split continue at @next. Re-tests all barriers. Updates w->live,
  *  block->threads_live and block->warps_live. */
 static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     w->reconv->exit(w, lanes, next);
 }
-/** Operations after which the slice continues. They are also used for bbreak, save and restore; @lanes may be empty.
+/** Operations after which the slice continues: bssy, bbreak, save and restore; @lanes may be empty.
  *  They may make other splits ready: then w->budget is reduced to the number of instructions that the policy permits. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
-/** Returns true if bssy removes lanes from a group that other lanes wait in, so that it may release them. The caller
+/** Returns true if bssy removes lanes from a group for which other lanes wait, so that it may release these. The caller
  *  then counts the run before it (emu_count_run) and continues by a jump, as after bbreak. */
 static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
 }
-/** Handles the arrival at bsync @reg of a whole split that is alone in its warp: it continues directly, with the result
- *  of blocking, release and reselection. Returns false in all other cases, and then does nothing. @now: the warp's
- *  count after the instruction. */
+/** Handles the arrival at bsync @reg of a whole split that is alone in its warp: the split continues directly, with the
+ *  same result as if it were blocked, released and selected again. Returns false in all other cases, and then does
+ *  nothing. @now: the warp's count after the instruction. */
 static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg, uint64_t lanes,
                                         uint64_t now)
 {
@@ -233,30 +233,31 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
     }
     return true;
 }
-/** @lanes (guard true) arrive, other lanes of the split become ready at @next. Returns true when the slice may continue in
- *         the handler chain: the warp has one split, which passed as a whole. */
+/** Handles the arrival of @lanes, whose guard is true, at bsync. Other lanes of the split become ready at @next.
+ *  Returns true when the slice may continue in the handler chain: the warp has one split, which passed as a
+ *  whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
-/** Lanes wait at a warpsync. @member[lane] is the member mask of each lane in @lanes. */
+/** Makes lanes wait at a warpsync. @member[lane] is the member mask of each lane in @lanes. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
 /** Handles the arrival of @lanes at the .sync operation at index @pc; the bit of each lane is in its own mask. If all
- *         members have arrived or have synchronised, returns @lanes, which execute the operation now, and the slice
- *         continues. Else returns 0: the slice has ended, and the lanes wait at @pc. When the last member arrives, all
- *         lanes that wait at @pc with the same masks become ready there as one split. That arrival also returns 0,
- *         because the split executes the operation when it is selected. Other lanes of the split, whose guard is false,
- *         are then ready at pc + 1. The arrival alone is not an executed instruction. Call after emu_count_before, so
- *         that w->retired is exact. */
+ *  members have arrived or have synchronised, returns @lanes, which execute the operation now, and the slice
+ *  continues. Otherwise returns 0: the slice has ended, and the lanes wait at @pc. When the last member arrives,
+ *  all lanes that wait at @pc with the same masks become ready there as one split. That arrival also returns 0,
+ *  because the split executes the operation when it is selected. Other lanes of the split, whose guard is false,
+ *  are then ready at pc + 1. The arrival alone is not an executed instruction. Call after emu_count_before, so
+ *  that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
-/** Lets lanes sleep for @length instructions of the block. Time is block->retired plus what the warp has
- *  retired since w->slice_start. */
+/** Lets lanes sleep for @length instructions of the block. The time is block->retired plus the number of instructions
+ *  that the warp has retired since w->slice_start. */
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
 /** Makes lanes wait until no kernel launched by the block is open (launch.sync). */
 void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next);
 /** Returns true if lanes of the block wait at launch.sync, and no split of the block can run. */
 bool emu_block_suspended(const struct emu_block *block);
-/** Contribution of an arrival at bar.red: its instruction, its active lanes, those with a true predicate. */
+/** Contribution of an arrival at bar.red: its instruction, its active lanes, and its lanes with a true predicate. */
 struct emu_reduction {
     uint32_t index, brought, yes;
 };
@@ -270,12 +271,14 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
     return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
-/** Equals emu_split_bar() where emu_split_bar_usual() is true; the split waits at @next and its slice has ended. */
+/** Does what emu_split_bar() does, if emu_split_bar_usual() is true; the split waits at @next, and its slice has
+ *  ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
-/** Lanes arrive at CTA barrier @id. With @wait they wait and the slice ends, also when the barrier completes;
- *  else (arrive) it continues. @red: NULL, or the lanes wait for the sum over all arrivals with a
- *  contribution. EMU_CTA_BAD: why is set to a clause (a guest fault; nothing changed). */
+/** Handles the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the slice ends, even if the
+ *  barrier completes; otherwise (bar.arrive) the slice continues. @red: the contribution of the lanes, which wait for
+ *  the sum over all arrivals with a contribution; NULL: none. EMU_CTA_BAD: why is set to a clause (a guest fault;
+ *  nothing changed). */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);
@@ -318,8 +321,8 @@ static inline uint64_t split_now(const struct emu_warp *w)
 }
 
 /**
- * Makes @lanes (some of split @id's) a split of their own, with equal properties. However a split is divided,
- * the part with the lowest lane keeps the id and the other gets the lowest free one. Returns the id that
+ * Makes @lanes, which are lanes of split @id, a separate split with equal properties. For every division, the part with
+ * the lowest lane keeps the id, and the other part gets the lowest free id. Returns the id that
  * @lanes have now; *@rest is set to the id of the other lanes (not written when @lanes is the whole split).
  */
 unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
@@ -331,8 +334,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids);
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
 /** Writes the ids of @ids ordered by lowest lane to @out. Returns their number. */
 unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out);
-/** Reduces the budget after the running split made others ready: the slice may last no longer than they
- *  allow. */
+/** Reduces the budget after the running split made other splits ready, because the policy then limits the slice. */
 void emu_split_cut_budget(struct emu_warp *w);
 
 /** A side of a branch: lanes with one target. */
@@ -358,7 +360,8 @@ void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
 /** Releases groups blocked at the convergence registers @regs (bits) that are complete. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
-/** Releases what lanes that exited have completed: CTA barriers of the block, warpsync, bsync. */
+/** Releases the lanes that wait at barriers which the exit of @lanes has completed: CTA barriers of the block,
+ *  warpsync, bsync. */
 void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 
 #endif

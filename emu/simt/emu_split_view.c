@@ -205,7 +205,7 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** Returns true if nothing that waits at a convergence register or warpsync could continue. The result is computed lane
+/** Returns true if no lanes that wait at a convergence register or warpsync could continue. The result is computed lane
  *  by lane, only from the group numbers. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
@@ -251,7 +251,7 @@ static bool nothing_releasable(const struct emu_warp *w)
                 closed = true;
         }
     }
-    return !open || (closed && w->reconv->lockstep); /* under lockstep all sets continue, or none */
+    return !open || (closed && w->reconv->lockstep); /* in lockstep all sets continue, or none does */
 }
 
 /** Checks the invariants of a SIMT stack. The lanes that are in an entry and in no higher entry are the lanes of that

@@ -162,7 +162,7 @@ RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {
     return wide ? untagged64(w, index) : untagged32(w, index);
 }
-/** Joins two halves that have tags of their own into one value. */
+/** Joins two halves that have separate tags into one value. */
 static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
 {
     struct emu_ctag *low = &w->ctag[index], *high = low + 1;
@@ -322,7 +322,7 @@ RULE bool not(RULE_PARAMS)
     return (term_uniform(&b) || !table_rules(w)) && put(w, di, f, b);
 }
 
-/** Multiplies two terms of which one is U. Returns false when none is. */
+/** Multiplies two terms of which one is U. Returns false if neither is U. */
 RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct term *out)
 {
     if (!term_uniform(&b)) {
@@ -541,7 +541,7 @@ typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 #define FUNCTION_VALUE(id, ...)                                                               \
     static uint64_t value_##id(uint64_t a_, uint64_t b_, uint64_t c_)                         \
     {                                                                                         \
-        const unsigned sub = 0; /* with modifiers the instruction is executed by lanes */                   \
+        const unsigned sub = 0; /* an instruction with modifiers is executed lane by lane */                \
         (void)sub;                                                                            \
         __VA_ARGS__                                                                           \
     }
@@ -602,13 +602,13 @@ RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
     struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
     emu_ctag_reach(w, &c, low, high);
     if (wide && (*base > limit || *base < -limit))
-        return false; /* Such a compare may be decidable, but rarely is. */
+        return false; /* Such a compare may have a known result, but this is rare. */
     *low += *base;
     *high += *base;
     return wide || (*low >= (is_signed ? INT32_MIN : 0) &&
                     *high <= (is_signed ? INT32_MAX : (int64_t)UINT32_MAX));
 }
-/** Compares when the results of the lanes differ. */
+/** Executes a compare whose results differ between lanes. */
 static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, unsigned cmp,
                                                     int64_t a, int64_t b, const struct term *ta,
                                                     const struct term *tb, uint64_t *truth)
@@ -650,8 +650,8 @@ RULE bool compare(RULE_PARAMS)
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* Defines the handlers of a rule: X from a register or uniform; all lanes (first the simple cases, then the
- * others) or all live ones, with @parts any lanes. */
+/* Defines the handlers of a rule: X is a register or uniform; the handlers are for all lanes (first the simple cases,
+ * then the others), for all live lanes, and with @parts for any lanes. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \
@@ -755,7 +755,7 @@ static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
                 return false;
             t = at(w, from);
         }
-        if (mods != 0 && pre->is_float) { /* abs before neg */
+        if (mods != 0 && pre->is_float) { /* abs is applied before neg */
             if (!term_uniform(&t))
                 return false;
             t.base = mods & 2 ? t.base & ~sign : t.base;

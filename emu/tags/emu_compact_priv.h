@@ -41,7 +41,7 @@ enum {
     EMU_C_STALE = 8   /* the row does not have the values of the tag */
 };
 
-/** Operations of emu_plain_* before an ordinary handler. */
+/** Parameters of emu_plain_*: its operations before an ordinary handler. */
 struct emu_plan {
     struct emu_handlers plain;
     uint16_t source[8]; /* row indices */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures what hardware that inspects values when they are written would find in a register: how many bytes
- * the lanes have in common, how close they are, how well base and deltas compress them. Source: the schemes
- * of docs/reference/statistics.md, "Counts of tags".
+ * Measures the properties of a register that hardware would find if it inspected values when they are written: the
+ * number of bytes that the lanes have in common, the distances of the values, and the size of the values as base and
+ * deltas. Source: the schemes of docs/reference/statistics.md, "Counts of tags".
  */
 #ifndef EMU_TAG_MEASURE_PRIV_H
 #define EMU_TAG_MEASURE_PRIV_H

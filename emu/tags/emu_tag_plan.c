@@ -6,8 +6,8 @@
  * a web (SSA's phi webs, by union of cells). A web is represented by tags if two conditions hold. Each of its
  * definitions can yield U or A, by the rules and the representation of its sources. Some use is profitable: an
  * address, a compare, or a profitable operation on tags. All other webs are vectors, and instructions that use only
- * vectors keep their ordinary handlers. Whether a tagged web has a tag is known at run time, since a write in only
- * some lanes removes it.
+ * vectors keep their ordinary handlers. Whether a tagged web has a tag is known at run time, because a write in only
+ * some lanes removes the tag.
  *
  * A tag is written only where all live lanes are together, so that the state of a register at an instruction is known
  * along any path that a lane can take to it. Where paths are not known (calls, returns, indirect branches, a
@@ -254,7 +254,7 @@ static void join(struct plan *p, uint32_t a, uint32_t b)
     else
         p->web[a] = b;
 }
-/** Returns the cell of register @r on entry to a block where it is live. */
+/** Returns the cell of register @r on entry to a block at which it is live. */
 static uint32_t cell_in(const struct block *k, unsigned r)
 {
     uint32_t cell = k->cells;
@@ -305,7 +305,7 @@ static bool make_webs(struct plan *p)
         for (uint32_t i = k->first; i < k->first + k->count; i++) {
             const struct node *n = &p->node[i];
             for (unsigned d = 0; d < n->d_words; d++) {
-                join(p, n->def, n->def + d); /* both halves of a 64-bit value have the same representation */
+                join(p, n->def, n->def + d); /* the halves of a 64-bit value must have the same representation */
                 if (n->guarded && cur[n->d + d] != NONE)
                     join(p, n->def, cur[n->d + d]);
             }
@@ -399,7 +399,7 @@ static uint8_t sum_kind(const struct plan *p, uint8_t a, uint8_t b)
     return higher(a, b);
 }
 
-/** Returns true for loads that give U at one address. */
+/** Returns true for loads whose result is U if all lanes read one address. */
 static bool may_load_uniform(const struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -459,7 +459,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* For an A source the rule often fails, and a failure costs time. */
+        /* For an A source the rule often does not apply, and the attempt takes time. */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -738,7 +738,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     for (uint32_t i = 0; i < p.count; i++)
         fits = read_node(&p, i) && fits;
     if (!fits || p.count == 0)
-        goto cleanup; /* nothing is tagged */
+        goto cleanup; /* no value is tagged */
     if (!find_blocks(&p)) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;

@@ -99,7 +99,7 @@ static struct emu_affine modify(struct emu_affine v, unsigned bits, unsigned mod
 
     if (mods == 0 || v.kind == EMU_TAG_V)
         return v;
-    if (is_float) { /* abs before neg */
+    if (is_float) { /* abs is applied before neg */
         if (v.kind != EMU_TAG_U)
             return emu_affine_v();
         v.base = mods & 2 ? v.base & ~sign : v.base;
@@ -138,7 +138,7 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
     }
 }
 
-/** Returns the address without the part that all lanes have in common: an offset. V when it wraps. */
+/** Returns the address without the part that all lanes have in common, as an offset. Returns V if the offset wraps. */
 static struct emu_affine address_value(const struct emu_warp *w, const struct emu_dinsn *di,
                                        const struct emu_tag_insn *info)
 {
@@ -306,7 +306,8 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** Returns true if a load gives U: all lanes read one address, and a single read cannot be distinguished. */
+/** Returns true if the result of a load is U: all lanes read one address, and one read for all lanes gives the same
+ *  results. */
 static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)
@@ -342,7 +343,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     if (flags & ISA_F_SYNC)
         s->mask = w->e; /* Lanes outside of this mask may take part in the operation, so the result is always V. */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
-        s->mask = w->live & emu_guard(w, di); /* v_writelane ignores exec */
+        s->mask = w->live & emu_guard(w, di); /* v_writelane does not depend on exec */
     emu_tag_count(w, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 

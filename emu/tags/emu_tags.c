@@ -8,7 +8,7 @@ const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};
 const char *const emu_tag_expansion_names[] = {"lazy", "eager", NULL};
 const char *const emu_tag_plan_names[] = {"gain", "all", NULL};
 
-/* 64-bit values with room for their sums and products. */
+/* Integers that can represent sums and products of 64-bit values. */
 typedef __int128 wide;
 
 /* ---- values ------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static struct emu_affine mul(unsigned bits, const struct emu_affine *a,
 {
     return b->kind == EMU_TAG_U ? scale(bits, a, b->base) : scale(bits, b, a->base);
 }
-/** Extends a 32-bit value to 64 bits; V when it wraps. */
+/** Extends a 32-bit value to 64 bits; returns V if the value wraps. */
 static struct emu_affine widen(const struct emu_tag_query *q, const struct emu_affine *v,
                                bool is_signed)
 {
@@ -394,7 +394,7 @@ unsigned emu_tag_fold(const struct emu_warp *w)
     return folds ? x : w->width;
 }
 
-/** Returns the thread index of an axis. It grows with the lanes when all lower axes have size 1. */
+/** Returns the thread index of an axis. The index grows with the lane if all lower axes have size 1. */
 static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -429,7 +429,7 @@ enum emu_tag_how emu_tag_special(const struct emu_warp *w, enum isa_special sr,
     case ISA_SR_TID_Y: *out = thread_index(w, 1); return EMU_TAG_KNOWN;
     case ISA_SR_TID_Z: *out = thread_index(w, 2); return EMU_TAG_KNOWN;
     case ISA_SR_LANEID:
-        if (w->width <= 32) { /* of 64 lanes each half has its own index */
+        if (w->width <= 32) { /* with 64 lanes, each half of the warp has another index */
             unsigned fold = emu_tag_fold(w);
             *out = emu_affine_make(32, 0, 1, fold < w->width ? fold : 0);
         }

@@ -5,7 +5,7 @@
  *
  * A tag describes the live lanes of a warp. Value of a lane:
  *     base + stride * (lane % fold) + rise * (lane / fold)
- * fold is W, but under the rules `fold` in a block whose rows are 2^k < W threads.
+ * fold is W. Exception: under the rules `fold`, in a block whose rows have 2^k < W threads, fold is 2^k.
  */
 #ifndef EMU_TAGS_PRIV_H
 #define EMU_TAGS_PRIV_H
@@ -34,7 +34,7 @@ uint64_t emu_affine_at(const struct emu_affine *v, unsigned bits, unsigned fold,
  *  stride and rise always as signed. True for U. */
 bool emu_affine_fits(const struct emu_affine *v, unsigned bits, bool is_signed, unsigned fold,
                      uint64_t live);
-/** Returns {low, high} as one 64-bit value; known when the low words do not wrap. */
+/** Returns {low, high} as one 64-bit value. The value is known if the low words do not wrap. */
 struct emu_affine emu_affine_join(const struct emu_affine *low, const struct emu_affine *high,
                                   unsigned fold, uint64_t live);
 /** Returns the high words of a 64-bit value: V when a carry reaches them in some lanes only. */
@@ -56,7 +56,7 @@ struct emu_tag_query {
 enum emu_tag_how {
     EMU_TAG_KNOWN,   /* the value is the result */
     EMU_TAG_READ,    /* U: its value is read from the live lanes afterwards */
-    EMU_TAG_EVALUATE /* U if all live lanes have the same value afterwards, else V */
+    EMU_TAG_EVALUATE /* U if all live lanes have the same value afterwards, otherwise V */
 };
 enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine *out);
 
@@ -74,7 +74,7 @@ bool emu_tag_compare_values(unsigned cmp, const struct emu_affine *a, const stru
 /** Gets the tag of a special register, by the shape of the block. */
 enum emu_tag_how emu_tag_special(const struct emu_warp *w, enum isa_special sr,
                                  struct emu_affine *out);
-/** Returns the lanes in a row of the block when rows fold in the warp, else W. */
+/** Returns the number of lanes in a row of the block if a warp has several rows, otherwise W. */
 unsigned emu_tag_fold(const struct emu_warp *w);
 
 void emu_tag_stats_add(struct emu_tag_stats *to, const struct emu_tag_stats *from);
@@ -97,8 +97,8 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
 
 /** Returns the tag of a vector register, in any mode. */
 struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number);
-/** List the registers of an instruction in the core's tag_step with their tags before it, and add those after
- *  it. */
+/** List the registers of an instruction in the core's tag_step with their tags before the instruction, and add their
+ *  tags after the instruction. */
 void emu_tag_count(const struct emu_warp *w, const struct isa_insn *insn);
 void emu_tag_counted(const struct emu_warp *w);
 
@@ -136,11 +136,11 @@ struct emu_tag_step {
     unsigned change_count, expansions;
 };
 void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di);
-/** Updates the shadow tags after an instruction. @skipped: faulting lanes were skipped; then the rule does
- *  not hold, and the result has no tag. */
+/** Updates the shadow tags after an instruction. @skipped: faulting lanes were skipped; in that case the rule does not
+ *  hold, and the result has no tag. */
 void emu_shadow_after(struct emu_warp *w, bool skipped);
-/** Drops the tag of a register, or of EMU_ALL_REGISTERS, after rows were written from outside. Does nothing
- *  in other modes. */
+/** Drops the tag of a register, or of EMU_ALL_REGISTERS, after code other than an instruction has written rows. Does
+ *  nothing in other modes. */
 void emu_shadow_forget(struct emu_warp *w, unsigned number);
 
 #endif

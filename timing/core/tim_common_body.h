@@ -29,7 +29,7 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
         tim_core_last_on(core, warps, at_barrier, now);
 }
 
-/** Returns whether the warp has nothing in flight. Once the answer for an ended warp is true, it remains true. */
+/** Returns whether the warp has nothing in flight. Once the result for an ended warp is true, it remains true. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
     const struct tim_warp *w = &core->warp[block->warp_slot[k]];

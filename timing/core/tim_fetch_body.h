@@ -64,7 +64,7 @@ static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uin
     return true;
 }
 
-/** Handles that @core has requested a line, or that the line has arrived. */
+/** Records that @core has requested a line, or that the line has arrived. */
 static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     struct tim_sharing *s = &core->sharing[what];
@@ -320,7 +320,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     }
 }
 
-/** Instructions that have arrived request their constants, in order. */
+/** Requests the constants of the instructions that have arrived, in order. */
 static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;

@@ -55,7 +55,8 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
-/** Applies the control field of @what, which issues: when may the warp issue its next instruction? */
+/** Applies the control field of @what, which issues: sets the cycle from which on the warp may issue its next
+ *  instruction. */
 static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
                                  const struct tim_static *what, uint64_t now)
 {
@@ -290,7 +291,8 @@ static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, 
         core->stats->sched[s].reason[k][TIM_STALL_SECOND]++;
 }
 
-/** The ready warp that the scheduler picks, by issue.policy or a mechanism that chooses in its place; -1: none. */
+/** Returns the ready warp that the scheduler picks, by issue.policy or by a mechanism that chooses instead of the
+ *  policy; -1: none. */
 static inline int choose(struct tim_core *core, unsigned s, const struct tim_sched_view *view)
 {
     struct tim_mech *mech = tim_acts() ? core->mechs.chooses : NULL;

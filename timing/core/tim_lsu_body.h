@@ -381,7 +381,7 @@ static void is_written(struct tim_core *core, unsigned warp)
         tim_warp_touch(core, warp, TIM_TOUCH_MEMORY);
 }
 
-/** Does the access that l1_blocks() has recorded remain blocked after the arrival of line @line? */
+/** Returns whether the access that l1_blocks() has recorded remains blocked after the arrival of line @line. */
 static bool blocks_on(const struct tim_core *core, uint64_t line)
 {
     switch (core->l1_answer) {
@@ -502,7 +502,8 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
     }
     unsigned row = counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age, line->lanes,
                                                answer == TIM_CACHE_HIT)];
-    core->stats->count[row] += !op->what->texture; /* textures are counted apart, also if L1 has them */
+    core->stats->count[row] += !op->what->texture; /* texture fetches are counted separately, even if L1 has the
+                                                    * texels */
 }
 
 /** Reports an access, and the line that it evicts, to mechanisms. Mechanisms do not see texture fetches as loads. */

@@ -91,7 +91,8 @@ void tim_replay_tick(struct tim_core *core, uint64_t now);
 /** Returns whether the memory for suspended blocks of @grid's nesting level is used up. It holds the state of
  *  core.blocks blocks per level, resident blocks included. */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
-/** Would two blocks of @grid fit now, or (@empty) on this core without any other? */
+/** Returns whether two blocks of @grid would fit on the core now or, if @empty is set, on the core without any other
+ *  blocks. */
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
 /** Brings back the suspended block in emu's @slot; it must fit. */
 void tim_core_resume(struct tim_core *core, unsigned slot);

@@ -101,7 +101,7 @@ const struct tim_mechanism tim_pcal = {
 struct instruction {
     uint64_t pc;
     uint32_t lines, reused; /* lines that it brought in this sample; of these, lines that were loaded again */
-    uint32_t skipped;       /* loads that bypassed L1 since it bypasses */
+    uint32_t skipped;       /* loads that bypassed L1 since the instruction began to bypass L1 */
     uint32_t sample;        /* number of the sample */
     bool bypasses;
 };

@@ -23,8 +23,7 @@ void tim_ilt_fini(struct tim_ilt *ilt);
 /** Returns whether instruction @number is in the table. If so, records its use. */
 bool tim_ilt_lookup(struct tim_ilt *ilt, uint64_t number);
 /** Inserts @number. If its set is full, the least recently used entry is replaced, and *evicted is set. Returns
- *  false if
- *  @number was in the table, or there is no table. */
+ *  false if @number was in the table, or if there is no table. */
 bool tim_ilt_insert(struct tim_ilt *ilt, uint64_t number, bool *evicted);
 void tim_ilt_flush(struct tim_ilt *ilt);
 

@@ -56,7 +56,7 @@ struct tim_mech_core {
     /** Gets the lines that the warp will access according to the slices of its kernel. Returns false if the kernel has
      *  no slices. */
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
-    /** The warp's place of the core's blocks. */
+    /** Returns the index of the warp's block among the core's blocks. */
     unsigned (*block_of)(const void *context, unsigned warp);
     /** Returns whether the warp's next instruction could issue if capacity and mechanisms are ignored. */
     bool (*could_issue)(const void *context, unsigned warp);
@@ -195,8 +195,9 @@ struct tim_mechanism {
      *  throttles from @ready, which is as for `picks`. Returns true if it removed a warp. NULL: `holds` is called for
      *  each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
-    /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns its position, as for
-     *  `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has it. */
+    /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns the position of the
+     *  warp, as for `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has this
+     *  hook. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
      *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The returned

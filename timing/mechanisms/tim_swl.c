@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier are not counted;
- * otherwise a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis 3.4,
- * which does not say which warps issue (choice A24).
+ * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier are not counted:
+ * if they were, a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis
+ * 3.4, which does not say which warps issue (choice A24).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

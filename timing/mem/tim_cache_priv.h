@@ -83,10 +83,10 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint1
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
-/** Does tim_cache_read() if it is a hit, else nothing. Returns true if it was a hit. */
+/** Does what tim_cache_read() does if the access is a hit; otherwise does nothing. Returns true for a hit. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** Does tim_cache_read() if the whole line is present, for any bytes of it, else nothing. The function may return false
- *  although tim_cache_read() would be a hit. */
+/** Does what tim_cache_read() does, for any bytes of the line, if the whole line is present; otherwise does nothing.
+ *  The function may return false although tim_cache_read() would be a hit. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Writes bytes @mask. If the line is present or has been requested, the bytes become valid, and the access is a hit.

@@ -246,13 +246,13 @@ static inline void add_dense(struct making *m, uint64_t address, unsigned bytes,
     }
 }
 
-/** Avoids the division where possible. */
+/** Returns whether @address is a multiple of @bytes, without a division where possible. */
 static inline bool is_multiple(uint64_t address, unsigned bytes)
 {
     return (bytes & (bytes - 1)) == 0 ? (address & (bytes - 1)) == 0 : address % bytes == 0;
 }
 
-/** Do lanes with addresses @base + @stride * (l - lowest lane of @lanes) access consecutive elements? */
+/** Returns whether lanes with addresses @base + @stride * (l - lowest lane of @lanes) access consecutive elements. */
 static inline bool is_dense(const struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
 {
     return stride == bytes && is_multiple(base, bytes) && bytes <= m->line_bytes &&

@@ -463,7 +463,7 @@ static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned par
         wake_at_edge(mem, phase, part, &mem->icnt, next);
 }
 
-/** Is a part of the phase due? */
+/** Returns whether a part of the phase is due. */
 static inline bool any_due(const struct tim_mem *mem, enum phase phase)
 {
     const struct tim_wheel *wheel = mem->wheel;

@@ -66,7 +66,7 @@ enum lw_status tim_reach_add(struct tim_reach *reach, const struct emu_grid *gri
 void tim_reach_forget(struct tim_reach *reach, const struct emu_grid *grid);
 /** Returns the launch; NULL: it has no accepted access. */
 const struct tim_reach_launch *tim_reach_of(const struct tim_reach *reach, const struct emu_grid *grid);
-/** Returns its number of arrays. */
+/** Returns the number of arrays of a launch. */
 unsigned tim_reach_arrays(const struct tim_reach_launch *launch);
 /** Stores the range that block @linear accesses in each array to @out, which has TIM_REACH_ARRAYS elements. */
 void tim_reach_block(const struct tim_reach_launch *launch, uint64_t linear, struct emu_rect *out);
