@@ -122,9 +122,8 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
     return chunk->data;
 }
 
-/** Appends a read with its head, and returns space for @count further words. @r: the allocation that owns the list, or
- *  NULL.
- *  NULL: the list is full, or there is no memory. */
+/** Appends a read with its head, and returns space for @count further words. @r: the allocation that owns the list;
+ *  NULL: a page owns the list. Returns NULL if the list is full, or if there is no memory. */
 static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs GPU kernels from Python on any machine, without a GPU: the package over lanewise.h.
+"""Runs GPU kernels from Python on any machine, without a GPU. The package uses the interface lanewise.h.
 
     import lanewise, numpy
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The types and functions of lanewise.h, for ctypes.
 
-The tables have the C types as lanewise.h has them, and the ctypes types are derived from them. tests/host/python/test_abi.py
-compares the tables with the header by a C compiler: a change of the header that is not made here fails the test.
+The tables have the C types of lanewise.h, and the ctypes types are derived from these. tests/host/python/test_abi.py
+compares the tables with the header by a C compiler: the test fails if the header is changed and the tables are not.
 """
 import ctypes
 
@@ -34,7 +34,7 @@ ENUMERATORS = {
 PRINT_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 READY_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
-#: Type in C: type in ctypes. Handles are void pointers.
+#: For each type in C the type in ctypes. Handles are void pointers.
 TYPES = {
     "void": None,
     "int": ctypes.c_int,
@@ -67,7 +67,8 @@ TYPES = {
     "void (*)(void *, const char *)": READY_FUNCTION,
 }
 
-#: Structure: its members as (name, type in C), in the order of the header. A structure precedes those that contain it.
+#: For each structure its members as (name, type in C), in the order of the header. A structure precedes the structures that
+#: contain it.
 STRUCTURES = {
     "lanewise_text": [("name", "const char *"), ("text", "const void *"), ("size", "size_t")],
     "lanewise_param": [
@@ -110,7 +111,7 @@ Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, HostFinding, Cal
 _M, _CM, _MODULE, _CK = "lanewise_machine *", "const lanewise_machine *", "lanewise_module *", "const lanewise_kernel *"
 _T, _OPTIONS, _HEADERS = "const char *", "const char *const *", ("const lanewise_text *", "unsigned")
 
-#: Function: the types of its result and of its parameters in C.
+#: For each function the types of its result and of its parameters in C.
 FUNCTIONS = {
     "lanewise_version": (_T, []),
     "lanewise_create": (_M, []),
@@ -169,7 +170,7 @@ FUNCTIONS = {
 
 
 def declare(library):
-    """Gives the functions of a loaded library their types. Returns the names of those that it lacks."""
+    """Sets the types of the functions of a loaded library. Returns the names of the functions that the library lacks."""
     missing = []
     for name, (result, parameters) in FUNCTIONS.items():
         try:

@@ -3,7 +3,7 @@
 
 
 class Error(RuntimeError):
-    """Base of all exceptions of this package. A call that was refused raises it and has changed nothing.
+    """Base of all exceptions of this package. A refused call raises an Error, and has changed nothing.
 
     message  the library's message
     """
@@ -20,7 +20,7 @@ class LibraryError(Error):
 class CompileError(Error):
     """A source was not compiled, or a program was not loaded.
 
-    log  all output of the compiler, "" if there was none
+    log  all output of the compiler; "" if there was no output
     """
 
     def __init__(self, message, log=""):
@@ -46,7 +46,7 @@ class KilledError(Error):
 
 
 class FindingError(Error):
-    """Checks have found something.
+    """Checks have new findings.
 
     findings  the new findings, a list of Finding
     """

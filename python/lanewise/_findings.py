@@ -13,7 +13,7 @@ def text(value):
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A call: an inlined call in a kernel, or the call in Python that launched a kernel. line 0: not known."""
+    """A call: an inlined call in a kernel, or the call in Python that launched a kernel. line is 0 if it is not known."""
 
     function: str
     file: str
@@ -25,7 +25,7 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Location:
-    """Location of an event. Texts are "" and line is 0 where nothing is known.
+    """Location of an event. A text that is not known is "", and a line that is not known is 0.
 
     block   three coordinates
     warp    index in the block
@@ -53,10 +53,10 @@ class Location:
 class Finding:
     """A finding at one location; location and message describe the first occurrence.
 
-    kind         "race", as `lanewise explain` lists them
+    kind         name of the kind, such as "race"; `lanewise explain` lists the kinds
     previous     location of the previous access of a race, or None
-    address      of the access; 0: none
-    allocation   name of the nearest buffer at or below address, "" if there is none
+    address      address of the access; 0: there is no access
+    allocation   name of the nearest buffer at or below address; "" if there is none
     count        number of lanes, over all occurrences
     launched_by  the call in Python that launched the kernel, or None
     """

@@ -30,10 +30,10 @@ def _from_pkg_config(tried):
 
 
 def _folders(tried):
-    """Yields (what names the folder, the folder), in the order of the search."""
+    """Yields (the source of the folder's name, the folder), in the order of the search."""
     here = os.path.dirname(os.path.abspath(__file__))
     prefixes = [("the prefix of Python", sys.prefix)]
-    if here.endswith(os.path.join("share", "lanewise", "python", "lanewise")):  # as `make install` copies it
+    if here.endswith(os.path.join("share", "lanewise", "python", "lanewise")):  # where `make install` copies the package
         prefixes.insert(0, ("the prefix of the package", os.path.abspath(os.path.join(here, *[".."] * 4))))
     program = shutil.which("lanewise")
     if program:
@@ -57,9 +57,10 @@ def _folders(tried):
 
 
 def find():
-    """Returns the path of the library: that of $LANEWISE_LIBRARY, or from the installed prefix, pkg-config or the build tree.
+    """Returns the path of the library: the path in $LANEWISE_LIBRARY, or the first library that is found in an installed
+    prefix, by pkg-config or in the build tree.
 
-    A bare name is returned if only the system's loader knows the library.
+    If only the system's loader finds the library, the result is its name without a folder.
     """
     named = os.environ.get("LANEWISE_LIBRARY")
     if named:

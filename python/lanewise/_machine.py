@@ -19,7 +19,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _KINDS = {_abi.PARAM_VALUE: "value", _abi.PARAM_GLOBAL: "global", _abi.PARAM_CONSTANT: "constant", _abi.PARAM_LOCAL: "local"}
 _PARAM_TYPES = {_abi.TYPE_UNKNOWN: "unknown", _abi.TYPE_INTEGER: "integer", _abi.TYPE_FLOAT: "float",
                 _abi.TYPE_POINTER: "pointer"}
-#: Keys whose value is one list of names; every other list sets the key several times.
+#: Keys whose value is one list of names. For any other key, a list sets the key several times.
 _JOINED = {"check", "mechanism"}
 
 
@@ -81,12 +81,12 @@ def _sizes(value, what):
 
 
 class _Guard:
-    """Lock of a machine. A function of the user's that the library calls does not get it: the thread that waits for the
-    library has it."""
+    """Lock of a machine. A function of the user that the library calls does not get the lock, because the thread that
+    waits for the library holds it."""
 
     def __init__(self):
         self._lock = threading.RLock()
-        self.user_thread = None  # on which such a function runs
+        self.user_thread = None  # the thread on which a function of the user runs
 
     def __enter__(self):
         if self.user_thread == threading.get_ident():
@@ -98,7 +98,8 @@ class _Guard:
 
 
 class _Wait:
-    """lanewise_wait() on a thread. An exception may reach the main thread at any instruction: before the thread runs, too."""
+    """Runs lanewise_wait() on another thread. An exception may reach the main thread at any instruction, even before the
+    other thread runs."""
 
     def __init__(self, lib, handle):
         self._lib, self._handle = lib, handle
@@ -109,7 +110,7 @@ class _Wait:
         self.result = None
 
     def run(self):
-        """Waits, unless end() was called before."""
+        """Runs lanewise_wait(), unless end() was called before."""
         with self._mutex:
             if self._cancelled:
                 return
@@ -125,28 +126,29 @@ class _Wait:
                     self._cancelled = True
                     if not self._begun:
                         return
-                self._lib.lanewise_interrupt(self._handle)  # which is lost before the run begins
+                self._lib.lanewise_interrupt(self._handle)  # if the run has not begun, the interrupt has no effect
                 if self.done.acquire(timeout=0.01):
                     return
             except KeyboardInterrupt:
-                continue  # the second Ctrl-C
+                continue  # Ctrl-C was pressed a second time
 
 
 class Machine:
-    """A GPU. It belongs to nobody else: several machines in one process share nothing.
+    """A GPU. Machines are independent: several machines in one process share no state.
 
     Machine(warp=16, timing="volta", check=["memory", "races"], timing_set={"core.count": 4})
 
-    Keyword arguments are the keys of lanewise_set(), which are options of `lanewise run`, with _ for -; keys() lists them.
-    True and False are "yes" and "no"; a dictionary becomes KEY=VALUE for each of its items; a list sets several values.
+    Keyword arguments are the keys of lanewise_set(), which are options of `lanewise run`, with _ in place of -; keys()
+    lists them. True and False mean "yes" and "no"; a dictionary becomes KEY=VALUE for each of its items; a list sets
+    several values.
 
-    findings  "raise": wait() raises FindingError if checks have found something new. "list": wait() returns what is new, and
-              Machine.findings has everything
-    print     function that gets the text of kernels' printf as str; None drops the text. Without it the text goes to
-              sys.stdout
+    findings  "raise": wait() raises FindingError if checks have new findings. "list": wait() returns the new findings, and
+              Machine.findings has all findings
+    print     function that gets the text of kernels' printf as str; None drops the text. Without this argument the text is
+              written to sys.stdout
 
-    A machine may be used by several threads: its calls wait for each other. It is closed by close() or at the end of a
-    `with`, and everything on it ends with it.
+    Several threads may use a machine: its calls wait for each other. close(), or the end of a `with`, destroys the machine
+    with all its modules and buffers.
     """
 
     def __init__(self, *, findings="raise", print=..., **settings):  # pylint: disable=redefined-builtin
@@ -156,12 +158,12 @@ class Machine:
             raise Error("findings is \"raise\" or \"list\", but it is %r" % (findings,))
         self._raises = findings == "raise"
         self._lock = _Guard()
-        self._garbage = []      # addresses of buffers that nothing refers to any more
-        self._pending = []      # arguments of launches that have not been waited for
-        self._seen = 0          # findings that were returned or raised
-        self._related = 0       # findings that have the call of their launch in reports
-        self._callers = {}      # number of a launch: the call that launched
-        self._failed = None     # exception of such a function
+        self._garbage = []      # addresses of buffers to which no Python object refers any more
+        self._pending = []      # arguments of launches for which wait() has not been called
+        self._seen = 0          # number of findings that were returned or raised
+        self._related = 0       # number of findings for which reports have the call of their launch
+        self._callers = {}      # maps the number of a launch to the call that launched the kernel
+        self._failed = None     # exception of a function of the user
         self._print = (lambda text: sys.stdout.write(text)) if print is ... else print  # sys.stdout may be replaced later
         self._handle = self._lib.lanewise_create()
         if not self._handle:
@@ -189,7 +191,7 @@ class Machine:
             self.close()
 
     def close(self):
-        """Destroys the machine with its modules and buffers. Does nothing if it is closed."""
+        """Destroys the machine with its modules and buffers. Does nothing if the machine is closed."""
         with self._lock:
             handle, self._handle = self._handle, None
             self._pending, self._garbage = [], []
@@ -198,7 +200,7 @@ class Machine:
 
     @property
     def closed(self):
-        """True after close()."""
+        """True if the machine is closed."""
         return self._handle is None
 
     @property
@@ -211,7 +213,7 @@ class Machine:
     # ---- calls ------------------------------------------------------------------------------------------
 
     def call(self, name, *arguments):
-        """Calls lanewise_NAME(machine, ...) and returns its result, LANEWISE_OK or LANEWISE_FINDING. Other results raise."""
+        """Calls lanewise_NAME(machine, ...). Returns LANEWISE_OK or LANEWISE_FINDING; for other results raises an exception."""
         with self._lock:
             self._free_garbage()
             result = getattr(self._lib, "lanewise_" + name)(self.handle, *arguments)
@@ -220,7 +222,7 @@ class Machine:
             return result
 
     def free_later(self, address):
-        """Frees a buffer at the next call."""
+        """Frees the buffer at `address` at the next call."""
         self._garbage.append(address)
 
     def _free_garbage(self):
@@ -235,7 +237,8 @@ class Machine:
         return kinds.get(result, Error)(self._error())
 
     def _run_user(self, function, *arguments):
-        """Runs a function of the user's that the library has called. Its exception is raised when the library returns."""
+        """Runs a function of the user that the library has called. If the function raises an exception, the exception is
+        raised again when the library returns."""
         self._lock.user_thread = threading.get_ident()
         try:
             function(*arguments)
@@ -251,7 +254,7 @@ class Machine:
     # ---- programs ---------------------------------------------------------------------------------------
 
     def load(self, path, options=None):
-        """Loads a file, by its suffix: .cl .cu .ptx .s .lwo. Returns a Module.
+        """Loads a file, whose suffix gives its language: .cl .cu .ptx .s .lwo. Returns a Module.
 
         options  list of options for the compiler, such as ["-DN=3"]
         """
@@ -260,8 +263,8 @@ class Machine:
     def compile(self, source, name, options=None):
         """Loads a program from text (str or bytes). Returns a Module.
 
-        name  appears in messages, and its suffix gives the language: .cl (OpenCL C) .cu (CUDA C++) .ptx .s (assembly), .lwo
-              (the bytes of an object)
+        name  name of the program in messages; its suffix gives the language: .cl (OpenCL C), .cu (CUDA C++), .ptx, .s
+              (assembly), .lwo (the bytes of an object)
         """
         data = _as_bytes(source)
         return self._module("load_text", name.encode(), data, len(data), _options(options))
@@ -295,8 +298,8 @@ class Machine:
             self._lib.lanewise_object_free(log)
 
     def link(self, texts):
-        """Links texts of PTX to a Module. texts is a dictionary from name to text: the names are those of the sources from
-        which compile_ptx() made the texts, or end in .ptx."""
+        """Links texts of PTX to a Module. texts is a dictionary from name to text. A name is the name of the source from which
+        compile_ptx() made the text, or ends in .ptx."""
         made, count = _texts(texts)
         return self._module("link", made, count)
 
@@ -326,10 +329,10 @@ class Machine:
     def buffer(self, values=None, *, shape=None, dtype=numpy.float32, name=None):
         """Allocates global memory and returns a Buffer.
 
-        values  an array or a list that is copied to it; or
-        shape   a number of elements, or a tuple; the memory is zeroed, and uninitialised for checks
-        dtype   of elements, if values is not an array
-        name    appears in reports
+        values  an array or a list that is copied to the buffer; or
+        shape   a number of elements, or a tuple of numbers; the memory is zeroed, but checks treat it as uninitialised
+        dtype   type of the elements, if values is not an array
+        name    name of the buffer in reports
         """
         if (values is None) == (shape is None):
             raise Error("a buffer is made from values or from a shape: give one of them")
@@ -353,15 +356,15 @@ class Machine:
     # ---- running ----------------------------------------------------------------------------------------
 
     def launch(self, kernel, grid, block, *arguments, shared=0, offset=(0, 0, 0), dimensions=0):
-        """Queues a kernel after those that were launched before; wait() runs it.
+        """Queues a kernel after the kernels that were launched before; wait() runs it.
 
-        grid, block  blocks of the grid, threads of a block: a number or up to three
-        arguments    for each parameter: a number; for a pointer a Buffer, an array (see In, Out, InOut; arrays get buffers of
-                     their own, which are copied back and freed by wait()), an address, or None; for a structure or a vector
+        grid, block  number of blocks of the grid, number of threads of a block: one number, or up to three
+        arguments    for each parameter: a number; for a pointer a Buffer, an array (see In, Out, InOut; each array gets a
+                     separate buffer, which wait() copies back and frees), an address, or None; for a structure or a vector
                      an array or a structured scalar of its size, or bytes; for a piece of __local memory its size in bytes
         shared       bytes of dynamic shared memory
-        offset       added to OpenCL's global ids
-        dimensions   1 to 3, as get_work_dim() returns; 0: as many as the sizes need
+        offset       numbers that are added to OpenCL's global ids
+        dimensions   number that get_work_dim() returns, 1 to 3; 0: as many as grid and block need
         """
         if kernel.module.machine is not self:
             raise Error("%s was loaded on another machine" % kernel.name)
@@ -377,16 +380,16 @@ class Machine:
             pointers = (ctypes.c_void_p * max(len(values), 1))(*[ctypes.addressof(v) for v in values])
             self.call("launch_shape", kernel.handle, shape, ctypes.sizeof(shape), pointers)
             caller = _caller()
-            if caller is not None:  # launches by kernels are counted, too
+            if caller is not None:  # the number of the launch is the number of grids, which includes launches by kernels
                 self._callers[self.statistic("grids")] = caller
             self._pending.append((arguments, copies))
 
     def wait(self):
-        """Runs everything that was launched to its end, and copies arrays back.
+        """Runs all launched kernels to their ends, and copies arrays back.
 
-        Returns the list of new findings, after findings="list"; else raises FindingError if there are any. FaultError and
-        HangError: the machine can then be read, and launches are refused until recover(). Ctrl-C stops the run and raises
-        KeyboardInterrupt; wait() continues the run.
+        If findings="list" was given, returns the list of new findings; otherwise raises FindingError if there are new
+        findings. After a FaultError or HangError the buffers of the machine can be read, and launches are refused until
+        recover() is called. Ctrl-C stops the run and raises KeyboardInterrupt; another wait() continues the run.
         """
         with self._lock:
             self._free_garbage()
@@ -402,7 +405,8 @@ class Machine:
             return self._new_findings()
 
     def _wait(self):
-        """Calls lanewise_wait(). On the main thread it runs on another one, so that Ctrl-C reaches Python meanwhile."""
+        """Calls lanewise_wait(). For a call on the main thread, lanewise_wait() runs on another thread, so that Ctrl-C reaches
+        Python during the run."""
         handle = self.handle
         if (threading.current_thread() is not threading.main_thread()
                 or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None)):
@@ -434,7 +438,7 @@ class Machine:
         return new
 
     def _findings_from(self, first):
-        """Returns the findings from number `first` on. Those that are new get the call of their launch for reports."""
+        """Returns the findings from number `first` on. Adds to new findings the call of their launch, for reports."""
         with self._lock:
             found = []
             for index in range(first, self._lib.lanewise_finding_count(self.handle)):
@@ -448,22 +452,22 @@ class Machine:
             return found
 
     def recover(self):
-        """Makes a machine that stopped at a fault or a hang usable again. What was launched and has not ended is dropped."""
+        """Makes a machine that stopped at a fault or a hang usable again. Drops the launches that have not ended."""
         with self._lock:
             self.call("recover")
             self._copy_back()
 
     def interrupt(self):
-        """Makes wait() raise WaitInterrupted soon. May be called from any thread."""
+        """Makes wait() raise WaitInterrupted soon. Any thread may call this function."""
         self._lib.lanewise_interrupt(self.handle)
 
     def gdb(self, address=None, kernel=None, history_mib=0, ready=None):
-        """Lets gdb debug what is launched: wait() waits at the first launch until gdb has connected. To be called before
-        anything is loaded or allocated.
+        """Lets gdb debug the launched kernels: wait() waits at the first launch until gdb has connected. The function must
+        be called before a program is loaded and before memory is allocated.
 
         address  "PORT", "HOST:PORT", "unix:PATH"; None: a free port
-        kernel   only the launch of this kernel stops
-        ready    function that gets the operand of gdb's `target remote` when gdb can connect
+        kernel   name of the kernel whose launch stops; None: all launches stop
+        ready    function that is called with the operand of gdb's `target remote` when gdb can connect
         """
         options = _abi.GdbOptions(address.encode() if address is not None else None,
                                   kernel.encode() if kernel is not None else None, history_mib, 0)
@@ -479,22 +483,22 @@ class Machine:
         return self._findings_from(0)
 
     def finish(self):
-        """Ends the run: makes the checks of its end (leaks, performance) and sorts findings by file and line. Nothing can be
-        launched after it. Returns all findings."""
+        """Ends the run: makes the checks that need a complete run (leaks, performance), and sorts findings by file and line.
+        Afterwards no kernel can be launched. Returns all findings."""
         with self._lock:
             self._findings_from(self._related)
             self.call("finish")
-            self._seen = self._related = self._lib.lanewise_finding_count(self.handle)  # they have another order now
+            self._seen = self._related = self._lib.lanewise_finding_count(self.handle)  # sorted anew
             return self._findings_from(0)
 
     def statistic(self, name):
-        """Returns a count by name: "thread_instructions", "loads", with a timing model "cycles"."""
+        """Returns the count of a name such as "thread_instructions", "loads" or, with a timing model, "cycles"."""
         value = ctypes.c_uint64()
         self.call("statistic", name.encode(), ctypes.byref(value))
         return value.value
 
     def statistics(self):
-        """Returns all counts as a dictionary; with a timing model it has "cycles" and "timing", too."""
+        """Returns all counts as a dictionary; with a timing model the dictionary also has "cycles" and "timing"."""
         return json.loads(self.report("statistics"))
 
     def timing(self):
@@ -502,7 +506,7 @@ class Machine:
         return json.loads(self.report("timing-json"))
 
     def timing_value(self, key):
-        """Returns the value of a key of the GPU model, such as "core.count", as text; the key "name" is its name."""
+        """Returns the value of a key of the GPU model, such as "core.count", as text. The key "name" has the model's name."""
         out = ctypes.create_string_buffer(4096)
         self.call("timing_value", key.encode(), ctypes.addressof(out), len(out))
         return _findings.text(out.value)
@@ -519,7 +523,7 @@ class Machine:
 
     @property
     def record_message(self):
-        """With record=FOLDER: why the latest launch was left out, "" if it was not."""
+        """With record=FOLDER: the reason why the latest launch was not recorded; "" if it was recorded."""
         with self._lock:
             return _findings.text(self._lib.lanewise_record_message(self.handle))
 
@@ -531,9 +535,9 @@ class Machine:
 
 
 class Module:
-    """A program on a machine. module["name"] is a kernel, in the form of C++, too: module["reduce<float, 256>"].
+    """A program on a machine. module["name"] is a kernel; a name may have the form of C++: module["reduce<float, 256>"].
 
-    machine  its Machine
+    machine  the Machine of the module
     """
 
     def __init__(self, machine, handle):
@@ -547,12 +551,12 @@ class Module:
 
     @property
     def log(self):
-        """All output of the compiler, "" if there was none."""
+        """All output of the compiler; "" if there was no output."""
         return _findings.text(self.machine._lib.lanewise_module_log(self.handle))  # pylint: disable=protected-access
 
     @property
     def kernels(self):
-        """The kernels, a list in the order of the file."""
+        """A list of the kernels in the order of the file."""
         lib, found = self.machine._lib, []  # pylint: disable=protected-access
         while True:
             kernel = lib.lanewise_kernel_at(self.handle, len(found))
@@ -603,10 +607,10 @@ class Module:
 class Parameter:
     """A parameter of a kernel.
 
-    name    "" if it is not known: options of the compiler such as -g keep it
+    name    name of the parameter; "" if it is not known: compilers keep names only with options such as -g
     kind    "value", "global", "constant" or "local"; a pointer of CUDA is a value
     type    "integer", "float", "pointer", or "unknown" (a structure, a vector, a half)
-    nbytes  of its value
+    nbytes  size of the value in bytes
     """
 
     index: int
@@ -620,7 +624,7 @@ class Parameter:
 
     @property
     def plain_type(self):
-        """The type in words."""
+        """The type as a phrase for messages."""
         if self.kind == "local":
             return "a piece of __local memory, whose argument is its size in bytes"
         if self.type == "pointer":
@@ -646,7 +650,7 @@ class Kernel:
             if lib.lanewise_kernel_param(handle, index, p, ctypes.sizeof(p)) != _abi.OK:
                 raise Error(module.machine._error())  # pylint: disable=protected-access
             name = _findings.text(p.name)
-            if name == "%s_param_%d" % (self.name, index):  # clang's, without debug information
+            if name == "%s_param_%d" % (self.name, index):  # a name that clang makes if there is no debug information
                 name = ""
             self.parameters.append(Parameter(index, name, _KINDS[p.kind], _PARAM_TYPES[p.type], p.bytes))
 
@@ -661,8 +665,8 @@ class Kernel:
 
     @property
     def needs(self):
-        """What the kernel needs, a dictionary: max_threads, required_block, shared_bytes, local_bytes, vector_registers,
-        scalar_registers."""
+        """The resources that the kernel needs, as a dictionary: max_threads, required_block, shared_bytes, local_bytes,
+        vector_registers, scalar_registers."""
         needs = _abi.KernelNeeds()
         lib = self.module.machine._lib  # pylint: disable=protected-access
         if lib.lanewise_kernel_get_needs(self.handle, needs, ctypes.sizeof(needs)) != _abi.OK:
@@ -672,7 +676,7 @@ class Kernel:
         return values
 
     def __call__(self, grid, block, *arguments, **shape):
-        """Launches the kernel and waits; arguments as of Machine.launch()."""
+        """Launches the kernel and waits for its end. The arguments are those of Machine.launch()."""
         self.launch(grid, block, *arguments, **shape)
         return self.module.machine.wait()
 
@@ -689,7 +693,7 @@ class Kernel:
             parameter.nbytes == 8 and parameter.type != "float"))
         if (isinstance(argument, numpy.ndarray) and parameter.kind == "value"
                 and (parameter.type == "unknown" or (parameter.type != "pointer" and argument.ndim == 0))):
-            array = None  # a vector, a structure, or a number
+            array = None  # the argument is a vector, a structure, or a number
         else:
             array = _memory.passed(argument)
         if array is not None or isinstance(argument, _memory.Buffer):
@@ -710,7 +714,7 @@ class Kernel:
         return (ctypes.c_char * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0"))
 
     def _buffer_of(self, passed, parameter, copies):
-        """Returns a buffer for an array; one that is passed twice in a launch has one buffer."""
+        """Returns a buffer for an array. An array that is passed twice in a launch has one buffer."""
         for at, (buffer, array) in enumerate(copies):
             if buffer.source is passed.array:
                 if passed.copies_in and not buffer.filled:

@@ -20,13 +20,13 @@ class _Passed:
 
 
 class In(_Passed):
-    """Passes an array that a launch only reads: it is copied to the machine, and not back. Takes lists, too."""
+    """Passes an array that a launch only reads: the array is copied to the machine, but not back. Lists are accepted, too."""
 
     copies_out = False
 
 
 class Out(_Passed):
-    """Passes an array that a launch only writes: it is copied back. For checks its buffer begins uninitialised."""
+    """Passes an array that a launch only writes: it is copied back. Checks treat its buffer as uninitialised at first."""
 
     copies_in = False
 
@@ -36,8 +36,8 @@ class Out(_Passed):
 
 
 class InOut(_Passed):
-    """Passes an array that is copied to the machine, and back after the launch. An array without a wrapper is passed so,
-    but one that is not writable is passed as In."""
+    """Passes an array that is copied to the machine, and back after the launch. An array without a wrapper is passed as
+    InOut if it is writable, and as In if it is not."""
 
     def __init__(self, array):
         super().__init__(array)
@@ -51,7 +51,7 @@ def _check_writable(array):
 
 
 def passed(value):
-    """Returns `value` as In, Out or InOut if it is an array to copy, else None."""
+    """Returns `value` as In, Out or InOut if it is an array to copy, otherwise None."""
     if isinstance(value, _Passed):
         return value
     if isinstance(value, numpy.ndarray):
@@ -60,12 +60,12 @@ def passed(value):
 
 
 class Buffer:
-    """Global memory of a machine: made by Machine.buffer(), or a variable from Module.variable().
+    """Global memory of a machine: a result of Machine.buffer(), or a variable from Module.variable().
 
-    Freed by free(), at the end of a `with`, when nothing refers to it any more, or with its machine.
+    The memory is freed by free(), at the end of a `with`, when no object refers to the buffer any more, or with its machine.
 
     machine, name, address, nbytes
-    dtype, shape  of the arrays that read() returns
+    dtype, shape  dtype and shape of the arrays that read() returns
     """
 
     def __init__(self, machine, name, address, nbytes, dtype, shape, owned):
@@ -81,7 +81,7 @@ class Buffer:
         self.free()
 
     def __del__(self):
-        # May run on any thread, inside any call: the machine frees the memory at its next call.
+        # This function may run on any thread, inside any call. The machine therefore frees the memory at its next call.
         if getattr(self, "_live", False) and self._owned:
             self._live = False
             self.machine.free_later(self.address)
@@ -95,7 +95,7 @@ class Buffer:
             raise Error("the buffer '%s' was freed" % self.name)
 
     def free(self):
-        """Frees the memory. Launches that were queued and use it must have been waited for."""
+        """Frees the memory. Before that, wait() must have run the queued launches that use the memory."""
         if self._live and self._owned and not self.machine.closed:
             self.machine.call("free", self.address)
         self._live = False
@@ -156,8 +156,8 @@ class Buffer:
 def value_bytes(value, what, size, kind, is_type):
     """Returns the bytes of a value for a parameter of `size` bytes; `kind` is "unknown", "integer", "float" or "pointer".
 
-    what     names the parameter in messages
-    is_type  names its type in messages
+    what     name of the parameter in messages
+    is_type  description of its type in messages
     """
     def refuse(found):
         return Error("%s is %s, but the argument is %s" % (what, is_type, found))
@@ -168,7 +168,7 @@ def value_bytes(value, what, size, kind, is_type):
         return bytes(value)
     if isinstance(value, ctypes.Structure):
         return value_bytes(bytes(value), what, size, kind, is_type)
-    if isinstance(value, (numpy.generic, numpy.ndarray)):  # structured scalars, numbers with a type
+    if isinstance(value, (numpy.generic, numpy.ndarray)):  # the value is a structured scalar, or a number with a type
         if value.dtype.kind == "V" or kind == "unknown":
             if value.nbytes != size:
                 raise refuse("%s of %d bytes" % (value.dtype, value.nbytes))
