@@ -510,6 +510,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
             break;
         *w = next;
     }
+    (*w)->core->native.until = 0; /* in replays no native code runs */
     retire_ended_current(f, block);
     return end;
 }
