@@ -295,7 +295,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
     } else if (l.program.input_count == 0) {
         status = cmd_wrong_usage(cmd, "which file? give FILE.cu, such as in \"lanewise cc saxpy.cu -o saxpy\"");
     } else if (l.program.compile_only && l.program.source == NULL) {
-        status = cmd_wrong_usage(cmd, "-c: %s is no source: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
+        status = cmd_wrong_usage(cmd, "-c: %s is not a source file: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
     } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
         status = cmd_wrong_usage(cmd, "-c -o %s: one file at a time, or no -o", l.program.output);
     } else if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", runtime, sizeof runtime)) {

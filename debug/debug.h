@@ -392,7 +392,8 @@ struct dbg_return_words {
     bool real[2];
     uint64_t address;
 };
-/** Gets the words of a result. Returns false if the function returns nothing or its result is not known. */
+/** Gets the words of the value that the latest finish or step out of a function returned in a lane. Returns false if the
+ *  function has no result, or if its result is not known. */
 bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out);
 

@@ -629,8 +629,9 @@ void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args);
 bool rsp_point_watches(const struct rsp_point *point);
 /** Returns the connection's stoppoint with debug/'s id @id, or NULL. */
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
-/** Returns the lanes of @lanes for which a condition of the breakpoint holds that does not hold for @lane.
- *  gdb evaluates conditions for @lane alone, and treats such breakpoints as not hit. */
+/** Breakpoints of gdb at the same address share a stoppoint with all their conditions. Returns the lanes of @lanes in which
+ *  a condition is true that is false in @lane. gdb evaluates the condition only in @lane, and ignores the stop of that
+ *  breakpoint. */
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
                           uint64_t lanes);
 /** Returns the client's breakpoint at @pc, or NULL. */

@@ -463,7 +463,7 @@ static void announce(void *context, const char *target)
 {
     (void)context;
     if (!device.gdb_own)
-        fprintf(stderr, "gdb: target remote %s\nwaiting for it; in another terminal: gdb -ex 'target remote %s'\n", target, target);
+        fprintf(stderr, "gdb: target remote %s\nwaiting for a debugger; in another terminal: gdb -ex 'target remote %s'\n", target, target);
 }
 
 /** Lets gdb debug the launches, if an option requests that. */

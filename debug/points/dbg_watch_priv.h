@@ -12,9 +12,9 @@ struct dbg_range {
 };
 
 /**
- * A watchpoint of gdb that was removed. gdb removes its watchpoints at each stop and inserts them again when
- * it resumes, by address alone; the focus may be another lane by then. The owner of the memory or register is
- * therefore remembered until the next resume but one.
+ * A watchpoint that gdb has removed. At each stop gdb removes all its watchpoints, and at the next resume it inserts them
+ * again. The insertion gives only the address, and the focus may have moved to another lane. So this record keeps the
+ * lane that owns the memory or register. It is deleted at the second resume after the removal.
  */
 struct dbg_ghost {
     uint64_t address;

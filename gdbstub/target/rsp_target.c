@@ -67,8 +67,8 @@ struct arch_row {
     const char *feature;
     const struct arch_reg *regs;
     size_t count;
-    const char *real_feature; /* feature of the real registers, or NULL if there are none. On aarch64 the real registers
-                               * are named v0.. like the machine's */
+    const char *real_feature; /* feature that describes the registers that a real CPU of this architecture has; NULL: gdb
+                               * gets none of them. On aarch64 they have names of machine registers: v0, v1, ... */
     const struct arch_reg *reals;
     size_t real_count;
 };

@@ -198,7 +198,8 @@ static void place_managed(struct cu_module *m)
     }
 }
 
-/** Links all modules of the program that may refer to each other; @m with the text @of_m is one of them. */
+/** Links @m, whose text is @of_m, with all other modules of the program that may refer to its symbols or define symbols
+ *  for it. */
 static void load_linked(struct cu_module *m, struct text *of_m)
 {
     struct text *found;

@@ -74,7 +74,7 @@ refused 'clang has no __managed__ variables: use cudaMallocManaged' managed.cu -
 refused 'none.cu: No such file' none.cu -o program
 refused 'which file?' -O2
 refused 'one file at a time' -c bad.cu link.cu -o program
-refused 'is no source' -c program
+refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
 refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
 refused 'compile --emit ptx' -ptx link.cu
