@@ -107,9 +107,9 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     config->tag_rules = (enum emu_tag_rules)rules;
     config->tag_expansion = (enum emu_tag_expansion)expansion;
     config->tag_plan = (enum emu_tag_plan)plan;
-    if (status == LW_OK && o->push_order != NULL && strcmp(config->reconv, "stack") != 0)
-        status = LW_FAIL(err, LW_EUSAGE, "--push-order: only the reconvergence engine stack has a push order, but this "
-                                         "run uses %s: add --reconv stack", config->reconv);
+    if (status == LW_OK && o->push_order != NULL && !emu_reconv_has_push_order(config->reconv))
+        status = LW_FAIL(err, LW_EUSAGE, "--push-order: the reconvergence engine %s of this run has no push order: add "
+                                         "--reconv stack, multipath or early", config->reconv);
     if (status == LW_OK && o->tag_rules != NULL && config->tags == EMU_TAGS_OFF)
         status = LW_FAIL(err, LW_EUSAGE, "--tag-rules has no effect without tags: add --tags shadow or compact");
     if (status == LW_OK && o->tag_expansion != NULL && config->tags == EMU_TAGS_OFF)

@@ -44,7 +44,7 @@ extern const char *const emu_tag_plan_names[];
 
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
-    const char *reconv;         /* row of emu_reconv_names: "cbar", "stack", "frontier" */
+    const char *reconv;         /* row of emu_reconv_names, such as "cbar" */
     const char *push_order;     /* engine `stack`: row of emu_push_order_names; NULL: "smaller" */
     const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
     unsigned split_quantum;     /* instructions of a split's slice; 0: the policy's default (64 for rr_quantum) */
@@ -68,9 +68,11 @@ struct emu_config {
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* names of the policies, NULL-terminated */
 extern const char *const emu_reconv_names[];
-/** Side of a divergent branch that the `stack` engine runs first: the smaller, the larger, or the one that
- *  falls through. */
+/** Side of a divergent branch that becomes the last entry of the warp's table, which the `stack` engine runs first: the
+ *  smaller, the larger, or the one that falls through. */
 extern const char *const emu_push_order_names[];
+/** Returns true if the reconvergence engine @name has a table of entries, and so a push order. */
+bool emu_reconv_has_push_order(const char *name);
 
 /** Machine events: what happens in addition to instructions. Each listener is notified immediately. */
 enum emu_machine_event_kind {

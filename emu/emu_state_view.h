@@ -10,7 +10,7 @@
 enum emu_split_state {
     EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
     EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
-    EMU_SPLIT_STACKED, /* engine `stack`: below the top of the warp's SIMT stack */
+    EMU_SPLIT_STACKED, /* below the top of the warp's SIMT stack, or waits for other lanes at a reconvergence pc */
     EMU_SPLIT_LAUNCH   /* waits at launch.sync until the kernels that its block launched are complete */
 };
 enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_LAUNCH + 1 };
@@ -59,8 +59,8 @@ struct emu_stack_view {
     uint64_t lanes;
     int depth;        /* number of calls around the entry, counted from the kernel */
 };
-/** Gets the entries of the `stack` engine, bottom first. Returns the number of entries, of which at most @room are
- *  filled in; 0 under other engines. */
+/** Gets the entries of the warp's SIMT stack, bottom first, or of its table. Returns the number of entries, of which at
+ *  most @room are filled in; 0 under engines without entries. */
 unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stack_view *out, unsigned room);
 /** Gets pc and split of a lane. Returns false when the lane is not live. */

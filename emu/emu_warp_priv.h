@@ -48,14 +48,16 @@ struct emu_breg_form {
     uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has own lanes (lanes that no entry above it has), its pc is
- *  the pc of their split. The pc of the top entry is also the pc of its split. */
+/** Entry of a SIMT stack, or of the tables of another engine (emu_simt_entries.c). An entry's own lanes are the lanes that
+ *  no later entry has. If an entry has own lanes and waits, its pc is the pc of their split. */
 struct emu_simt_entry {
     uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
     uint32_t pc;           /* pc at which it continues */
     uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc and at pc */
     uint64_t lanes;
-    int32_t split;         /* id of the split of the entry's own lanes; -1: all its lanes are in entries above it */
+    uint32_t began;        /* pc + 1 at which the split of the entry began, for the engine `early`; 0: not known */
+    int16_t split;         /* id of the split of the entry's own lanes; -1: all its lanes are in later entries */
+    bool early;            /* the entry waits before its end for lanes that began where its split began */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
 struct emu_simt {
@@ -131,7 +133,7 @@ struct emu_warp {
     uint64_t served;       /* compact mode: instructions executed on tags for all W lanes */
     uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps; tags lost;
                                                   * vectors materialised */
-    struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
+    struct emu_simt simt;  /* engines with entries only; owns memory: emu_split_fini() */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* bytes of local memory of each lane */
     unsigned breg_count;

@@ -14,7 +14,7 @@ liblanewise_a_SOURCES += %D%/memory/emu_mem_priv.h %D%/memory/emu_memory_priv.h 
 liblanewise_a_SOURCES += %D%/print/emu_print_priv.h %D%/print/emu_print.c %D%/print/emu_print_format.c
 liblanewise_a_SOURCES += %D%/grid/emu_grid_priv.h %D%/grid/emu_grid.c %D%/grid/emu_launch.c
 liblanewise_a_SOURCES += %D%/simt/emu_split_priv.h %D%/simt/emu_barrier.c %D%/simt/emu_policy.c %D%/simt/emu_reconv.c \
-	%D%/simt/emu_simt_stack.c %D%/simt/emu_split.c %D%/simt/emu_split_view.c
+	%D%/simt/emu_simt_entries.c %D%/simt/emu_split.c %D%/simt/emu_split_view.c
 liblanewise_a_SOURCES += %D%/tags/emu_compact_priv.h %D%/tags/emu_tag_measure_priv.h %D%/tags/emu_tags_priv.h \
 	%D%/tags/emu_compact.c %D%/tags/emu_compact_view.c %D%/tags/emu_tag_measure.c %D%/tags/emu_tag_plan.c \
 	%D%/tags/emu_tag_shadow.c %D%/tags/emu_tags.c

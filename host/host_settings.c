@@ -387,9 +387,9 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL || s->timing_profile != NULL))
         status = LW_FAIL(err, LW_EUSAGE, "%s has no effect without the timing model: also set \"timing\"",
                          s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : s->mechanisms != NULL ? "mechanism" : "timing-profile");
-    if (status == LW_OK && s->push_order && strcmp(config.reconv, "stack") != 0)
-        status = LW_FAIL(err, LW_EUSAGE, "push-order: only the reconvergence engine stack has a push order, but this "
-                                         "machine uses %s", config.reconv);
+    if (status == LW_OK && s->push_order && !emu_reconv_has_push_order(config.reconv))
+        status = LW_FAIL(err, LW_EUSAGE, "push-order: the reconvergence engine %s of this machine has no push order; stack, "
+                                         "multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
     if (status == LW_OK)

@@ -19,7 +19,7 @@
 
 /* Enumerations of the values of choices, in the order of the names in keys.def. */
 enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* schedulers of a core; issue width of a scheduler */
-enum { TIM_RECONV_CBAR, TIM_RECONV_STACK, TIM_RECONV_FRONTIER };
+enum { TIM_RECONV_CBAR, TIM_RECONV_STACK, TIM_RECONV_FRONTIER, TIM_RECONV_MULTIPATH, TIM_RECONV_EARLY };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
 enum { TIM_SWL_OLDEST, TIM_SWL_STICKY };
 enum { TIM_CUTOFF_END, TIM_CUTOFF_START };

@@ -157,18 +157,20 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
-/* Prints the SIMT stack, the entry that runs first at the top; nothing under other engines. */
+/* Prints the table of entries, the last entry first; nothing under an engine that has none. Under `stack` the table is the
+ * SIMT stack, of which only the top runs. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };
     struct emu_stack_view entry[SHOWN];
     unsigned count = emu_stack_views(DBG_AT(warp), entry, SHOWN);
+    bool stack = strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0;
+    const char *name = stack ? "SIMT stack" : "reconvergence table";
 
     if (count > SHOWN)
-        lw_printf(out, "  SIMT stack of %u entries, the lowest %u:\n", count, (unsigned)SHOWN);
+        lw_printf(out, "  %s of %u entries, the lowest %u:\n", name, count, (unsigned)SHOWN);
     else if (count > 0)
-        lw_printf(out, "  SIMT stack of %u %s, the top first:\n", count,
-                  count == 1 ? "entry" : "entries");
+        lw_printf(out, "  %s of %u %s, the %s first:\n", name, count, count == 1 ? "entry" : "entries", stack ? "top" : "last");
     for (unsigned i = count < SHOWN ? count : SHOWN; i-- > 0;) {
         lw_printf(out, "%7u  lanes ", i);
         dbg_show_mask(dbg, entry[i].lanes, out);

@@ -36,7 +36,7 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
         [EMU_SPLIT_SUSPENDED] = "waits for the other lanes of its divided split",
         [EMU_SPLIT_YIELDED] = "yielded to other splits of its warp",
         [EMU_SPLIT_LAUNCH] = "waits for kernels that its block launched",
-        [EMU_SPLIT_STACKED] = "waits in a lower entry of the SIMT stack",
+        [EMU_SPLIT_STACKED] = "waits to reconverge with other lanes of its warp",
     };
     struct emu_block_view block;
     uint64_t group, there = 0;

@@ -240,7 +240,7 @@ static bool load_stack(struct emu_warp *w, struct emu_reader *in)
             (p->rpc != EMU_NO_RPC && !pc_is_good(w, p->rpc)) ||
             (split < 0 && !pc_is_good(w, p->pc)))
             return false;
-        p->split = (int32_t)split;
+        p->split = (int16_t)split;
     }
     return !in->bad;
 }

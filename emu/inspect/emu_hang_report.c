@@ -177,6 +177,7 @@ struct report {
     struct words out;
     const struct emu_spin_observer *probe; /* observation; NULL: none */
     bool name_blocks, name_grids;
+    bool in_stack; /* culprit.kind EMU_HANG_SIMT: under the engine `stack` */
     struct culprit culprit;
     struct {
         uint32_t grid;
@@ -438,36 +439,53 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
 
 /* ---- who waits ---------------------------------------------------------------------- */
 
-/** Explains lanes below the top of a SIMT stack, which wait for the lanes above. */
+/** Returns the lanes for which split @s waits or may wait. */
+static uint64_t awaited(const struct report *r, const struct emu_warp *w, const struct emu_split *s)
+{
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(l, s->state == EMU_SPLIT_WARPSYNC ? s->lanes : 0))
+        lanes |= w->member[l];
+    if (((s->state == EMU_SPLIT_READY || s->state == EMU_SPLIT_SLEEPING) && may_wait(r, w, s->lanes)) ||
+        (s->state == EMU_SPLIT_CTA && !w->block->cta[s->barrier].has_count))
+        lanes = w->live;
+    return lanes;
+}
+
+/** Explains lanes that wait in a SIMT stack, or in another table of entries, for lanes of later entries. */
 static void explain_stack(struct report *r, const struct emu_warp *w)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
-    uint64_t above = 0, top, waits_for = 0;
-    const struct emu_split *s;
+    const uint64_t stacked = emu_split_lanes(w, w->split_in[EMU_SPLIT_STACKED]);
+    uint64_t above = 0;
     char text[sizeof r->held.text];
 
-    if (w->simt.count < 2 || w->split_in[EMU_SPLIT_STACKED] == 0)
+    if (w->simt.count < 2 || stacked == 0)
         return;
-    s = &w->split[e[w->simt.count - 1].split];
-    top = s->lanes;
-    for (LW_EACH_BIT(l, s->state == EMU_SPLIT_WARPSYNC ? top : 0))
-        waits_for |= w->member[l];
-    if (((s->state == EMU_SPLIT_READY || s->state == EMU_SPLIT_SLEEPING) && may_wait(r, w, top)) ||
-        (s->state == EMU_SPLIT_CTA && !w->block->cta[s->barrier].has_count))
-        waits_for = w->live;
-    if (waits_for & ~top & w->live)
-        blame(r, EMU_HANG_SIMT, w, top);
+    for (LW_EACH_BIT(id, w->split_ids & ~w->split_in[EMU_SPLIT_STACKED]))
+        if (awaited(r, w, &w->split[id]) & stacked) {
+            r->in_stack = w->reconv->one_path;
+            blame(r, EMU_HANG_SIMT, w, w->split[id].lanes);
+        }
     for (unsigned i = w->simt.count; i-- > 0; above |= e[i].lanes) {
         struct words out = {.text = text, .size = sizeof text};
-        if (above == 0 || e[i].split < 0)
+        const struct emu_split *s = e[i].split < 0 ? NULL : &w->split[e[i].split];
+        if (s == NULL || s->state != EMU_SPLIT_STACKED)
             continue;
-        s = &w->split[e[i].split];
         say_where(&out, w, s->lanes);
-        say(&out, s->lanes & (s->lanes - 1) ? " wait in the SIMT stack below " : " waits in the SIMT stack below ");
-        say_lanes(&out, above);
-        if (e[i + 1].rpc != EMU_NO_RPC) {
-            say(&out, ", until they reach ");
-            say_pc(&out, w, e[i + 1].rpc);
+        say(&out, s->lanes & (s->lanes - 1) ? " wait" : " waits");
+        if (w->reconv->one_path) {
+            say(&out, " in the SIMT stack below ");
+            say_lanes(&out, above);
+            if (e[i + 1].rpc != EMU_NO_RPC) {
+                say(&out, ", until they reach ");
+                say_pc(&out, w, e[i + 1].rpc);
+            }
+        } else {
+            say(&out, " to reconverge with ");
+            say_lanes(&out, e[i].lanes & ~s->lanes);
+            say(&out, " at ");
+            say_pc(&out, w, s->pc);
         }
         put_line(r, w, text);
     }
@@ -693,7 +711,9 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
         [EMU_HANG_VALUE] = "wait on a value that is never written",
     };
 
-    say(out, "%s", what[r->culprit.kind]);
+    say(out, "%s", r->culprit.kind == EMU_HANG_SIMT && !r->in_stack
+                       ? "SIMT deadlock: lanes wait for lanes of their warp that wait to reconverge with them"
+                       : what[r->culprit.kind]);
     if (livelock)
         say(out, ": no store changes memory, no lane exits, and each running warp repeats the same states");
 }

@@ -850,8 +850,8 @@ void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
     const struct emu_handlers below = emu_code_below(w->code, di->index, EMU_LAYER_RPC);
 
     w->di = di;
+    emu_count_before(w, di); /* reach() reads the count of instructions */
     if (w->reconv->reach != NULL && w->reconv->reach(w)) {
-        emu_count_before(w, di);
         slice_over(w, di);
         return;
     }

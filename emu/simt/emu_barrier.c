@@ -335,6 +335,14 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
     return waits;
 }
 
+/** Called when lanes wait, and the lanes that part_to_wait() divided from them, if any, have got their pc: these lanes may
+ *  wait at that pc, too. */
+static void rest_may_wait(struct emu_warp *w)
+{
+    if (w->reconv->woken != NULL)
+        w->reconv->woken(w);
+}
+
 /* ---- warpsync and .sync operations -------------------------------------------------- */
 
 /** Reports to the hooks that @lanes of the warp have arrived, with their member masks in @member. */
@@ -369,16 +377,40 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
     return true;
 }
 
+/** Returns those of @lanes, which wait at a warpsync, that may continue in lockstep: the lanes of a split continue together,
+ *  and so do the lanes with one mask. */
+static uint64_t may_continue(const struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t held = 0, before;
+
+    if (meet_at_once(w, lanes, w->member))
+        return lanes;
+    for (LW_EACH_BIT(l, lanes))
+        if ((w->member[l] & w->live & ~holders(w->member, lanes, w->member[l])) != 0)
+            held |= split_bit((unsigned)l);
+    do {
+        before = held;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_WARPSYNC]))
+            if (w->split[id].lanes & held)
+                held |= w->split[id].lanes;
+        for (LW_EACH_BIT(l, held))
+            held |= holders(w->member, lanes, w->member[l]);
+    } while (held != before);
+    return lanes & ~held;
+}
+
 /** Releases each set of lanes that wait with the same mask, if the set has all live lanes of the mask. */
 static void sync_release(struct emu_warp *w)
 {
-    uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
+    uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo, ids = 0;
 
-    if (w->reconv->lockstep) { /* In lockstep the lanes stay together: all of their sets continue, or none does. */
-        if (todo != 0 && meet_at_once(w, waiting, w->member)) {
-            report_arrivals(w, waiting, w->member);
-            emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
-        }
+    if (w->reconv->lockstep) {
+        todo = may_continue(w, waiting);
+        report_arrivals(w, todo, w->member);
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_WARPSYNC]))
+            ids |= w->split[id].lanes & todo ? split_bit((unsigned)id) : 0;
+        if (ids != 0)
+            emu_split_wake(w, ids);
         return;
     }
     while (todo != 0) {
@@ -414,6 +446,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_set_state(w, id, EMU_SPLIT_WARPSYNC);
     w->split[id].flags = 0;
     sync_release(w);
+    rest_may_wait(w);
     emu_conv_release(w, w->breg_blocked);
     return true;
 }
@@ -446,6 +479,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);
     sync_release(w);
+    rest_may_wait(w);
     emu_conv_release(w, w->breg_blocked);
     return 0;
 }
@@ -680,6 +714,8 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
     }
     if (complete)
         cta_finish(block, id);
+    if (wait)
+        rest_may_wait(w);
     if (wait)
         emu_conv_release(w, w->breg_blocked);
     else if (complete)

@@ -195,6 +195,8 @@ static unsigned merge(struct emu_warp *w, uint64_t ids)
         struct emu_split *s = &w->split[i];
         if (k->family != 0 || s->family != 0)
             k->family |= s->family | k->lanes | s->lanes;
+        if (w->reconv->merged != NULL)
+            w->reconv->merged(w, id, (unsigned)i);
         k->lanes |= s->lanes;
         k->seq = s->seq > k->seq ? s->seq : k->seq;
         emu_split_drop(w, (unsigned)i);
@@ -223,9 +225,9 @@ static bool goes_before(const struct emu_warp *w, const struct emu_split *a,
     return w->policy->before(w, a, b);
 }
 
-static bool alike(const struct emu_split *a, const struct emu_split *b)
+static bool may_merge(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b)
 {
-    return a->pc == b->pc && a->flags == b->flags;
+    return a->pc == b->pc && a->flags == b->flags && (w->reconv->may_merge == NULL || w->reconv->may_merge(w, a, b));
 }
 
 /** Chooses among several ready splits, and merges the splits of the chosen candidate. Returns the id of the result. */
@@ -238,7 +240,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
 
     if ((rest & (rest - 1)) == 0) { /* two splits: the usual case */
         const struct emu_split *other = &w->split[lw_lowest(rest)];
-        if (w->merge && alike(best, other))
+        if (w->merge && may_merge(w, best, other))
             return merge(w, ready);
         return goes_before(w, other, best) ? other->id : best->id;
     }
@@ -248,7 +250,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
 
         if (w->merge)
             for (LW_EACH_BIT(k, ready & (ready - 1)))
-                if (alike(&w->split[k], c))
+                if (may_merge(w, &w->split[k], c))
                     ids |= split_bit((unsigned)k);
         ready &= ~ids;
         if (ids & (ids - 1)) {

@@ -9,9 +9,10 @@
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier};
+static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier, &emu_reconv_multipath,
+                                                  &emu_reconv_early};
 
-const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", NULL};
+const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", "multipath", "early", NULL};
 _Static_assert(LW_COUNT_OF(emu_reconv_names) == LW_COUNT_OF(engines) + 1, "one name a row");
 
 const char *const emu_push_order_names[] = {"smaller", "larger", "fall_through", NULL};
@@ -22,6 +23,13 @@ const struct emu_reconv *emu_reconv_find(const char *name)
         if (strcmp(engines[i]->name, name) == 0)
             return engines[i];
     return NULL;
+}
+
+bool emu_reconv_has_push_order(const char *name)
+{
+    const struct emu_reconv *engine = emu_reconv_find(name);
+
+    return engine != NULL && engine->room != NULL;
 }
 
 int emu_push_order_find(const char *name)

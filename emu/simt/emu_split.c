@@ -152,7 +152,9 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
         s->flags = s->flags & EMU_SPLIT_AT_SYNC ? EMU_SPLIT_SYNCED : 0;
         while (same != 0) {
             struct emu_split *k = &w->split[lw_lowest(same)];
-            if (k->pc == s->pc && k->flags == s->flags) {
+            if (k->pc == s->pc && k->flags == s->flags && (w->reconv->may_merge == NULL || w->reconv->may_merge(w, k, s))) {
+                if (w->reconv->merged != NULL)
+                    w->reconv->merged(w, k->id, (unsigned)id);
                 if (k->family != 0 || s->family != 0)
                     k->family |= s->family | k->lanes | s->lanes;
                 k->lanes |= s->lanes;

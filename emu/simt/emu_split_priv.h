@@ -18,6 +18,8 @@ struct emu_reconv {
      *  have no effect. */
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield have no effect */
+    bool one_path;         /* with a table of entries: only the last entry runs */
+    bool early;            /* with a table of entries: a split may wait before the reconvergence pc, at any instruction */
     const struct emu_policy *policy; /* the only split policy of the engine, with its quantum, with merges and without a fairness
                                       * limit; NULL: the machine's */
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin */
@@ -28,19 +30,25 @@ struct emu_reconv {
     /** Called when all lanes of the running split follow the call, return or indirect branch at @index
      *  together; the slice continues. */
     void (*jumped)(struct emu_warp *w, uint32_t index);
-    /** Reserves memory for an instruction that divides the split into up to @sides. Returns false without
-     *  memory. */
+    /** Reserves memory in the table of entries for an instruction that divides the split into up to @sides. Returns false without
+     *  memory. NULL: the engine has no table. */
     bool (*room)(struct emu_warp *w, unsigned sides);
     /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if it
      *  waits; its slice has then ended. */
     bool (*reach)(struct emu_warp *w);
     /** Called when split @waits was divided from @rest because its lanes wait. */
     void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
-    void (*woken)(struct emu_warp *w); /* called when waiting splits became ready */
+    /** Called when waiting splits became ready, and when the other lanes of a split that was divided because some lanes wait
+     *  have got their pc. */
+    void (*woken)(struct emu_warp *w);
+    /** Returns true if two splits at the same pc may merge. NULL: any two may. */
+    bool (*may_merge)(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b);
+    /** Called before the lanes of split @gone are added to split @keep. */
+    void (*merged)(struct emu_warp *w, unsigned keep, unsigned gone);
 };
 const struct emu_reconv *emu_reconv_find(const char *name);
 extern const struct emu_policy emu_policy_frontier; /* of emu_reconv_frontier */
-extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier;
+extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier, emu_reconv_multipath, emu_reconv_early;
 /** Returns the index of @name in emu_push_order_names, -1: no such name. NULL means "smaller". */
 int emu_push_order_find(const char *name);
 /** Fills program->rpc of the instructions [first, first + count): for each branch or call that names a barrier, the
@@ -48,7 +56,7 @@ int emu_push_order_find(const char *name);
  *  one of them. */
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
-/** Returns the warp's SIMT stack, bottom first; w->simt.count entries. */
+/** Returns the warp's table of entries, the bottom of a SIMT stack first; w->simt.count entries. */
 static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
 {
     const struct emu_simt *st = &w->simt;

@@ -185,6 +185,8 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
         lw_hash_u64(hash, (uint64_t)e->rpc << 32 | pc);
         lw_hash_u64(hash, (uint64_t)e->rdepth << 32 | e->depth);
         lw_hash_u64(hash, e->lanes);
+        if (e->began != 0 || e->early)
+            lw_hash_u64(hash, (uint64_t)e->early << 32 | e->began);
     }
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         uint64_t lanes = w->bform[reg].lanes & w->live;
@@ -205,12 +207,29 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
+/** In lockstep, the lanes of a split and the lanes with one mask continue together. Returns true if each lane that waits at
+ *  a warpsync is bound in this way to a lane of @incomplete. */
+static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
+{
+    uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), bound = incomplete;
+
+    for (unsigned round = 0; round < EMU_MAX_LANES; round++)
+        for (LW_EACH_BIT(l, lanes))
+            for (LW_EACH_BIT(o, lanes & bound)) {
+                bool together = w->member[l] == w->member[o];
+                for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_WARPSYNC]))
+                    together |= (w->split[id].lanes >> l & w->split[id].lanes >> o & 1) != 0;
+                bound |= (uint64_t)together << l;
+            }
+    return (lanes & ~bound) == 0;
+}
+
 /** Returns true if no lanes that wait at a convergence register or warpsync could continue. The result is computed lane
  *  by lane, only from the group numbers. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
-    uint64_t past = 0;
-    bool open = false, closed = false;
+    uint64_t past = 0, incomplete = 0;
+    bool open = false;
 
     for (LW_EACH_BIT(id, w->split_ids))
         if (w->split[id].state == EMU_SPLIT_YIELDED || w->split[id].state == EMU_SPLIT_WARPSYNC ||
@@ -248,15 +267,16 @@ static bool nothing_releasable(const struct emu_warp *w)
             if ((need & ~here) == 0)
                 open = true;
             else
-                closed = true;
+                incomplete |= UINT64_C(1) << l;
         }
     }
-    return !open || (closed && w->reconv->lockstep); /* in lockstep all sets continue, or none does */
+    return !open || (w->reconv->lockstep && all_bound(w, incomplete));
 }
 
-/** Checks the invariants of a SIMT stack. The lanes that are in an entry and in no higher entry are the lanes of that
- *  entry's split. Only the top entry's split may run or wait. Below each entry that is popped at an rpc, an entry waits
- *  at that rpc, at the call depth rdepth. */
+/** Checks the invariants of a SIMT stack or another table of entries. The lanes that are in an entry and in no later entry
+ *  are the lanes of that entry's split. Only the split of the top entry may run or wait for other events; without a stack,
+ *  all complete entries may. Before each entry that is removed at an rpc, an entry waits at that rpc, at the call depth
+ *  rdepth. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -269,11 +289,11 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
             return broken(why, why_size, "a stack entry without lanes or split");
         if (own != 0) {
             const struct emu_split *s = &w->split[e[i].split];
-            bool top = i + 1 == w->simt.count;
+            bool top = w->reconv->one_path ? i + 1 == w->simt.count : own == e[i].lanes;
             if (!(w->split_ids >> e[i].split & 1) || s->lanes != own)
                 return broken(why, why_size, "a stack entry's split is not its own lanes");
             if ((s->state == EMU_SPLIT_STACKED) == top)
-                return broken(why, why_size, "the top of the stack is not what may run");
+                return broken(why, why_size, "an entry that may run waits, or one that waits may run");
             seen |= split_bit((unsigned)e[i].split);
         }
         if (e[i].rpc == EMU_NO_RPC)
@@ -286,10 +306,9 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
             return broken(why, why_size, "no lanes wait where a stack entry ends");
-        if (i + 1 == w->simt.count && e[i].depth == e[i].rdepth &&
-            w->split[e[i].split].state == EMU_SPLIT_READY &&
+        if (own == e[i].lanes && e[i].depth == e[i].rdepth && w->split[e[i].split].state == EMU_SPLIT_READY &&
             emu_split_pc(w, (unsigned)e[i].split) == e[i].rpc)
-            return broken(why, why_size, "the top of the stack should have been popped");
+            return broken(why, why_size, "an entry should have been removed");
     }
     if (seen != w->split_ids || above != w->live)
         return broken(why, why_size, "lanes outside the stack");

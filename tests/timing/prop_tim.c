@@ -122,7 +122,9 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
 
     c->core_warp_width = width;
-    c->core_reconvergence = strcmp(reconv, "stack") == 0 ? TIM_RECONV_STACK : strcmp(reconv, "frontier") == 0 ? TIM_RECONV_FRONTIER : TIM_RECONV_CBAR;
+    for (unsigned i = 0; emu_reconv_names[i] != NULL; i++)
+        if (strcmp(emu_reconv_names[i], reconv) == 0)
+            c->core_reconvergence = i;
     c->clocks_core = clocks[rnd_below(r, 8)];
     c->clocks_icnt = clocks[rnd_below(r, 8)];
     c->clocks_l2 = clocks[rnd_below(r, 8)];

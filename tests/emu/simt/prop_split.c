@@ -125,6 +125,9 @@ static void run_into(struct sm_program *p, const struct sm_options *o, struct lw
     *keep = m;
 }
 
+/* the engines with a table of entries */
+static const char *const table_engines[] = {"stack", "multipath", "early"};
+
 static struct sm_options random_options(struct rng *r)
 {
     static const unsigned widths[] = {4, 8, 16, 32, 64}, windows[] = {0, 5, 16, 64, 1024};
@@ -143,7 +146,7 @@ static struct sm_options random_options(struct rng *r)
         unsigned orders = 0;
         while (emu_push_order_names[orders] != NULL)
             orders++;
-        o.reconv = "stack";
+        o.reconv = table_engines[below(r, LW_COUNT_OF(table_engines))];
         o.push_order = emu_push_order_names[below(r, orders)];
     } else if (chance(r, 20)) {
         o.reconv = "frontier";
@@ -298,9 +301,20 @@ static void whatever_an_engine_picks_structured_programs_give_their_results(void
     assert_true(each_structured(run_in_any_order) > 100);
 }
 
+/** Runs one engine that ignores barriers, and compares its results with those of @want. */
+static void expect_same(struct golden_case *c, struct sm_program *p, struct sm_options o, struct sm *want)
+{
+    struct sm *m = sm_create(p, &o);
+
+    if (sm_run(m) != SM_ENDS)
+        fail_msg("%s, %s %s: %s", c->name, o.reconv, o.push_order != NULL ? o.push_order : "", m->message);
+    expect_results(m, want, c->name, o.reconv);
+    sm_destroy(m);
+}
+
 static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
 {
-    unsigned k;
+    unsigned runs = 0;
 
     if (strncmp(c->name, "== spin", 7) == 0 || strncmp(c->name, "== bars", 7) == 0 ||
         strncmp(c->name, "== mix", 6) == 0 || memmem(c->text, c->text_size, "scalar", 6) != NULL)
@@ -308,31 +322,26 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
     c->options.limit = c->options.hang = 0;
     struct sm *want = sm_create(p, &c->options);
     assert_int_equal(sm_run(want), SM_ENDS);
-    for (k = 0; emu_push_order_names[k] != NULL; k++) {
-        struct sm_options o = c->options;
-        o.reconv = "stack";
-        o.push_order = emu_push_order_names[k];
-        o.chunked = k == 1;
-        struct sm *m = sm_create(p, &o);
-        if (sm_run(m) != SM_ENDS)
-            fail_msg("%s, %s: %s", c->name, o.push_order, m->message);
-        expect_results(m, want, c->name, o.push_order);
-        sm_destroy(m);
-    }
     struct sm_options o = c->options;
+    o.check = true;
+    for (unsigned e = 0; e < LW_COUNT_OF(table_engines); e++) {
+        o.reconv = table_engines[e];
+        for (unsigned k = 0; emu_push_order_names[k] != NULL; k++, runs++) {
+            o.push_order = emu_push_order_names[k];
+            o.chunked = k == 1;
+            expect_same(c, p, o, want);
+        }
+    }
     o.reconv = "frontier";
-    for (unsigned chunked = 0; chunked < 2; chunked++, k++) {
+    o.push_order = NULL;
+    for (unsigned chunked = 0; chunked < 2; chunked++, runs++) {
         o.chunked = chunked;
-        struct sm *m = sm_create(p, &o);
-        if (sm_run(m) != SM_ENDS)
-            fail_msg("%s, frontier: %s", c->name, m->message);
-        expect_results(m, want, c->name, "frontier");
-        sm_destroy(m);
+        expect_same(c, p, o, want);
     }
     sm_destroy(want);
-    return k;
+    return runs;
 }
-/** If no lane waits for another one, a SIMT stack gives the same results whichever side of a branch runs first. */
+/** If no lane waits for another one, a table of entries gives the same results whichever side of a branch runs first. */
 static void on_a_stack_structured_programs_give_their_results(void **state)
 {
     (void)state;

@@ -26,3 +26,8 @@ tests_emu_simt_test_frontier_SOURCES = tests/emu/simt/test_frontier.c tests/emu/
 	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
 tests_emu_simt_test_frontier_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_DIST += tests/emu/simt/golden/frontier.txt
+
+check_PROGRAMS += tests/emu/simt/test_multipath
+tests_emu_simt_test_multipath_SOURCES = tests/emu/simt/test_multipath.c tests/emu/simt/split_run.h \
+	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
+tests_emu_simt_test_multipath_LDADD = liblanewise.a $(TEST_LIBS)

@@ -492,11 +492,16 @@ static void expect_same_steps(const char *text, size_t size, unsigned lanes, con
         if (!same_tally(first, &t))
             fail_msg("%s: cbar, %s", name, emu_policy_names[k]);
         free(t.at);
+        t = tally_of(p, (struct sm_options){.lanes = lanes, .merge_off = true, .check = true, .reconv = "multipath",
+                                            .policy = emu_policy_names[k]});
+        if (!same_tally(first, &t))
+            fail_msg("%s: multipath, %s", name, emu_policy_names[k]);
+        free(t.at);
     }
     sm_program_free(p);
 }
 
-static void the_nested_if_executes_the_same_masks_under_both_engines(void **state)
+static void the_nested_if_executes_the_same_masks_under_the_three_engines(void **state)
 {
     static const char nested[] =
         "bssy b2, L10; bra lane%2, L9, b2; bssy b1, L7; bra lane%4, L6, b1; nop; bra L7\n"
@@ -523,7 +528,7 @@ static const char *golden_path(const char *name, char *path, size_t size)
     return path;
 }
 
-static void structured_programs_execute_the_same_masks_under_both_engines(void **state)
+static void structured_programs_execute_the_same_masks_under_the_three_engines(void **state)
 {
     char path[4096];
     struct golden_case c;
@@ -577,8 +582,8 @@ int main(void)
         cmocka_unit_test(lanes_reconverge_after_a_scalar_jump_as_after_any_other),
         cmocka_unit_test(a_split_is_never_divided),
         cmocka_unit_test(every_engine_has_a_row_and_unknown_names_have_none),
-        cmocka_unit_test(the_nested_if_executes_the_same_masks_under_both_engines),
-        cmocka_unit_test(structured_programs_execute_the_same_masks_under_both_engines),
+        cmocka_unit_test(the_nested_if_executes_the_same_masks_under_the_three_engines),
+        cmocka_unit_test(structured_programs_execute_the_same_masks_under_the_three_engines),
         cmocka_unit_test(random_programs_give_the_models_stacks),
     };
 
