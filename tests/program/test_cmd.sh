@@ -156,7 +156,7 @@ refuse '--tag-rules has no effect without tags' debug good.yaml --tag-rules exac
 refuse '--tag-expansion has no effect without tags' run good.yaml --tag-expansion lazy
 refuse '--tag-plan has an effect only on compact tags' run good.yaml --tags shadow --tag-plan all
 refuse 'the names are gain, all' run good.yaml --tags compact --tag-plan some
-refuse '--push-order: only the reconvergence engine stack' run good.yaml --push-order larger
+refuse '--push-order: the reconvergence engine cbar of this run has no push order' run good.yaml --push-order larger
 refuse '--gdb-arch has no effect, as this run does not wait for gdb' run good.yaml --gdb-arch aarch64
 refuse '--gdb-arch has no effect, as this run does not wait for gdb' debug good.yaml --gdb-arch aarch64
 refuse '--gdb-file has no effect, as this run does not wait for gdb' run good.yaml --gdb-file x.lwo
