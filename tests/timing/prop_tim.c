@@ -290,6 +290,7 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
     c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
     c->issue_lanes = rnd_below(r, 3) ? 0 : between(r, 1, 16);
+    c->issue_compression = (c->core_warps + c->issue_lanes) % 3; /* no further draw, which would change all later ones */
     c->dwr_on = rnd_below(r, 2);
     c->dwr_ilt_sets = rnd_below(r, 4) ? power(r, 1, 8) : 0;
     c->dwr_ilt_ways = between(r, 1, 4);

@@ -46,6 +46,7 @@
 #include "timing/mem/tim_packets_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/policies/tim_sched_priv.h"
+#include "timing/tables/tim_compress_priv.h"
 
 enum {
     TIM_MAX_BUFFER = 16,
@@ -79,6 +80,7 @@ struct tim_op {
     bool dual;      /* issued in the second slot of its cycle */
     uint8_t write_bar, read_bar; /* dependence barriers of its control field; 7: none */
     uint8_t vector; /* issue.dependence vector: set of entries that its results take */
+    uint8_t interval; /* issue.compression: cycles for which the instruction occupies its pipe */
     uint16_t warp;
     uint16_t swizzle;  /* offset of the banks of its registers */
     uint32_t operands; /* set of vector registers not read yet: indexes into row_read */
@@ -614,6 +616,11 @@ static inline bool tim_windowed(const struct tim_core *core)
 static inline bool tim_issues_by_lanes(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_lanes != 0;
+}
+/** Returns whether inactive lanes make an instruction of a wide warp shorter. */
+static inline bool tim_compresses(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->issue_compression != TIM_COMPRESS_NONE;
 }
 /** Returns whether stage Control is occupied, so that scheduler @s issues nothing in cycle @now. */
 static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)

@@ -104,6 +104,15 @@ static __attribute__((noinline)) void touch_lines(struct tim_core *core, const s
             tim_mechs_touch(&core->mechs, op->warp, op->line[i].line.line);
 }
 
+/** Returns the cycles for which the instruction occupies a pipe or a scheduler that starts @lanes lanes per cycle. */
+static unsigned occupied(const struct tim_core *core, const struct tim_static *what, uint64_t active, unsigned lanes)
+{
+    const struct tim_config *c = core->config;
+    unsigned mode = what->path == TIM_PATH_MEMORY ? TIM_COMPRESS_NONE : c->issue_compression;
+
+    return tim_compressed_cycles(mode, active, c->core_warp_width, lanes);
+}
+
 /** Executes the first instruction of a warp's buffer. *issued is false if emu requires other lanes to run first. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
@@ -147,7 +156,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                                                               : lw_popcount(ev->effective);
         count[TIM_SCHED_effective] += effective;
         if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
-            core->issue_at[s] = now + (c->core_warp_width + c->issue_lanes - 1) / c->issue_lanes;
+            core->issue_at[s] = now + occupied(core, what, ev->effective, c->issue_lanes);
         if (tim_has_mechanisms(core))
             tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .pc = pc,
                                                                    .what = what, .code = w->code,
@@ -184,6 +193,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             }
             op->pc = pc;
             op->lanes = ev->split_lanes;
+            if (tim_compresses(core))
+                op->interval = (uint8_t)occupied(core, as, ev->effective, c->unit[as->unit].lanes);
             op->issued = now;
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))

@@ -41,9 +41,11 @@ static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
 }
 
 /** Returns the cycles for which an instruction occupies its pipe. */
-static unsigned interval(const struct tim_core *core, const struct tim_static *what)
+static unsigned interval(const struct tim_core *core, const struct tim_op *op)
 {
-    return what->held != 0 ? what->held : core->interval[what->unit];
+    if (op->what->held != 0)
+        return op->what->held;
+    return tim_compresses(core) && op->what->path != TIM_PATH_MEMORY ? op->interval : core->interval[op->what->unit];
 }
 
 static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
@@ -119,7 +121,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
     core->moved = true;
     core->flight.collectors[op->sched] -=
         op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
-    pipe->free_at = at + interval(core, op->what);
+    pipe->free_at = at + interval(core, op);
     if (op->what->path == TIM_PATH_MEMORY) {
         tim_stage(op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
@@ -196,7 +198,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
                                   * earlier. */
         uint64_t end = left - 2 + what->latency;
 
-        tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
+        tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, op);
         tim_stage(op, TIM_STAGE_PIPE);
         tim_op_await(core, op, end > now + 2 ? end : now + 2);
         return;
@@ -239,7 +241,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     }
     tim_op_await(core, op, at); /* the instruction enters its pipe in cycle `at` */
     op->collecting_until = at;
-    pipe->free_at = at + interval(core, what);
+    pipe->free_at = at + interval(core, op);
     core->stats->count[TIM_CORE_collect_cycles] += at - (now + 1);
 }
 

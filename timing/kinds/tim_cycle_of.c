@@ -9,7 +9,7 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
 
     if (!core->quick || core->hot.words != 1 || core->hot.warp_words != 1 || core->tracing || core->has_tags ||
         c->issue_width != 1 || c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->issue_rotate || c->issue_types ||
-        c->issue_lanes != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE)
+        c->issue_lanes != 0 || c->issue_compression != TIM_COMPRESS_NONE || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE)
         return &tim_cycle_any;
     if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR &&
         c->registers_collector == TIM_COLLECTOR_TICKED && c->fetch_l0_bytes == 0)
