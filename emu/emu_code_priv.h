@@ -123,8 +123,9 @@ struct emu_program {
     struct isa_order_analysis *order; /* [function of the object], set for kernels */
     struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
-    uint32_t *rank;        /* [count + 1] isa_object_ranks(): order in which splits run under thread frontiers; NULL:
-                            * the order of the pcs */
+    uint32_t *lpc;         /* [count] isa_likely_points(), for the engine `likely`; else NULL */
+    uint32_t *rank;        /* [count + 1] isa_object_ranks(), for the engines `frontier` and `likely`; NULL: the order of
+                            * the pcs */
     struct emu_program *next;
 };
 

@@ -911,6 +911,12 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 /** Sets @rank, by instruction of the text: lanes of a warp reconverge early if those with the lowest rank run first (isa_rank.c).
  *  Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
+/** Finds the likely convergence points of the branches of a function, which has the instructions [@first, @first + @count) of the text
+ *  (isa_likely.c). @rank, @rpc and @lpc have an element for each instruction of the text. @rank: isa_object_ranks(), or NULL for the order
+ *  of the code. @rpc: reconvergence pcs of branches, UINT32_MAX for other instructions. Sets @lpc of each instruction of the function;
+ *  UINT32_MAX: none. Returns false if memory is short. */
+bool isa_likely_points(const struct isa_insn *insn, uint32_t first, uint32_t count, const uint32_t *rank, const uint32_t *rpc,
+                       uint32_t *lpc) LW_MUST_CHECK;
 /** State of a function's frame before one of its instructions. Compiled code has the same frame on every path to the instruction
  *  (docs/reference/abi.md). */
 struct isa_frame {

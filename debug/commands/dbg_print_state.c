@@ -164,7 +164,8 @@ static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_s
     enum { SHOWN = 200 };
     struct emu_stack_view entry[SHOWN];
     unsigned count = emu_stack_views(DBG_AT(warp), entry, SHOWN);
-    bool stack = strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0;
+    const char *reconv = emu_machine_config(dbg->machine)->reconv;
+    bool stack = strcmp(reconv, "stack") == 0 || strcmp(reconv, "likely") == 0;
     const char *name = stack ? "SIMT stack" : "reconvergence table";
 
     if (count > SHOWN)

@@ -458,7 +458,7 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
 }
 
 /** Adapts code to engines that ignore barriers: instructions on barrier registers have no effect. The instructions at which
- *  lanes may wait for others get the rpc layer: reconvergence pcs, or all instructions under `early`. */
+ *  lanes may wait for others get the rpc layer: reconvergence pcs, likely convergence points under `likely`, and all instructions under `early`. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -470,6 +470,8 @@ static void mark_rpcs(struct emu_code *code)
             di->h.full = di->h.part = emu_stalled_step_handler;
         if (program->machine->reconv->reach != NULL && program->rpc[i] != EMU_NO_RPC)
             code->layers[program->rpc[i]] |= EMU_LAYER_RPC;
+        if (program->lpc != NULL && program->lpc[i] != EMU_NO_RPC)
+            code->layers[program->lpc[i]] |= EMU_LAYER_RPC;
         if (program->machine->reconv->early)
             code->layers[i] |= EMU_LAYER_RPC;
     }

@@ -17,6 +17,7 @@ static void program_destroy(struct emu_program *p)
     free(p->breakpoint);
     free(p->use);
     free(p->rpc);
+    free(p->lpc);
     free(p->rank);
     free(p->form);
     free(p->order);
@@ -222,7 +223,9 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     p->variable_address = calloc(object->variable_count + 1, sizeof *p->variable_address);
     p->bank1 = calloc(1, ISA_CONST_BANK_BYTES + 8);
     p->rpc = malloc(((size_t)p->count + 1) * sizeof *p->rpc);
-    if (p->insn == NULL || p->form == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
+    if (machine->reconv->likely)
+        p->lpc = malloc(((size_t)p->count + 1) * sizeof *p->lpc);
+    if (p->insn == NULL || p->form == NULL || p->rpc == NULL || (machine->reconv->likely && p->lpc == NULL) || p->breakpoint == NULL || p->variable_address == NULL ||
         p->bank1 == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program of %u instructions", p->count);
         goto cleanup;
@@ -254,7 +257,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         p->prints = p->prints || op == ISA_VPRINTF;
         p->launches = p->launches || op == ISA_LAUNCH_KERNEL || op == ISA_LAUNCH_GROUP;
     }
-    if (machine->reconv == &emu_reconv_frontier) {
+    if (machine->reconv == &emu_reconv_frontier || machine->reconv->likely) {
         p->rank = malloc(((size_t)p->count + 1) * sizeof *p->rank);
         if (p->rank == NULL || !isa_object_ranks(object, p->insn, p->rank)) {
             status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of %u instructions", p->count);
@@ -263,10 +266,12 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         p->rank[p->count] = UINT32_MAX;
     }
     for (unsigned i = 0; i < object->function_count; i++) {
-        status = check_flow(p, &object->functions[i], err);
+        const struct isa_function *fn = &object->functions[i];
+        status = check_flow(p, fn, err);
         if (status == LW_OK)
-            status = emu_reconv_resolve(p, object->functions[i].first,
-                                        object->functions[i].count, err);
+            status = emu_reconv_resolve(p, fn->first, fn->count, err);
+        if (status == LW_OK && p->lpc != NULL && !isa_likely_points(p->insn, fn->first, fn->count, p->rank, p->rpc, p->lpc))
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program of %u instructions", p->count);
         if (status != LW_OK)
             goto cleanup;
     }

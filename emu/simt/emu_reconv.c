@@ -10,9 +10,9 @@
 /* ---- rows --------------------------------------------------------------------------- */
 
 static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier, &emu_reconv_multipath,
-                                                  &emu_reconv_early};
+                                                  &emu_reconv_early, &emu_reconv_likely};
 
-const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", "multipath", "early", NULL};
+const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", "multipath", "early", "likely", NULL};
 _Static_assert(LW_COUNT_OF(emu_reconv_names) == LW_COUNT_OF(engines) + 1, "one name a row");
 
 const char *const emu_push_order_names[] = {"smaller", "larger", "fall_through", NULL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reconvergence engines with a table of entries: `stack` (a SIMT stack with immediate post-dominators), `multipath`
- * (all paths of a divergent branch may run) and `early` (multipath with opportunistic early reconvergence).
+ * The reconvergence engines with a table of entries: `stack` (a SIMT stack with immediate post-dominators), `likely` (a
+ * SIMT stack with likely convergence points), `multipath` (all paths of a divergent branch may run) and `early` (multipath
+ * with opportunistic early reconvergence).
  *
  * An entry states where its lanes continue, and the pc (rpc), at a call depth (rdepth), where it ends. A branch at which
  * lanes diverge leaves an entry that waits at the reconvergence pc, and adds an entry for each side. A lane's *own* entry
@@ -11,6 +12,8 @@
  * complete if all its lanes are its own.
  *
  * `stack`: only the last entry, the top, runs. A pop makes the next entry the top.
+ * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. This
+ *     entry waits at that point, and is marked `early`.
  * `multipath`: all complete entries run. An entry that becomes complete continues. The entries that run are the table of
  *     splits of the source, and the others are its table of reconvergence. Source: A. ElTantawy and others, "A scalable
  *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose
@@ -57,7 +60,7 @@ static bool is_complete(const struct emu_warp *w, const struct emu_simt_entry *e
 static bool has_capacity(struct emu_warp *w, unsigned sides)
 {
     struct emu_simt *st = &w->simt;
-    unsigned need = st->count + sides, capacity = st->capacity;
+    unsigned need = st->count + sides + w->reconv->likely, capacity = st->capacity;
     struct emu_simt_entry *heap;
 
     if (need <= capacity)
@@ -140,6 +143,14 @@ static void make_ready(struct emu_warp *w, struct emu_simt_entry *e)
     }
 }
 
+/** Returns the top of a SIMT stack. Removes entries above it whose lanes have all left (leave_early). */
+static struct emu_simt_entry *top_of(struct emu_warp *w)
+{
+    while (last_of(w)->lanes == 0)
+        w->simt.count--;
+    return last_of(w);
+}
+
 /** Removes the lanes of @e from the entries from its parent up to @last, which are marked early. @e then ends where
  *  @last ends. */
 static void leave_early(struct emu_warp *w, struct emu_simt_entry *e, const struct emu_simt_entry *last)
@@ -151,24 +162,33 @@ static void leave_early(struct emu_warp *w, struct emu_simt_entry *e, const stru
         p->lanes &= ~e->lanes;
         e->rpc = p->rpc;
         e->rdepth = p->rdepth;
-        if (is_complete(w, p) && w->split[p->split].state == EMU_SPLIT_STACKED)
+        if (!w->reconv->one_path && is_complete(w, p) && w->split[p->split].state == EMU_SPLIT_STACKED)
             make_ready(w, p);
     } while (p != last);
+}
+
+/** Returns the entry whose end at @rpc, at call depth @rdepth, ends @e too: @e, or a parent that is marked early. NULL: there
+ *  is none. */
+static const struct emu_simt_entry *end_of(const struct emu_warp *w, const struct emu_simt_entry *e, uint32_t rpc, uint32_t rdepth)
+{
+    if (e->rpc == EMU_NO_RPC)
+        return NULL;
+    if (e->rpc == rpc && e->rdepth == rdepth)
+        return e;
+    for (const struct emu_simt_entry *p = parent_of(w, e); p != NULL && p->early; p = parent_of(w, p))
+        if (p->rpc == rpc && p->rdepth == rdepth)
+            return p;
+    return NULL;
 }
 
 /** Returns true if entry @e ends at @pc. */
 static bool ends_at(struct emu_warp *w, struct emu_simt_entry *e, uint32_t pc)
 {
-    if (e->rpc == EMU_NO_RPC)
-        return false;
-    if (pc == e->rpc && e->depth == e->rdepth)
-        return true;
-    for (const struct emu_simt_entry *p = parent_of(w, e); p != NULL && p->early; p = parent_of(w, p))
-        if (pc == p->rpc && e->depth == p->rdepth) {
-            leave_early(w, e, p);
-            return true;
-        }
-    return false;
+    const struct emu_simt_entry *end = end_of(w, e, pc, e->depth);
+
+    if (end != NULL && end != e)
+        leave_early(w, e, end);
+    return end != NULL;
 }
 
 /** Removes entry @e if its split has reached its end, and then each entry that has become complete and has ended. Makes
@@ -194,7 +214,7 @@ static void finish(struct emu_warp *w, struct emu_simt_entry *e)
         w->core->stats.stack_pops++;
         got = e = hand_down(w, id);
         if (w->reconv->one_path)
-            e = last_of(w);
+            e = top_of(w);
         else if (!is_complete(w, e))
             return;
     }
@@ -206,7 +226,7 @@ static void finish_all(struct emu_warp *w)
     if (w->simt.count == 0)
         return;
     if (w->reconv->one_path) {
-        finish(w, last_of(w));
+        finish(w, top_of(w));
         return;
     }
     /* An entry that is removed is at or before @i, so that all entries between stay before @i. */
@@ -258,11 +278,21 @@ static struct emu_simt_entry *began_with(const struct emu_warp *w, const struct 
     return NULL;
 }
 
-/** Adds the entry of a side, or adds its lanes to the entry of a split at the same pc. */
+/** Adds the entry of a side. If the side has ended, its lanes wait in the entry that waits for them; if its pc is that of
+ *  another split of the region (`early`), they join this split or its entry. */
 static void add_side(struct emu_warp *w, struct emu_simt_entry side)
 {
-    struct emu_simt_entry *x;
+    struct emu_simt_entry *x = emu_simt_entries(w) + w->simt.count++;
 
+    *x = side;
+    bool ends = ends_at(w, x, side.pc);
+    w->simt.count--;
+    if (ends) {
+        (void)hand_down(w, (unsigned)side.split);
+        return;
+    }
+    if (w->reconv->one_path && w->simt.count != 0 && last_of(w)->split >= 0)
+        split_set_state(w, (unsigned)last_of(w)->split, EMU_SPLIT_STACKED);
     side.began = w->reconv->early ? side.pc + 1 : 0;
     x = w->reconv->early ? began_with(w, &side) : NULL;
     if (x != NULL) {
@@ -294,12 +324,13 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
 {
     uint32_t rpc = w->code->program->rpc[next - 1];
     uint32_t depth = e->depth, rdepth = depth;
-    unsigned added = 0;
+    uint32_t likely = w->reconv->likely ? w->code->program->lpc[next - 1] : EMU_NO_RPC;
+    uint64_t lanes = e->lanes;
     int change = depth_change(w, next - 1);
     uint8_t order[EMU_MAX_LANES];
 
-    if (rpc == EMU_NO_RPC || (e->rpc == rpc && e->rdepth == rdepth)) {
-        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends; or the parent already
+    if (rpc == EMU_NO_RPC || end_of(w, e, rpc, rdepth) != NULL) {
+        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends; or another entry already
          * waits at this pc. */
         rpc = e->rpc;
         rdepth = e->rdepth;
@@ -309,18 +340,18 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
         e->split = -1;
         e->began = 0;
     }
+    if (likely != EMU_NO_RPC && (likely != rpc || rdepth != depth)) {
+        add(w, (struct emu_simt_entry){.rpc = rpc, .rdepth = rdepth, .depth = depth, .pc = likely, .lanes = lanes, .split = -1,
+                                       .early = true});
+        rpc = likely;
+        rdepth = depth;
+    }
     emu_split_order_sides(side, count, next, w->core->machine->push_order, order);
     for (unsigned i = 0; i < count; i++) {
         const struct split_side *s = &side[order[i]];
         uint32_t at = depth + (s->target != next ? (uint32_t)change : 0);
         if (w->stacked)
             w->split[s->id].seq = ++w->seq_counter;
-        if (rpc != EMU_NO_RPC && s->target == rpc && at == rdepth) {
-            (void)hand_down(w, s->id);
-            continue;
-        }
-        if (added++ > 0 && w->reconv->one_path)
-            split_set_state(w, (unsigned)last_of(w)->split, EMU_SPLIT_STACKED);
         add_side(w, (struct emu_simt_entry){.rpc = rpc, .rdepth = rdepth, .depth = at, .pc = s->target, .lanes = s->lanes,
                                             .split = (int16_t)s->id});
     }
@@ -451,6 +482,13 @@ const struct emu_reconv emu_reconv_stack = {
     .summary = "SIMT stack: runs one side of a branch after the other; lanes reconverge at the branch's reconvergence "
                "pc",
     .one_path = true, ENTRIES,
+};
+
+const struct emu_reconv emu_reconv_likely = {
+    .name = "likely",
+    .summary = "SIMT stack with likely convergence points: lanes also reconverge at the first block that both sides of a "
+               "branch reach",
+    .one_path = true, .likely = true, ENTRIES,
 };
 
 const struct emu_reconv emu_reconv_multipath = {

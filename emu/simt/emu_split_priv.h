@@ -19,6 +19,7 @@ struct emu_reconv {
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield have no effect */
     bool one_path;         /* with a table of entries: only the last entry runs */
+    bool likely;           /* with a table of entries: lanes also wait at likely convergence points */
     bool early;            /* with a table of entries: a split may wait before the reconvergence pc, at any instruction */
     const struct emu_policy *policy; /* the only split policy of the engine, with its quantum, with merges and without a fairness
                                       * limit; NULL: the machine's */
@@ -48,7 +49,8 @@ struct emu_reconv {
 };
 const struct emu_reconv *emu_reconv_find(const char *name);
 extern const struct emu_policy emu_policy_frontier; /* of emu_reconv_frontier */
-extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier, emu_reconv_multipath, emu_reconv_early;
+extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier, emu_reconv_multipath, emu_reconv_early,
+    emu_reconv_likely;
 /** Returns the index of @name in emu_push_order_names, -1: no such name. NULL means "smaller". */
 int emu_push_order_find(const char *name);
 /** Fills program->rpc of the instructions [first, first + count): for each branch or call that names a barrier, the

@@ -63,7 +63,7 @@ static bool check_step(struct emu_observer *observer, const struct emu_event *ev
 /** Returns true if lanes of the program may wait for lanes that wait to reconverge with them. */
 static bool may_hang(const struct setup *setup, const struct gen *g)
 {
-    return g->waits && (strcmp(setup->reconv, "stack") == 0 || strcmp(setup->reconv, "multipath") == 0 || strcmp(setup->reconv, "early") == 0);
+    return g->waits && emu_reconv_has_push_order(setup->reconv);
 }
 
 static void run(struct trial *t, const struct setup *setup)

@@ -168,6 +168,8 @@ static void make_guest(struct sm *m)
     }
     if (!m->machine.reconv->lockstep)
         return;
+    if (m->machine.reconv->likely && (m->guest.lpc = malloc((p->count + 1) * sizeof *m->guest.lpc)) == NULL)
+        abort();
     /* a function begins at each label that a call mentions */
     for (uint32_t first = 0, end; first < p->count; first = end) {
         for (end = first + 1; end < p->count && !is_called(p, end); end++)
@@ -176,6 +178,8 @@ static void make_guest(struct sm *m)
             fprintf(stderr, "%s\n", err.text);
             abort();
         }
+        if (m->guest.lpc != NULL && !isa_likely_points(m->guest.insn, first, end - first, NULL, m->guest.rpc, m->guest.lpc))
+            abort();
     }
 }
 
@@ -273,6 +277,7 @@ void sm_destroy(struct sm *m)
     }
     free(m->guest.insn);
     free(m->guest.rpc);
+    free(m->guest.lpc);
     free(m->block.warp);
     free(m->lane);
     free(m->cell);
