@@ -43,7 +43,7 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
 
     if (ptx_type_class(type) == PTX_CLASS_FLOAT && !real)
         ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                 "a variable of type .%s has no initial value: declare it as .b%u",
+                 "a variable of type .%s cannot have an initial value: declare it as .b%u",
                  ptx_type_name(type), 8 * ptx_type_bytes(type));
     if (literal != PTX_LIT_INT && (type == PTX_T_B32 || type == PTX_T_B64))
         return; /* a float literal may give the bits of a .b32 or .b64 of its size */

@@ -98,7 +98,7 @@ static void check_precision(struct ptx_sel *sel, enum ptx_type type)
 
         if (ptx_has(&sel->in, (enum ptx_word)word) &&
             memchr(row->words, (int)word, sizeof row->words) == NULL)
-            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
+            ptx_sel_fail(sel, LW_EINPUT, "'.%s' is not allowed on this instruction",
                          ptx_word_text((enum ptx_word)word));
     }
     if (row->required && !has_any(&sel->in, row->words))
@@ -214,7 +214,7 @@ static void check_set(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
 
     if (((to == PTX_T_U16 || to == PTX_T_S16) && !half) || (to == PTX_T_F32 && half) ||
         (to == PTX_T_F16 && from == PTX_T_BF16))
-        ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s.%s'", ptx_type_name(to),
+        ptx_sel_fail(sel, LW_EINPUT, "'.%s.%s' is not allowed on this instruction", ptx_type_name(to),
                      ptx_type_name(from));
 }
 
@@ -249,7 +249,7 @@ void ptx_sel_check(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "'.%s.%s' has no '.ftz'", ptx_type_name(type),
                      ptx_type_name(last));
     if (ptx_has(in, PTX_W_FTZ) && never_flushes(in, type, last))
-        ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.ftz'");
+        ptx_sel_fail(sel, LW_EINPUT, "'.ftz' is not allowed on this instruction");
     if (ptx_has(in, PTX_W_OOB))
         ptx_sel_fail(sel, LW_EUNSUPP, "'.oob' is not supported, as there are no tensor copies");
     if (ptx_has(in, PTX_W_RELU) && (in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_MUL))

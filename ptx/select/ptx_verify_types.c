@@ -182,14 +182,14 @@ static void check_types(struct ptx_sel *sel)
     while (count < LW_COUNT_OF(row->type) && row->type[count] != 0)
         needed += (row->type[count++] & (uint32_t)OPTIONAL) == 0;
     if (in->type_count > count)
-        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "the instruction has no '.%s'" : "the instruction has too many "
+        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "'.%s' is not allowed on this instruction" : "the instruction has too many "
                                                                                    "types: remove '.%s'", ptx_type_name((enum ptx_type)in->type[count]));
     if (in->type_count < needed)
         ptx_sel_fail(sel, LW_EINPUT, in->type_count == 0 ? "the type is missing"
                                                          : "the instruction needs %u types", count);
     for (unsigned i = 0; i < in->type_count; i++)
         if ((row->type[i] >> in->type[i] & 1) == 0)
-            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s%s%s'",
+            ptx_sel_fail(sel, LW_EINPUT, "'.%s%s%s' is not allowed on this instruction",
                          row->word != PTX_W_NONE ? ptx_word_text((enum ptx_word)row->word) : "",
                          row->word != PTX_W_NONE ? "." : "",
                          ptx_type_name((enum ptx_type)in->type[i]));
@@ -257,7 +257,7 @@ static void check_vocabulary(struct ptx_sel *sel, const struct vocabulary *v)
         if (!ptx_has(&sel->in, (enum ptx_word)w))
             continue;
         if (!listed(v->words, MAX_WORDS, w))
-            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
+            ptx_sel_fail(sel, LW_EINPUT, "'.%s' is not allowed on this instruction",
                          ptx_word_text((enum ptx_word)w));
         found |= listed(v->needed, sizeof v->needed, w);
     }
@@ -359,7 +359,7 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
 
     for (unsigned i = 0; i < sizeof all; i++)
         if (ptx_has(in, (enum ptx_word)all[i]) && !listed(a->words, MAX_WORDS, all[i]))
-            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
+            ptx_sel_fail(sel, LW_EINPUT, "'.%s' is not allowed on this instruction",
                          ptx_word_text((enum ptx_word)all[i]));
     if (ptx_has(in, PTX_W_MMIO)) {
         static const uint8_t elsewhere[] = { PTX_W_SHARED, PTX_W_SHARED_CTA, PTX_W_SHARED_CLUSTER,

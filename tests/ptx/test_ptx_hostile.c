@@ -291,7 +291,7 @@ static void operands_of_the_wrong_kind(void **state)
                 "6: add: expected a .u32, found the predicate '%p1'"),
         REFUSED(KERNEL("st.global.u32 [%rd1], %p1;"),
                 "6: st: expected a .u32, found the predicate '%p1'"),
-        REFUSED(KERNEL("ld.global.pred %p1, [%rd1];"), "6: ld: the instruction has no '.pred'"),
+        REFUSED(KERNEL("ld.global.pred %p1, [%rd1];"), "6: ld: '.pred' is not allowed on this instruction"),
         REFUSED(KERNEL("selp.u32 %r1, %r2, %r3, %r4;"), "6: selp: expected a predicate, found %r4"),
         REFUSED(HEAD ".global .pred x;", "4: a variable cannot have type .pred"),
         REFUSED(KERNEL("@ add.u32 %r1, %r1, 1;"),

@@ -177,8 +177,8 @@ void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)
     lw_printf(out, "  hardware cost: %" PRIu64 " bytes of registers, %" PRIu64 " bytes of the table\n", registers, table);
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         if (g->table[i] != NULL)
-            lw_printf(out, "  entry %-4zu: launch %u, a group that joined the kernel of launch %u; %" PRIu64 " of %" PRIu64
-                           " of its blocks placed\n", i,
+            lw_printf(out, "  entry %-4zu: launch %u, aggregated into launch %u; %" PRIu64 " of %" PRIu64
+                           " blocks of launch %u are placed\n", i,
                       g->table[i]->grid->sequence, g->table[i]->kernel->sequence,
-                      g->table[i]->grid->blocks_placed, g->table[i]->grid->block_count);
+                      g->table[i]->grid->blocks_placed, g->table[i]->grid->block_count, g->table[i]->grid->sequence);
 }
