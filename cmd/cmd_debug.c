@@ -498,7 +498,8 @@ static enum lw_status save(void *context, const char *path, struct lw_error *err
     struct host *host = context;
     struct emu_history_info info;
 
-    /* The launch file's steps do not go back with the machine until something is changed. */
+    /* When the machine goes back in history, the session's step of the launch file goes back only after an edit. So a
+     * checkpoint in the past would combine an old state of the machine with a later step. */
     if (dbg_history_info(host->dbg, &info) && info.in_past)
         return LW_FAIL(err, LW_ESTATE, "cannot save a checkpoint in the past: use `goto end` first");
     return cmd_machine_save(host->now, path, err);

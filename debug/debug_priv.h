@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal interface of debug/: the session, and the functions that its folders call of each other. The table
- * of rooms in CONTRIBUTING.md states each folder's purpose; the folders' own headers are dbg_expr_priv.h,
- * dbg_watch_priv.h, dbg_run_priv.h, dbg_history_priv.h, dbg_commands_priv.h and dbg_coordinates_priv.h.
+ * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions that files in one
+ * folder of debug/ call in another folder. The table of rooms in CONTRIBUTING.md states the purpose of each folder.
+ * Functions that only one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H

@@ -133,7 +133,7 @@ struct emu_warp {
     uint64_t served;       /* compact mode: instructions executed on tags for all W lanes */
     uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps; tags lost;
                                                   * vectors materialised */
-    struct emu_simt simt;  /* engines with entries only; owns memory: emu_split_fini() */
+    struct emu_simt simt;  /* used by reconvergence engines with a table of entries; emu_split_fini() frees simt.heap */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* bytes of local memory of each lane */
     unsigned breg_count;

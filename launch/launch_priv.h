@@ -247,8 +247,9 @@ struct lnc_element {
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
-/** Returns the dimensions of the grid that a kernel, or a function that it may call, reads: 1, 2 or 3
- *  (lnc_template.c). */
+/** Returns the number of dimensions of thread and block indices that a kernel reads: 3 if it reads tid.z or ctaid.z, else
+ *  2 if it reads tid.y or ctaid.y, else 1. If the kernel calls a function, the indices that any function of the object
+ *  reads count, too (lnc_template.c). */
 unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel);
 /** Returns the bytes of one number of an element, 1 if its type is not known (lnc_structure.c). */
 uint64_t lnc_element_bytes(const struct lnc_element *element);

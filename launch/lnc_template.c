@@ -351,7 +351,8 @@ static bool makes_shared_address(const struct isa_object *object, const struct i
     return use == 1;
 }
 
-/** Returns true if a function's own instructions access shared memory. @calls is set if it calls others. */
+/** Returns true if the instructions of one function access shared memory. Otherwise @calls is set if the function calls
+ *  functions. */
 static bool reaches_shared(const struct isa_object *object, const struct isa_function *f,
                            bool *calls)
 {
@@ -371,7 +372,8 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
-/** Returns the dimensions that a function's own instructions read. @calls is set if it calls others. */
+/** Does what lnc_kernel_dimensions() does, for the instructions of one function. @calls is set if the function calls
+ *  functions. */
 static unsigned reads_dimensions(const struct isa_object *object, const struct isa_function *f, bool *calls)
 {
     unsigned found = 1;

@@ -5,8 +5,8 @@
 
 #include "native/nat_priv.h"
 
-/** Returns true if native code can execute an access: it is weak, its size is at most V4B32, and neither its address
- *  nor its guard is scalar. */
+/** Returns true if native code can execute a load or store: its memory order is weak, its size is not V2B64, and its
+ *  address and guard are not in scalar registers. */
 static bool plain_access(const struct isa_insn *insn)
 {
     return isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK && !insn->a_scalar && !insn->guard_scalar &&

@@ -122,12 +122,13 @@ struct nat_values {
 };
 
 struct nat_kernel;
+/** Translation of one kernel, for one block shape and warp width. */
 struct nat_unit {
-    struct nat_build b; /* first member: functions that build values take its address */
+    struct nat_build b; /* LLVM objects; functions that build values get a pointer to this member */
     const struct emu_native_request *request;
-    const struct isa_insn *insn; /* of the kernel */
-    uint32_t first, count;
-    unsigned width, columns, rows;
+    const struct isa_insn *insn; /* [count] instructions of the kernel */
+    uint32_t first, count;       /* first: index of insn[0] in the program */
+    unsigned width, columns, rows; /* lanes of a warp: `rows` rows of the block, each with `columns` lanes */
     bool masked;          /* code for a split of any lanes; else for whole warps */
     uint8_t *kind;        /* [count] enum nat_kind */
     int32_t *block_of;    /* [count] */

@@ -6,7 +6,7 @@
 
 enum { MOST_ARGUMENTS = 32 };
 
-/** Returns a 64-bit operand of a lane: the value of the registers from @reg on, or the instruction's third operand. */
+/** Returns the 64-bit value of registers @reg and @reg + 1 of a lane. */
 static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_class, unsigned reg,
                      unsigned lane)
 {
@@ -16,6 +16,7 @@ static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_cl
     (void)emu_reg_read(site->core, site->slot, site->warp, reg_class, reg + 1, lane, &high);
     return high << 32 | (low & UINT32_MAX);
 }
+/** Returns a lane's 64-bit value of the instruction's operand X; 0 if X is not a register. */
 static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
 {
     const struct isa_insn *insn = site->insn;

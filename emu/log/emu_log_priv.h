@@ -103,8 +103,8 @@ static inline bool emu_log_is_replaying(const struct emu_log *log)
     return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
-/** Returns true if events are to be recorded. If the host edits or steps the machine in the past, the later history is
- *  dropped first. */
+/** Returns true if the caller must record an event: the machine has a log, and no replay is executing. The function then
+ *  drops all entries after the cursor, because the event changes the run from there on. */
 bool emu_log_is_recording(const struct emu_machine *machine);
 /** Drops the entries after the cursor. */
 void emu_log_forget(struct emu_log *log);

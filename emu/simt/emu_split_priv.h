@@ -14,8 +14,8 @@
 /** A reconvergence engine: how lanes of a warp diverge and reconverge. A member that is NULL does nothing. */
 struct emu_reconv {
     const char *name, *summary;
-    /** true: steps and sleep never divide a split; all of its lanes wait at a warpsync; bssy, bsync, bbreak and yield
-     *  have no effect. */
+    /** true: the lanes of a split run together. A debugger's step, a sleep and a wait for launches never divide a split.
+     *  The lanes of a split that waits at a warpsync continue together. */
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield have no effect */
     bool one_path;         /* with a table of entries: only the last entry runs */

@@ -326,9 +326,11 @@ static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *no
     return false;
 }
 
-/* Drops values that come from clang's strength reduction, which replaces loop counters in debug values, sometimes
- * wrongly: a value computed with signed constants may be one iteration off; in other values, and in pieces, the addend
- * may be missing. */
+/* Drops values that clang's loop strength reduction may have made wrong. The reduction removes the counter of a loop, and
+ * computes debug values of that counter from another register that counts (is_counter). If an expression has a
+ * DW_OP_consts (a signed constant), its value may be one iteration off. Other expressions, and pieces of a variable, may
+ * lack the constant that is to be added. So a value that is computed from a counting register is dropped if the value is
+ * a piece, or if any expression of that register has a DW_OP_consts. */
 static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     uint8_t *reduced = PTX_ARRAY(pl->job, uint8_t, pl->fn->regs.count + 1);

@@ -159,14 +159,19 @@ bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx
                             struct isa_var_location *location, bool *dynamic);
 
 bool ptx_debug_has_duplicates(const struct ptx_unit *unit);
-/** Stores in @of the words of each duplicate in the scopes of a function. @owner: by word, index in @of of the
- *  innermost scope; @index: words of each instruction. */
+/** Finds the duplicated instructions in each scope of a function, and stores the ranges of their words in @of, by scope.
+ *  A scope is the function itself, or a block or an inlined call in the function.
+ *  @base   word of the function's first instruction in the object
+ *  @index  by PTX instruction: its first word, counted from @base
+ *  @owner  by word, counted from @base: index in @of of the innermost scope */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
                       const uint32_t *owner, struct ptx_duplicates *of);
 
-/** For modules without .debug_info (ptx_debug_inline.c): finds the words of a function's inlined calls and duplicates;
- *  then creates entries for all functions. */
+/* For modules without .debug_info (ptx_debug_inline.c): */
+/** Finds the inlined calls and the duplicated instructions of a function, and the words of each of them. @base and @index
+ *  are those of ptx_debug_copies(). */
 void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index);
+/** Creates debug entries for all functions in which ptx_debug_inlines() found something. */
 void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module);
 /** Records that a .loc belongs to an inlined function. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Watchpoints with conditions in stock gdb. The stub tests the condition at each hit, forwards and backwards. gdb
-# shows the same stops as when it tests conditions itself, prints no line for a false hit, and the number of
-# packets of a search does not depend on its length.
+# Watchpoints with conditions in stock gdb. The stub evaluates the condition at each hit, forwards and backwards. gdb
+# shows the same stops as when gdb evaluates the conditions itself, and prints no line for a hit whose condition is
+# false. The number of packets of a search does not depend on the length of the search.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cat >"$work/count.cl" <<'END'
@@ -106,7 +106,7 @@ END
 lines=$(grep -c '^4 bytes at' "$work/here")
 [ "$lines" = 6 ] || fail "$lines lines tell of hits"
 
-# The same session with conditions that gdb tests is equal, except for the lines about hits.
+# If gdb evaluates the conditions, it shows the same session, except for the lines about hits.
 if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
     run "$(pwd)/tests/clients/gdb_server" --without watch-if
     for file in here transcript; do

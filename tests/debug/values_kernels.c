@@ -26,7 +26,7 @@ struct helper {
     enum type result, parameter[MOST_PARAMETERS];
     unsigned parameters;
     bool by_pointer; /* the first parameter is a pointer to U32, and the function returns nothing */
-    unsigned stores; /* observed: so many at most */
+    unsigned stores; /* observed: maximum number of stores of a call */
 };
 
 struct maker {
@@ -41,8 +41,8 @@ struct maker {
     unsigned behind; /* not 0: the variables up to this index belong to the block that this statement ends */
     struct helper helper[MOST_HELPERS];
     unsigned helpers, callable; /* functions before @callable may be called */
-    unsigned cost;              /* number of iterations of the surrounding loops */
-    unsigned least;             /* and of none */
+    unsigned cost;              /* maximum number of times that the surrounding loops execute this place, times @least */
+    unsigned least;             /* value of @cost outside loops: 1 in kernels, 16 in other functions */
     /* Observed: */
     bool observed;
     unsigned quiet;   /* calls are not possible at this point */
@@ -344,14 +344,16 @@ static unsigned scalars_of(struct maker *m, enum type type, const char *n, struc
     }
 }
 
-/** Count stores of the functions that were called. */
+/** Add the pending stores to the maximum of this function, once for each time that the surrounding loops execute this
+ *  place. */
 static void count_pending(struct maker *m)
 {
     m->stores += m->cost / m->least * m->pending;
     m->pending = 0;
 }
 
-/** Store the assigned value, and the index of the next store. */
+/** Write a statement that stores variable @name, which has just been assigned, and that advances the index of the next
+ *  store. */
 static void observe(struct maker *m, enum type type, const char *name)
 {
     struct scalar scalar[5];

@@ -122,7 +122,8 @@ expect 0 'ok: results were not checked' run ptx.yaml
 # The file names the compiler, because another compiler may give other parameters.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
-# PTX of nvcc: only their uses distinguish pointers from sizes; it has an extern array.
+# In PTX of nvcc pointers and sizes have the same type, so the template finds out from their uses which is which. This
+# PTX also has an extern array in shared memory.
 cat >n.ptx <<'END'
 .version 7.0
 .target sm_70

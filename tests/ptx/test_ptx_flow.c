@@ -409,8 +409,9 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(nest, ISA_BBREAK, &err), LW_ESTATE);
 }
 
-/* Regions that contain the end of other regions, as (region, block) pairs. The result is the number of dropped
- * regions. */
+/* Give up convergence regions whose lanes could wait for each other. Region i ends at block @joins[i]; a pair (i, b) of
+ * @inside says that region i contains block b. Return the number of regions that were given up; @which has a bit for
+ * each of them. */
 static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint32_t *joins,
                          unsigned regions, uint64_t *which)
 {

@@ -483,8 +483,8 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
     on_each(limits);
 }
 
-/** Three lines of one row arrive in consecutive cycles, and one of them may be pending. Check the row-buffer result
- *  and the latency of each. */
+/** Reads of three lines arrive in consecutive cycles at a slice that may have one outstanding miss. Check the histograms
+ *  of the queue's length, of the waiting times and of the latencies. */
 static void depths(rig_create_fn create)
 {
     enum { FILL = 12 + 4 + 100 /* after the row */ };
@@ -498,7 +498,8 @@ static void depths(rig_create_fn create)
     queue = &stats.histogram[TIM_SLICE_H_queue];
     waiting = &stats.histogram[TIM_SLICE_H_waiting];
     latency = &stats.histogram[TIM_SLICE_H_latency];
-    /* the first finds an empty queue and leaves it empty; the third waits while the second is looked up */
+    /* The queue is empty except for the read that leaves it when the first and when the third read leave it. When the
+     * second read leaves the queue, the third read is in it. */
     assert_int_equal(tim_histogram_count(queue), 3);
     assert_int_equal(queue->bucket[0], 2);
     assert_int_equal(queue->bucket[1], 1);

@@ -458,7 +458,7 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));
     uint64_t first = run_cycle(r, ISA_LD_GLOBAL, 0, 0), second = run_cycle(r, ISA_LD_GLOBAL, 0, 1);
-    /* cycles from the first load on, with the load's own cycle */
+    /* number of cycles from the issue of the first load to the end of the run, including the cycle of the issue */
     uint64_t end = run_engine(r)->now - r->issue[7].cycle;
     assert_int_equal(count_of(r, TIM_CORE_register_rows),
                      2 * (end - 1) - (second - first) - 2 * (run_engine(r)->now - count_of(r, TIM_CORE_active_cycles) - 1));

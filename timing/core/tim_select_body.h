@@ -23,7 +23,7 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** Checks the warp at place @at, and caches the result. */
+/** Computes the stall reason of the warp at place @at, and caches it: no capacity is checked. */
 static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
     const struct tim_config *c = core->config;

@@ -51,12 +51,13 @@ static inline bool tim_tags_execute(const struct tim_config *config)
  *  banks. A part does one access to an entry per cycle, while no row of its bank is read or written. */
 struct tim_entries {
     struct {
-        uint64_t at; /* cycle, and number of accesses made in it */
-        unsigned used;
+        uint64_t at;   /* last cycle with an access; collector `ticked`: 1 + that cycle */
+        unsigned used; /* number of accesses in that cycle */
     } file[TIM_MAX_SCHEDS];
     unsigned parts;  /* number of parts of a bank; 0: the entries are in a file */
-    /** [bank][1 + parts]. ticked: 1 + the last cycle with an access to an entry; [1] has the parts used in it.
-     *  reserved: the first cycle in which all parts are free, then the first free cycle of each part. */
+    /** [bank][1 + parts]. Collector `ticked`: element 0 is 1 + the last cycle in which an entry of the bank was accessed;
+     *  element 1 is the set of parts that were accessed in that cycle, as a bit mask. Collector `reserved`: element 0 is
+     *  the first cycle in which all parts are free; element 1 + p is the first cycle in which part p is free. */
     uint64_t *part;
 };
 /** Creates the ports. NULL: no memory. */

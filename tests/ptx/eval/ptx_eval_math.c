@@ -344,7 +344,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         *out = r;
         return true;
     case PE_abs:
-    case PE_neg: /* keep the bits of a NaN; .ftz makes a NaN canonical (docs/reference/fp.md) */
+    case PE_neg: /* only the sign changes, also of a NaN; with .ftz a NaN becomes canonical (docs/reference/fp.md) */
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that execute one form of forms.txt on registers of every kind of value, as PTX, with their input. A device
- * (bench/silicon/instructions.c) and the emulator (test_ptx_silicon.c) run the same text on the same bytes.
+ * PTX kernels that each execute one form of forms.txt, and their input, which has every kind of value in the registers.
+ * A device (bench/silicon/instructions.c) and the emulator (test_ptx_silicon.c) run the same text on the same bytes.
  */
 #ifndef SILICON_FORMS_H
 #define SILICON_FORMS_H
@@ -20,21 +20,23 @@ enum {
 /** One instruction, or a few separated by semicolons. */
 struct silicon_form {
     char text[200];
-    bool any_nan;      /* a NaN may be any NaN */
+    bool any_nan;      /* if the result is a NaN, the device may choose which NaN */
     bool refused;      /* the emulator refuses the form by name */
-    bool differs;      /* the results are known to differ */
-    bool approximate;  /* the result may differ by */
-    double ulps;       /*   these units in the last place, or by */
-    double difference; /*   this absolute difference */
+    bool differs;      /* the results of the device and of the emulator are known to differ */
+    bool approximate;  /* the two results may differ by up to `ulps` or `difference` */
+    double ulps;       /* in units in the last place */
+    double difference; /* absolute */
 };
 /** Read forms.txt from @path with all alternatives. Return a heap array of @count forms, or NULL after a message. */
 struct silicon_form *sf_read(const char *path, unsigned *count);
-/** Return the head of a module of kernels, and kernel @name of @form, heap. Its parameter is the address of SF_BYTES. */
+/** Return the text that precedes the kernels in a module. */
 const char *sf_head(void);
+/** Return the text of a kernel named @name that executes @form. The caller frees the text. The kernel's parameter is the
+ * address of SF_BYTES of memory. */
 char *sf_kernel(const struct silicon_form *form, const char *name);
 /** Fill @memory, SF_BYTES, with the input of @form. */
 void sf_fill(const struct silicon_form *form, uint8_t *memory);
-/** Make the NaNs in the registers that @form writes equal if it may choose any. */
+/** If the device may choose which NaN @form returns, replace the NaNs in @memory by canonical ones. */
 void sf_canonical(const struct silicon_form *form, uint8_t *memory);
 /** Hash @bytes of @memory: FNV-1a of 64 bits, upper half and lower half combined. */
 uint32_t sf_hash(const uint8_t *memory, size_t bytes);

@@ -93,7 +93,8 @@ static void a20_the_figure(void **state)
     assert_int_equal(tim_reach_part(&s, region, 12, 12), 0);
 }
 
-/* The number of regions is the smallest for which a part is one line, up to the maximum number of bits. */
+/* An array is divided into the smallest number of regions for which each part of a region is one line. If the number of
+ * a region would need more than the maximum number of bits, parts have several lines. */
 static void an_array_has_as_few_regions_as_do(void **state)
 {
     struct tim_reach_shape s;
