@@ -14,8 +14,8 @@ enum emu_stop_kind {
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
-    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_other_warps: the block makes no
-                             * progress */
+    EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: the block makes
+                             * no progress */
     EMU_STOP_COUNT,       /* run: the instruction count emu_engine.stop_at is reached */
     EMU_STOP_LIMIT        /* the engine's caller ends the run at a limit: emu_machine_where() */
 };
@@ -144,8 +144,9 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
 /** Returns true if a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
-/** Return true if a breakpoint is set anywhere (_any), or at @pc (_at). */
+/** Returns true if the machine has a breakpoint. */
 bool emu_breakpoint_any(const struct emu_machine *machine);
+/** Returns true if a breakpoint is set at @pc. */
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
 /** Sets or removes a breakpoint. The breakpoint replaces the handler of the decoded instruction, so breakpoints cost
@@ -206,9 +207,10 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
 /** Sets window @slot to the allocation that contains @offset. */
 bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
-/** Execute bssy for the running split, and bsync if the running split is the warp's only split; @retired: instructions
- *  of the frame before this one. */
+/** Executes a bssy of barrier register @reg for the running split. */
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
+/** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the frame has
+ *  executed before the bsync. */
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
 /** Properties of the kernel and blocks for which native code is requested. */

@@ -42,7 +42,8 @@ enum emu_hang_kind {
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
     EMU_HANG_CTA_BARRIER,   /* lanes wait at a CTA barrier that not all lanes reach */
     EMU_HANG_LIVELOCK,      /* lanes repeat a cycle for ever */
-    EMU_HANG_SIMT,          /* lanes wait for lanes that wait to reconverge with them, as those below the top of a SIMT stack */
+    EMU_HANG_SIMT,          /* running lanes wait for lanes of their warp that wait, below the top of a SIMT stack, to
+                             * reconverge with the running lanes */
     EMU_HANG_VALUE          /* lanes repeat a cycle for ever, and the value that they read repeatedly is never written */
 };
 /** Returns "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value", or "none". */

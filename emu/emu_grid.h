@@ -41,12 +41,12 @@ struct emu_grid {
     uint64_t stream; /* a stream of the parent's block; 0: that block's default stream. Groups are in no stream */
     uint64_t buffer; /* parameter buffer that is freed when the launch is complete; 0: none */
     /** Links of launches that are not complete: the launching grid, the kernel into which a group is aggregated (or
-     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. It is the launching grid
-     *  for a launch that waits for the end of that grid's blocks. */
+     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. If a launch waits for the
+     *  end of the launching grid's blocks, `stream_prev` is that grid. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* launching block; its memory may hold another block now */
-    uint32_t pending_children, pending_groups; /* incomplete launches by this grid; incomplete groups aggregated
-                                                * into it */
+    uint32_t pending_children, pending_groups; /* incomplete launches by this grid; incomplete groups that are aggregated
+                                                * into this grid */
     uint32_t held_launches; /* launches by this grid that wait for the end of its blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
     /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes; the bytes after the parameters are zero. NULL: a

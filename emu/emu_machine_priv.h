@@ -135,9 +135,10 @@ struct emu_machine {
 
 /** Notifies the machine's listeners. */
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event);
-/** Begin and end a replay. At the end the machine is in the state before the replay (@same) or in another state.
- *  Repeated calls have no further effect. */
+/** Begins a replay, during which hooks are not called. Does nothing during a replay. */
 void emu_machine_begin_replay(struct emu_machine *machine);
+/** Ends a replay and notifies the hooks. @same: the machine is in the state in which the replay began. Does nothing
+ *  without a replay. */
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
 /** Makes lanes ready that wait for launches of @block, all of which are complete. */
 void emu_block_launches_done(struct emu_block *block);

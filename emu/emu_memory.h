@@ -27,10 +27,12 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
 /** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */
 enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
     LW_MUST_CHECK;
-/** Copy between host and global memory; every byte must be in one live allocation. The host may write
- *  read-only allocations. Errors: LW_ERANGE with address. */
+/** Copies @size_bytes from global memory at @address to @data. All bytes must be in one live allocation. Errors:
+ *  LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
+/** Copies @size_bytes from @data to global memory at @address. All bytes must be in one live allocation, which may be
+ *  read-only for guests. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 /** Finds the allocation, live or freed, that contains @address, or else the nearest allocation below @address (*inside

@@ -94,9 +94,9 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);
-/** Reads generic memory as a lane of a warp sees it (shared and local apertures are its own; constant banks
- *  and code can be read). Returns the number of bytes copied from the start: fewer than @size_bytes where
- *  memory ends; 0 in the null page and in debug address ranges. */
+/** Reads generic memory as a lane of a warp sees it. Addresses in the shared and local apertures are those of the lane's
+ *  block and of the lane; constant banks and code can be read. Returns the number of bytes copied from the start: fewer
+ *  than @size_bytes where memory ends, 0 in the null page and in debug address ranges. */
 uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, void *data, uint64_t size_bytes);
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,

@@ -270,11 +270,10 @@ struct lnc_members {
     struct lw_arena *arena; /* arena in which the paths are allocated */
 };
 /**
- * Writes a structure passed by value, of @bytes, to @out, in the form "{struct: [{s32: 5}, A]}". @members writes each
- * member. The names of the members, as "n, data", go to @names.
- * @members for each member, and their names, "n, data", to @names. Returns false if launch files have no form
- * for it (bit fields, base classes), or without memory; then nothing was written, but @members may have been
- * called.
+ * Writes a structure of @bytes bytes that is passed by value to @out, in the form "{struct: [{s32: 5}, A]}". Calls
+ * @members to write each member, and writes the names of the members to @names: "n, data". Returns false without memory,
+ * or if launch files have no form for the structure (it has bit fields or base classes). If the function returns false,
+ * it has written nothing, but may have called @members.
  */
 bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_members *members,
                        struct lw_sink *out, struct lw_sink *names);

@@ -19,11 +19,11 @@ void emu_bytes_fini(struct emu_bytes *bytes);
 uint8_t *emu_bytes_add(struct emu_bytes *bytes, size_t size);
 void emu_put(struct emu_bytes *bytes, const void *data, size_t size);
 void emu_put_number(struct emu_bytes *bytes, uint64_t value);
-/** Appends a signed number; small ones of either sign are short. */
+/** Appends a signed number. Numbers near zero, of either sign, take few bytes. */
 void emu_put_signed(struct emu_bytes *bytes, int64_t value);
 /** Returns the checksum that ends a file. */
 uint64_t emu_hash_of(const void *data, size_t size);
-/** Appends a length, then the characters. */
+/** Appends the length of @text, then the characters of @text. */
 void emu_put_text(struct emu_bytes *bytes, const char *text);
 
 /** Reader. After the first read past the end, `bad` is set and all reads return zero. */

@@ -54,25 +54,28 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 
 /** Writes rows of bytes, run-length encoded for zeros and repeated words. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes);
+/** Reads rows that emu_put_rows() has written. Returns false if the bytes are invalid. */
 bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_bytes);
 
-/** Save and load a block that has begun (emu_state_warp.c). To be loaded, the block must be in the state after
- *  emu_core_block_start. */
+/** Saves a block that has begun (emu_state_warp.c). */
 void emu_block_save(const struct emu_block *block, struct emu_bytes *out);
+/** Loads a saved block into @block, which must be in the state after emu_core_block_start(). */
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** Save and load the table of allocations (emu_memory.c). */
+/** Saves the table of allocations (emu_memory.c). */
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out);
+/** Loads the table of allocations. */
 enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Save and load the spin observer (emu_spin_observer.c). @probe may be NULL; loading destroys the earlier
- *  *@probe. */
+/** Saves the spin observer (emu_spin_observer.c). @probe may be NULL. */
 void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
+/** Destroys *@probe, and replaces it by the saved spin observer; NULL if none was saved. */
 enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
-/** Save and load text that waits for earlier blocks (emu_print.c). */
+/** Saves text that waits for earlier blocks (emu_print.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);
+/** Loads text that waits for earlier blocks. */
 enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
                              struct lw_error *err) LW_MUST_CHECK;
 

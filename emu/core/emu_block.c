@@ -46,6 +46,7 @@ static void zero(void *at, size_t bytes)
     __asm__("" : "+r"(bytes));
     memset(at, 0, bytes);
 }
+/* Copies memory by a call of memcpy(), for the same reason. */
 static void copy(void *to, const void *from, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
@@ -309,7 +310,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }
-        /* vector registers; scratch registers and the sink are written before they are read */
+        /* Vector registers must be zero. Scratch registers and the sink are written before they are read. */
         zero(w->regs + EMU_ROW_V0 * w->stride,
              formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
         if (plan->local_bytes != 0)

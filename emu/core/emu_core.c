@@ -424,7 +424,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* lanes wait at the instruction: they have not reached it yet */
+            continue; /* the lanes wait before the instruction at the breakpoint, so they have not reached the breakpoint */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));

@@ -40,7 +40,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
 void emu_counts_sync(struct emu_warp *w);
 /** Adds the counts that a warp keeps itself. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
-/** Adds the counts that cores keep; the count of warp instructions is a member of the core. */
+/** Adds the counts of a core to @to. They do not include warp_instructions, which a core counts in its member `retired`. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Moves a core's counts to another core: sums do not change. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);

@@ -208,7 +208,7 @@ static enum lw_status run_step(struct emu_functional *f, const struct want *want
     return LW_OK;
 }
 
-/** Executes the steps of a slice that retired nothing; they follow its instructions. */
+/** Executes the last @count steps of a slice: the steps after the slice's last instruction, which retired nothing. */
 static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
                                  struct emu_warp *w, uint64_t count, struct emu_stop *stop,
                                  struct lw_error *err)

@@ -8,8 +8,8 @@
 
 /* ---- the list --------------------------------------------------------------------------- */
 
-/* Blocks usually leave at the front. So the list may start anywhere in its memory; it moves back to the start
- * of the memory when more than count + SLACK entries before it are free. */
+/* Blocks usually leave at the front of the list of resident blocks. So the list may start anywhere in its memory. When
+ * more than count + SLACK entries before the list are free, the list moves back to the start of the memory. */
 enum { SLACK = 64 };
 
 static void to_front(struct emu_functional *f)

@@ -8,9 +8,11 @@
 /** Filter of an instruction: accesses that call no hook. */
 struct emu_hook_filters {
     struct emu_hook_filter span;
-    uint64_t epoch, base; /* epoch: the machine's epoch when the filter was created; the filter is invalid if the epoch
-                           * has changed; 0: never valid. base: scalar base if bounded */
-    uint8_t mode, scale, bytes; /* mode: ISA_AMODE_*; scale of offsets from a scalar base; bytes of a lane */
+    uint64_t epoch, base; /* epoch: the machine's epoch when the filter was created; if the machine has another epoch now,
+                           * the filter is invalid; a filter with epoch 0 is never valid. base: if bounded, the scalar
+                           * base */
+    uint8_t mode, scale, bytes; /* mode: ISA_AMODE_*. scale: factor of offsets from a scalar base. bytes: bytes that each
+                                 * lane accesses */
     bool bounded : 1, quick : 1; /* bounded: the members from low on are valid. quick: in addition, full warps of 32
                                   * need no other test, and accesses are not logged */
     uint32_t low, range, high; /* if bounded, for accesses with the same base: words within the span are [low, low +

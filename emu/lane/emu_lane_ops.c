@@ -8,11 +8,12 @@ static bool pred_bit(uint64_t mask, unsigned lane)
 {
     return mask >> lane & 1;
 }
-/** Returns X of a lane, 32 bits, whatever its kind. */
+/** Returns a lane's 32-bit operand X, which may be a register or a uniform operand. */
 static uint32_t x_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
     return di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lane] : emu_uniform32(w, di);
 }
+/** Returns a lane's 64-bit operand X, which may be a register pair or a uniform operand. */
 static uint64_t x_lane64(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
     return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);

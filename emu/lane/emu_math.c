@@ -118,7 +118,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
         int up = ez - e;
         if (up <= 72) { /* 53 + 72 = 125 bits */
             q <<= up;
-        } else { /* z dominates: bring p down to it */
+        } else { /* z is much larger than p: shift p right to the exponent of z */
             q <<= 72, ez -= 72;
             int down = ez - e;
             if (down > 126) {

@@ -72,7 +72,7 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
-/** Allocate and free memory for device code: these are not host steps, so no log has them. */
+/** Allocates memory for device code. This is not a host step, so no log has the allocation. */
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
@@ -81,6 +81,8 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
 void emu_memory_populate(const struct emu_machine *machine, uint64_t address);
 /** Marks the parameter buffer at @address as used by a launch that is not complete. */
 void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address);
+/** Frees memory that emu_memory_alloc() returned; not a host step. Errors: LW_ENOENT if no live allocation starts at
+ *  @address. */
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err) LW_MUST_CHECK;
 
@@ -108,9 +110,9 @@ struct emu_mem_info {
 };
 extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
 
-/** Returns the number of bytes that a lane moves, by SIZE and by ATYPE; 0: there is no such value, or it is not
- *  supported. */
+/** Returns the number of bytes that a lane moves by modifier SIZE; 0: there is no such value. */
 unsigned emu_size_bytes(unsigned size);
+/** Returns the number of bytes that a lane moves by modifier ATYPE; 0: there is no such value, or it is not supported. */
 unsigned emu_atype_bytes(unsigned atype);
 
 /** Returns a constant bank of a warp and its size in bytes; NULL when there is none. */

@@ -98,7 +98,7 @@ static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
     b->size = b->capacity = 0;
 }
 
-/** Returns true if all lower blocks have ended; Sets *@ended to whether the block itself has ended, too. */
+/** Returns true if all lower blocks have ended. Sets *@ended to whether the block itself has ended, too. */
 static bool is_due(const struct emu_text *text, const struct emu_text_block *b, bool *ended)
 {
     *ended = true;

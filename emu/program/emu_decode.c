@@ -239,8 +239,8 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     return LW_OK;
 }
 
-/** Decodes an instruction of the scalar unit, to plain register numbers: D in reg (255: it writes no scalar
- *  register) with its words in delta, A in p, C in c, P in q. */
+/** Decodes an instruction of the scalar unit to plain register numbers: operand D to `reg` (255: the instruction writes no
+ *  scalar register) and its number of words to `delta`, A to `p`, C to `c`, P to `q`. */
 static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)

@@ -386,7 +386,7 @@ const struct emu_reconv emu_reconv_cbar = {
     .exit = cbar_exit,
 };
 
-/* Lanes with the lowest rank run; lanes at a higher rank wait for them, and reconverge with them at the same pc. */
+/* The lanes at the pc with the lowest rank run. All other lanes wait. Lanes that are at the same pc reconverge. */
 const struct emu_reconv emu_reconv_frontier = {
     .name = "frontier",
     .summary = "thread frontiers: lanes in the earliest block run, and join others at the same pc",

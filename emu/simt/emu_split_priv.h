@@ -292,8 +292,9 @@ enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);
-/** Save and restore a barrier register (mov to and from it). */
+/** Saves barrier register @reg of @lanes: the group numbers of the lanes go to @number, and the register becomes 0. */
 void emu_breg_save(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number);
+/** Restores barrier register @reg of @lanes from group numbers @number. */
 void emu_breg_restore(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
 /** Returns true if any split of the block can run now (ready, yielded, or sleeping with time to jump). */
 bool emu_block_can_run(const struct emu_block *block);

@@ -41,7 +41,7 @@ enum {
     EMU_C_STALE = 8   /* the row does not have the values of the tag */
 };
 
-/** Parameters of emu_plain_*: its operations before an ordinary handler. */
+/** Parameters of emu_plain_full and emu_plain_part: what they do with rows before they call an ordinary handler. */
 struct emu_plan {
     struct emu_handlers plain;
     uint16_t source[8]; /* row indices */
@@ -70,12 +70,13 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 emu_handler_fn emu_plain_full, emu_plain_part;
 /** Handlers before calls, returns and indirect branches: all registers become vectors. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
-/** Handlers before an instruction with source modifiers: they give the scratch registers the tags of its
- *  sources. */
+/** Handlers that run before an instruction with source modifiers, and that give the scratch registers the tags of the
+ *  instruction's sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
 
-/** Return the memory size of the states and tags of a warp with @rows rows, and initialise it. */
+/** Returns the number of bytes for the states and tags of a warp with @rows rows. */
 size_t emu_compact_bytes(unsigned rows);
+/** Initialises the states and tags of a warp in @memory, of emu_compact_bytes() bytes. */
 void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
 /** Materialises all rows; the tags remain. */
 void emu_compact_rows(struct emu_warp *w);

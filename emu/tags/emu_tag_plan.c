@@ -263,7 +263,7 @@ static uint32_t cell_in(const struct block *k, unsigned r)
         cell += lw_popcount(k->in.w[w]);
     return cell + lw_popcount(k->in.w[r / 64] & lw_mask(r % 64));
 }
-/** Initialises cur[r], the current cell of register @r; NONE: it is not read before it is written. */
+/** Initialises cur[r], the current cell of each register r at the start of block @k. NONE: register r is not live there. */
 static void enter(const struct block *k, uint32_t cur[256])
 {
     uint32_t cell = k->cells;

@@ -97,9 +97,9 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
 
 /** Returns the tag of a vector register, in any mode. */
 struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number);
-/** List the registers of an instruction in the core's tag_step with their tags before the instruction, and add their
- *  tags after the instruction. */
+/** Called before an instruction: lists the instruction's registers, with their tags, in the core's tag_step. */
 void emu_tag_count(const struct emu_warp *w, const struct isa_insn *insn);
+/** Called after an instruction: adds the tags after it to the registers that emu_tag_count() listed. */
 void emu_tag_counted(const struct emu_warp *w);
 
 /* ---- shadow mode ------------------------------------------------------------------------ */
