@@ -31,7 +31,8 @@ struct tim_engine {
     const struct tim_cycle *cycle; /* functions of a cycle, for the cores of this model */
     uint64_t *tick_at;           /* [core] the cycle in which the core must be ticked or checked */
     uint64_t due; /* set of the cores to tick in this cycle, of the aligned group of 64 cores that contains at.core */
-    bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at is in cycles of these */
+    bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at[core] counts cycles of that
+                                  * core's clock */
     bool poked;                  /* `due` is outdated, because a core was woken after it was computed */
     struct tim_grid grid;
     uint32_t noted;              /* number of the last launch that was noted */
@@ -123,10 +124,11 @@ enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_cor
 /** Adds the kernel of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Called by the dispatcher (@context: the engine; @kernel: its index) when the kernel enters the distributor, when its
- *  first block is placed, and when its last block has ended. @kernel: its index) when the kernel is in the distributor,
- *  when its first block is placed, and when its last block has ended. */
+/** Called by the dispatcher in cycle @now, in which kernel @kernel enters the distributor. Records the first such cycle.
+ *  @context: the engine. */
 void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
+/** Called when the first block of kernel @kernel has been placed, and when its last block has ended: the kernel's counts
+ *  start, or end, with the current cycle. @context: the engine. */
 void tim_kernels_rotate(void *context, size_t kernel);
 /** Counts an instruction of @grid issued for @lanes lanes. */
 void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned lanes);

@@ -99,8 +99,9 @@ struct tim_unit_config {
 
 /** A profile of loads (timing/tables/tim_profile_priv.h). */
 struct tim_profile;
-/** Adds a user of a profile, or removes one; the last one frees it. If @profile is NULL, the functions do nothing. */
+/** Adds a user of a profile. @profile may be NULL. */
 void tim_profile_share(struct tim_profile *profile);
+/** Removes a user of a profile, and frees the profile if it has no other user. @profile may be NULL. */
 void tim_profile_release(struct tim_profile *profile);
 
 struct tim_config {

@@ -19,9 +19,10 @@ struct tim_config;
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Sets one key: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error. Errors:
- *  LW_EUSAGE. Keys are checked against each other by tim_config_check. */
+ *  LW_EUSAGE. The function does not check keys against each other: call tim_config_check() after the last key. */
 enum lw_status tim_config_set(struct tim_config *config, const char *assignment,
                               struct lw_error *err) LW_MUST_CHECK;
+/** Checks that the keys do not contradict each other. Errors: LW_EINPUT with the keys. */
 enum lw_status tim_config_check(const struct tim_config *config, struct lw_error *err)
     LW_MUST_CHECK;
 /** Enables mechanisms: "ccws", or several separated by commas. Sets the key `on` of each. Errors: LW_EUSAGE;

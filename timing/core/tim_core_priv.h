@@ -103,7 +103,8 @@ struct tim_op {
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* number of its packet, 0: none; list in core->packets of the instructions that share its accesses */
+    uint32_t packet, ride; /* packet: number of the instruction's packet, 0: none. ride: list in core->packets of the
+                            * instructions that share this instruction's accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* a later member of a packet, whose first member has the place in the load/store queue */
 };

@@ -472,8 +472,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     op->read_bar = 7;
 }
 
-/** Returns whether the end of @op, after its dependence barrier was counted down, leaves its warp's stall reason
- *  unchanged. This holds for most results. */
+/** Returns true if the end of @op does not change the stall reason of the warp, as for most results. The dependence barrier
+ *  of @op has been counted down before. */
 static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
                                 const struct tim_op *op)
 {

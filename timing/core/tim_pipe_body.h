@@ -93,7 +93,8 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** Handles an instruction that has made all its own accesses; other instructions may still make some for it. */
+/** Handles an instruction that has made all accesses that it makes itself. Other instructions may still have to make
+ *  accesses that they share with this one. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {

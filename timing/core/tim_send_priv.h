@@ -17,9 +17,9 @@ void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t l
 /** Handles an instruction that @warp has executed. If @cached, it loads through L1, and its lanes get the bytes of
  *  L1. */
 void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
-/** tim_held_forget() drops all lines of global memory. tim_held_block() drops the lines of earlier kernels when
- *  a block of @grid arrives. */
+/** Drops all lines of global memory. */
 void tim_held_forget(struct tim_core *core);
+/** Called when a block of @grid arrives: drops the lines of earlier kernels. */
 void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in);
 /** Receivers of an answer, part of a packet's id. STATE: the block whose state is transferred. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,

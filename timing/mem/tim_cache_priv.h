@@ -111,8 +111,9 @@ bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 /** Evicts all lines below address @end that have no dirty bytes and have not been requested. */
 void tim_cache_invalidate(struct tim_cache *cache, uint64_t end);
 
-/** Return the sectors that contain bytes of @mask, and the bytes of sectors. */
+/** Returns the sectors that contain bytes of @mask. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);
+/** Sets @out to the bytes of @sectors. */
 void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uint64_t out[4]);
 
 /* ---- for the shell and tests ------------------------------------------------------------- */

@@ -181,7 +181,7 @@ const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, uns
 
 uint32_t tim_request_take(struct tim_mem *mem);
 void tim_request_give(struct tim_mem *mem, uint32_t index);
-/** Append @index to a list of nodes or requests of @pool; remove the first element of a list. */
+/** Appends @index to a list of nodes or requests of @pool. */
 #define tim_list_push(pool, list, index)                                             \
     do {                                                                              \
         struct tim_list *list_ = (list);                                              \
@@ -189,6 +189,7 @@ void tim_request_give(struct tim_mem *mem, uint32_t index);
         *(list_->count++ == 0 ? &list_->first : &(pool)[list_->last].next) = index_;  \
         list_->last = index_;                                                         \
     } while (0)
+/** Removes the first element of a list, and returns its index. @next: the index of the second element. */
 static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 {
     uint32_t index = list->first;
@@ -213,9 +214,9 @@ void tim_dram_locate(const struct tim_config *config, const struct tim_slice *sl
 /** Adds a packet to an input, which must have space, in cycle @now. Returns the number of packets before it. */
 unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
                   uint64_t now);
-/** Notify the fast implementation of a new request, and of a packet that became the first of an input, at @edge or
- *  later. */
+/** Notifies the fast implementation of a new request in the queue of a DRAM controller. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
+/** Notifies the fast implementation of a packet that is the first of an input from @edge on. */
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
 /** Moves the first packet of @input to @output at @edge of cycle @now. @after: the receiver sees the arrival only in
  *  the cycle after the cycle of its edge, because the phase of the receiver precedes the phase of the network. */
@@ -234,9 +235,10 @@ static inline bool tim_channel_has_capacity(const struct tim_mem *mem,
 {
     return channel->count < mem->config->dram_queue;
 }
-/** Execute a command that a scheduler selected: open a row, close a row. */
+/** Opens row @row of a bank: executes the command that a scheduler selected. */
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                           uint32_t row, uint64_t edge);
+/** Closes the row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
 /** Handles refresh at edge @edge. *closed: a refresh that began since the last call has closed all rows. Returns
