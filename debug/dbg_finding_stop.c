@@ -82,7 +82,8 @@ static void answer(struct dbg *dbg, bool host)
     n->first_unreported = (unsigned)n->count;
 }
 
-/* Formats a finding as text, with @more others of its instruction. Returns its thread; 0: the host. */
+/* Formats finding @number as text. @more: number of further findings of the same instruction, which the text states.
+ * Returns the thread that caused the finding; 0: the host. */
 static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
                               struct dbg_finding *out, char *text, size_t size)
 {

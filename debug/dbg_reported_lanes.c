@@ -67,7 +67,8 @@ void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
     if (at == dbg->reported_at)
         return;
     reported_save(dbg);
-    /* The restored lanes are those that stops have shown; others at a breakpoint still hit it. */
+    /* The restored lanes are the lanes that stops have shown at that count. Any other lane that is at a breakpoint still
+     * hits the breakpoint. */
     dbg->reported_count = 0;
     dbg->reported_at = UINT64_MAX;
     for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {

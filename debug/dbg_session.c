@@ -80,7 +80,7 @@ void dbg_destroy(struct dbg *dbg)
     for (size_t i = 0; i < dbg->point_count; i++) {
         struct dbg_stoppoint_record *point = &dbg->points[i];
 
-        /* The machine may outlive the session: its breakpoints must not stop it then. */
+        /* The machine may outlive the session. The session's breakpoints must then not stop the machine. */
         if (point->pub.kind == DBG_STOPPOINT_BREAK)
             (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
         dbg_stoppoint_free(point);

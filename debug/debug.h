@@ -75,14 +75,16 @@ struct dbg_thread {
     uint64_t live;
     uint64_t retired;         /* instructions that the warp's lanes have executed */
 };
-/** Resident warps, counted and indexed in (grid, block, warp) order. dbg_thread_at() and dbg_thread_get()
- *  return false for a thread that does not exist. */
+/** Returns the number of resident warps. */
 unsigned dbg_thread_count(const struct dbg *dbg);
+/** Gets the resident warp with number @index in (grid, block, warp) order. Returns false if there is none. */
 bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out);
+/** Gets the resident warp with thread id @id. Returns false if there is none. */
 bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
-/** Print "block(0,0,0) w0 lane 0" and "pc=0x.. active=32/32 state=ready splits=1". */
+/** Prints "block(0,0,0) w0 lane 0". */
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out);
+/** Prints "pc=0x.. active=32/32 state=ready splits=1". */
 void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
                       struct lw_sink *out);
 
@@ -93,8 +95,9 @@ enum dbg_focus { DBG_FOCUS_RUN, DBG_FOCUS_VIEW };
 dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus);
 enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_id id,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Focus lane of a thread. dbg_lane_set() fails with LW_ERANGE for a lane that exited or does not exist. */
+/** Returns the focus lane of a thread. */
 unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id);
+/** Sets the focus lane of a thread. Errors: LW_ERANGE for a lane that has exited or does not exist. */
 enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                             struct lw_error *err) LW_MUST_CHECK;
 /** Returns how many variables in scope at @lane have no value there. *@help is set to the compiler options

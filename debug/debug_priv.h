@@ -250,7 +250,8 @@ struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned 
  *  whose names the condition may use; else 0. */
 enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, uint64_t pc, char **copy,
                                         struct lw_error *err) LW_MUST_CHECK;
-/** Adds a stoppoint, numbers it and takes ownership of what it owns; on an error frees that. */
+/** Adds a stoppoint, numbers it, and takes ownership of the members of @point that a stoppoint owns. On an error it frees
+ *  these members. */
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Returns the lanes of @lanes for which the condition of the stoppoint at @index holds. A condition that
@@ -322,9 +323,9 @@ enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struc
 /** Moves the machine back to before the instruction of the finding, after the run has stopped. */
 enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Request, and withdraw, a stop at the next recorded finding of replayed history; called before and after
- *  anything runs. */
+/** Called before anything runs: requests a stop at the next recorded finding of replayed history. */
 void dbg_finding_begin(struct dbg *dbg);
+/** Called after something has run: withdraws the request of dbg_finding_begin(). */
 void dbg_finding_end(struct dbg *dbg);
 /** Gets the instruction count before the last earlier instruction with a finding that stops. Returns false if
  *  there is none. */
@@ -357,7 +358,8 @@ enum lw_status dbg_history_attach(struct dbg *dbg, uint64_t budget_bytes, struct
     LW_MUST_CHECK;
 /** Stops recording history and drops what is recorded. */
 void dbg_history_end(struct dbg *dbg);
-/** Repeats dbg_reverse_step @count times; with @over a call with everything it did counts as one instruction. */
+/** Repeats dbg_reverse_step @count times. With @over, a call and all instructions of the called function count as one
+ *  instruction. */
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -430,10 +432,10 @@ uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint
 /** Returns the scalar register at an offset of a lane's part of the range 0xF8; a number past all registers
  *  if there is none. */
 unsigned dbg_window_scalar(uint32_t offset);
-/** Convert between a block and its slot: dbg_block_slot() returns the slot number of a warp's block.
- *  dbg_block_by_slot() changes @warp, which may be any warp of the machine, to the first warp of the block in
- *  slot @number. */
+/** Returns the slot number of a warp's block. */
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);
+/** Changes @warp, which may be any warp of the machine, to the first warp of the block in slot @number. Returns false if
+ *  the slot has no block. */
 bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp);
 
 /* ---- frames (dbg_frames.c) ------------------------------------------------------------- */

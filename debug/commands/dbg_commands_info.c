@@ -312,7 +312,7 @@ static enum lw_status show_functions(const struct lw_call *call, struct lw_error
     return LW_OK;
 }
 
-/* ---- tables of the whole machine, those of gdb's `info os` ------------------------------------ */
+/* ---- tables of the whole machine, which gdb shows with `info os` ------------------------------- */
 
 void dbg_layout_row(void *context, const char *const *cells, unsigned count)
 {

@@ -33,7 +33,7 @@ struct dbg_row {
     struct dbg *dbg;
     dbg_row_fn emit;
     void *context;
-    unsigned count, ended; /* number of cells of this row; number of complete rows before it */
+    unsigned count, ended; /* count: number of cells of this row; ended: number of complete rows before this row */
     char text[DBG_MAX_CELLS][DBG_CELL_BYTES];
 };
 void dbg_cell(struct dbg_row *row, const char *fmt, ...) LW_PRINTF(2, 3);

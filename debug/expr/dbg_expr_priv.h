@@ -92,9 +92,9 @@ void dbg_expr_skip(struct dbg_expr *e);
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
 /** Skips the closing bracket @token; without the bracket the expression fails. */
 bool dbg_expr_close(struct dbg_expr *e, const char *token);
-/** Evaluates a whole expression to a value; dbg_expr_unary() evaluates prefix operators and what follows to
- *  an operand. */
+/** Evaluates a whole expression to a value. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
+/** Evaluates prefix operators and the expression to which they apply, to an operand. */
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o);
 /** Reads memory as the lane sees it. Returns false if the lane has no memory there. */
 bool dbg_expr_read(const struct dbg_expr *e, uint64_t address, void *out, unsigned bytes);
@@ -154,9 +154,12 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
 void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offset);
 /** Returns true if all objects of the class share the member. */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member);
-/** Select a member or element, or dereference, of an operand with source type; failures are recorded in @e. */
+/** Replaces operand @o, which has a source type, by its member @name. Failures are recorded in @e, as by the two functions
+ *  that follow. */
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
+/** Replaces operand @o, an array or pointer, by its element @index. */
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
+/** Replaces operand @o, a pointer, by the object to which it points. */
 void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
 /** Returns the operand's size in bytes; 0: not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);

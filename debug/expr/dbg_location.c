@@ -105,7 +105,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
 {
-    /* Evaluation only reads state; it needs a non-const session for its caches. */
+    /* The evaluation of an expression does not change the session's state, except for caches. */
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
     const char *file = NULL, *colon = strrchr(text, ':');
     struct dbg_thread thread;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast reverse steps: they skip long visits of a line. A lane that spins has retired millions of instructions at which
- * a backward walk cannot end: instructions of the line to whose beginning it goes, or instructions that neither call
- * nor return. Only the other instructions get breakpoints, so history replays at nearly full speed to the last of them
- * that the lane retired, and the walk continues where the visit started. A reverse step over a loop of a hundred
- * million instructions takes 3 s. To inspect each of them, at 2.5 million a second, would take 40 s
- * (docs/evidence/history.md).
+ * Fast reverse steps, which skip long visits of a line. A lane that spins has retired millions of instructions at which
+ * a backward walk cannot end: instructions of the line to whose beginning the walk goes, or instructions that neither
+ * call nor return. Only the other instructions get breakpoints. So history replays at nearly full speed to the last
+ * instruction with a breakpoint that the lane retired, and the walk continues where the visit started. A reverse step
+ * over a loop of a hundred million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would
+ * take 40 s (docs/evidence/history.md).
  *
- * A lane that waits while others of its warp spin has retired nothing. It cannot leave its pc without
+ * A lane that waits while other lanes of its warp spin has retired nothing. The lane cannot leave its pc without
  * executing the instruction there, so only that instruction gets a breakpoint.
  */
 #include "debug/reverse/dbg_history_priv.h"

@@ -8,9 +8,11 @@
 
 /* ---- stops (dbg_run.c) ----------------------------------------------------------- */
 
-/** Begin and end every function that resumes. */
+/** Called at the start of every function that resumes the machine. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
+/** Called at the end of every function that resumes the machine. @status: the status of the run, which is returned unless
+ *  dbg_run_end() itself fails. */
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
 /** Makes the stop if the arrival of a split at @pc hits a breakpoint; returns whether it does. The focus

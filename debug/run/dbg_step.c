@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stepping one instruction of a lane (MACHINE 9): its split runs alone until the lane has retired one; others
- * run only when the lane waits for them.
+ * Stepping one instruction of a lane (MACHINE 9): the lane's split runs alone until the lane has retired one instruction.
+ * Other splits and warps run only when the lane waits for them.
  */
 #include "debug/run/dbg_run_priv.h"
 
@@ -84,8 +84,8 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Appends that the block makes no progress. This is not reported as a hang: only this block ran, and other blocks might
- * end the wait. */
+/* Appends to the stop's text that the block makes no progress. The stop does not report a hang, because only this block
+ * ran, and other blocks might end the wait. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -318,8 +318,8 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
     return status;
 }
 
-/* Runs only the lane's own warp while the lane waits for lanes of this warp, as long as these lanes make progress.
- * *@alone: they make progress. Otherwise they wait for other warps, too, or it is not known that they do not. */
+/* Runs only the lane's own warp while the lane waits for lanes of this warp. Sets *@alone if those lanes make progress
+ * without other warps. If *@alone is false, those lanes also wait for other warps, or may wait for them. */
 static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -347,7 +347,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
     return LW_OK;
 }
 
-/* Lets the others run for one rotation; prints a message once a step. */
+/* Lets the other splits and warps run for one rotation. Prints a message about that once in a step. */
 static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
 {
@@ -464,7 +464,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             stop_waits(s, &split, "", stop);
             return LW_OK;
         }
-        /* The split is ready, but cannot run now: it has yielded, or other lanes must run first. */
+        /* The split is ready, but cannot run now: the split has yielded, or other lanes must run first. */
         status = let_others_run(s, &split, stop, err);
         *outcome = DBG_STOPPED;
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
@@ -504,7 +504,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:
-        /* The lane retired a yield; the others get the time slice that it gave up. */
+        /* The lane has retired a yield or a sleep. Other splits and warps get the time slice that the lane gave up. */
         if (s->locked)
             return LW_OK;
         status = let_others_run(s, &split, stop, err);
@@ -553,9 +553,10 @@ void dbg_spin_forget(struct dbg *dbg)
     dbg->spin = NULL;
 }
 
-/* Returns true if a stepped lane spins for ever: nothing runs but its warp and the warps for which that
- * waits. When the block has made no progress for a window, the spin detector checks whether the warp repeats
- * its state; a lane that computes for long continues. Other blocks might end the spin, so it is not a hang. */
+/* Returns true if a stepped lane spins for ever, while only the lane's warp runs and the warps for which that warp waits.
+ * When the block has made no progress for a window, the spin detector checks whether the warp repeats its state. If a lane
+ * computes for long, its state does not repeat, and the lane continues. A spin is not reported as a hang, because other
+ * blocks might end it. */
 static bool spins(struct dbg_stepper *s)
 {
     enum { LONG = 1 << 16 }; /* shortest window in instructions: a user waits for the step */

@@ -127,8 +127,8 @@ static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struc
     return status;
 }
 
-/* Does what step_until() does. Then it makes the stop, and prints messages about other lanes. @lost: these include
- * lanes that were with the stepped lane at the start. */
+/* Does what step_until() does, makes the stop, and prints messages about other lanes. @lost: also prints messages about
+ * lanes that were in the stepped lane's split at the start, and are no longer. */
 static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
                               struct lw_error *err)
 {
@@ -159,8 +159,8 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     struct goal goal = {.reached = out_of_range, .low = low, .high = high};
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
-    /* A step of one instruction needs no message about lanes that left; but gdb begins `next` and `step` from
-     * a breakpoint with one. */
+    /* A step of one instruction needs no message about lanes that left the split. But gdb begins `next` and `step` from a
+     * breakpoint with a step of one instruction, so a message is printed at a breakpoint. */
     bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))

@@ -140,7 +140,7 @@ uint64_t dbg_fault_address(const struct emu_fault *fault)
                     : fault->space == ISA_SPACE_SHARED ? ISA_SHARED_BASE
                                                        : 0;
 
-    /* Offsets have 32 bits; a large one is negative, an address below the base. */
+    /* Offsets have 32 bits. An offset with its top bit set is negative: the address is below the base. */
     return fault->address < base ? base + (uint64_t)(int64_t)(int32_t)fault->address : fault->address;
 }
 
