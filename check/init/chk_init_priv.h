@@ -101,11 +101,14 @@ void init_access_define(struct init_memory *m, struct init_block *b,
 /** Gets the undefined bits of one lane's bytes. Returns true if the lane has undefined bits. */
 bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, uint8_t *mask);
+/** Sets the undefined bits of one lane's bytes to @mask. */
 void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, const uint8_t *mask);
 /** Returns the origin of an undefined value that was stored at a location; 0: the location was never written. */
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key);
+/** Stores the origin of an undefined value at a location. */
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
+/** Returns the key of the location at @address as the lane sees it. */
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
 /** Marks all of a warp's local memory as undefined. */
 void init_local_begin(const struct init_block *b, struct init_local *local);
@@ -209,9 +212,11 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
 /** Returns the origin of the undefined bits that @site reads for a lane at @at. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at);
-/** Check the arguments of a printf, and the parameters of a launch, that are about to be executed. */
+/** Checks the arguments of a printf that is about to be executed. */
 void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
+/** Checks the parameters of a launch that is about to be executed. */
 void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
+/** Reports that the host reads undefined bits in @bytes bytes at @address of global memory. */
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);
 
 #endif

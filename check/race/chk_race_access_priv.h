@@ -45,19 +45,22 @@ static inline enum race_level race_level_of(uint32_t site)
 {
     return (enum race_level)(site >> RACE_LEVEL_SHIFT);
 }
-/** Checks one lane of the access; race_access_plain() checks all of @lanes one by one. */
+/** Checks one lane of the access. */
 void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
+/** Checks each of @lanes by race_access_at(). */
 void race_access_plain(struct race_access *ctx, uint64_t lanes);
 /** Returns the cells of a lane's access. NULL: the memory cannot have races, or there is no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes, uint32_t *first, uint32_t *count);
-/** Parts of race_access_at() for cell @i of @cells. race_check_record compares the access with record @k, and returns
- *  true if the two are unordered. race_update adds the access to record @k (@merge), or replaces the record. The other
- *  functions record a read, or check and record the access. */
+/* Parts of race_access_at(), for cell @i of @cells: */
+/** Compares the access with record @k. Returns true if the two are unordered. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                        unsigned lane, uint64_t at);
+/** With @merge, adds the access to record @k; otherwise replaces the record by the access. */
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k, uint32_t self_tid,
                  bool merge);
+/** Records a read. */
 void race_update_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane);
+/** Checks the access against all records of the cell, and records the access. */
 void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane, uint64_t at);
 
 /* ---- faster paths (chk_race_access.c) -------------------------------- */
@@ -78,7 +81,7 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
 
 /* ---- batches ----------------------------------------------------------- */
 
-/** Starts batches. It is called when no other check observes accesses. */
+/** Starts batches. Called when no other check observes accesses. */
 void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
 /** Called after an access whose first lane is at @at. If the access may be logged, sets ctx->access->filter so that the

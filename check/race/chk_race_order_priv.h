@@ -99,9 +99,8 @@ struct race_block {
     uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
     uint32_t start;    /* records before this clock belong to the shared memory of another block */
     uint32_t vc_floor;
-    uint32_t vc_block;  /* clock up to which all threads are ordered after the accesses of the block; the same for
-                         * accesses to shared memory */
-    uint32_t vc_shared;
+    uint32_t vc_block;  /* clock up to which all threads are ordered after the accesses of the block */
+    uint32_t vc_shared; /* clock up to which all threads are ordered after the block's accesses to shared memory */
     struct race_weak {
         uint32_t time; /* clock of the barrier; 0: there was no such barrier */
         uint64_t pc;
