@@ -279,7 +279,8 @@ struct ptx_tree {
     uint32_t shared_bytes;
     uint32_t shared_end;     /* end of the shared variables of its functions and their callees */
     uint64_t frame_bytes, below_bytes; /* stack of its own functions, and of the deepest callee */
-    uint64_t stack_bytes;              /* sum of both, valid after its last function is translated */
+    uint64_t stack_bytes;              /* frame_bytes + below_bytes, valid after the last function of the SCC is
+                                        * translated */
 };
 /** Function in the call graph. */
 struct ptx_calls {
@@ -805,9 +806,9 @@ void ptx_calls_find(struct ptx_job *job, struct ptx_module *module);
 /** Returns the properties of a call of @callee (PTX_NONE: through a register). `waits` and `syncs` are known from the
  *  start; the other properties are known after the function's translation. */
 const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t callee);
-/** Computes the properties of a function's callees before the function is translated and, afterwards, the function's
- *  own properties for its callers. */
+/** Called before a function is translated: computes the properties of its callees. */
 void ptx_calls_begin(struct ptx_unit *unit);
+/** Called after a function is translated: computes the properties that its callers need. */
 void ptx_calls_end(struct ptx_unit *unit);
 /** Records the barrier properties of a function that its callers need: the registers that the callers leave to the
  *  function and its SCC, and whether the function keeps lanes together. */

@@ -94,8 +94,8 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
                            .column = loc->column, .is_stmt = !silent, .prologue_end = prologue_end };
 }
 
-/* Writes line rows. Debuggers treat the second row of a function as the end of its prologue. If no instruction of the
- * opening brace's line remains, it still gets a row, so that the first statement's row is the second. */
+/* Writes line rows. Debuggers treat the second row of a function as the end of its prologue. So the line of the opening
+ * brace gets a row even if no instruction of that line remains: the row of the first statement is then the second. */
 static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;

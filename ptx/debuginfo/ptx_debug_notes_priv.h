@@ -35,14 +35,14 @@ struct ptx_noted_event {
     bool doubts; /* not a note: the value is unknown from here on (note_early) */
     bool kills;  /* register @value is written, so values that use it no longer hold */
 };
-/** Line that may assign to a variable. The line is reached if any line of its block is reached; the lines of its block
- *  are after @begins and not after @reached. 0: there is no such line. For a loop: its first and last line; @begins
- *  says whether an iteration may leave out statements. */
+/** A line that may assign to a variable, or a loop. A line is executed if any line of its block is executed: a line after
+ *  `begins` and not after `reached`. A member is 0 if there is no such line. For a loop, `line` and `reached` are its first
+ *  and last line, and `begins` says whether an iteration may leave out statements. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
 };
-/** Lines that may assign to a variable; the line of the variable's declaration, the end of its scope, and the lines of
- *  its function; 0: unknown. */
+/** Lines of the source that concern a variable: the lines that may assign to it, the line of its declaration, the end of
+ *  its scope, and the first and last line of its function. 0: the line is unknown. */
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
     bool once; /* in one call of its function the variable is assigned once */
@@ -167,8 +167,9 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
                                     const struct ptx_noted_variable *variable, uint32_t statement);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
-/** Returns whether a line is in the variable's scope, or in its function. */
+/** Returns whether a line is in the variable's scope. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
+/** Returns whether a line is in the variable's function. */
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the statement on a line assigns to the variable and has an inlined call. */
 bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);

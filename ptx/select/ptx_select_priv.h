@@ -56,9 +56,9 @@ ptx_ref ptx_sel_extend(struct ptx_sel *sel, ptx_ref ref, enum ptx_type type);
 /** Does what ptx_sel_value() does, for ld, st and cvt, whose registers may have more bits than the type. */
 ptx_ref ptx_sel_value_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                            enum ptx_type type);
-/** Returns the register of a destination of @type; _wide: the register may have more bits than the type, and has
- *  exactly @rows. */
+/** Returns the register of a destination of @type. */
 ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enum ptx_type type);
+/** Does what ptx_sel_dest() does, for a register of @rows rows, which may have more bits than @type. */
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
@@ -72,8 +72,9 @@ void ptx_verify_version(struct ptx_sel *sel);
 bool ptx_is_hint(enum ptx_word word);
 /** Returns the predicate register of an operand. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
-/** Returns the predicate that an operand writes (PTX_NO_REF for _), and sets the predicate that @mi reads. */
+/** Returns the predicate that an operand writes; PTX_NO_REF for the operand `_`. */
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);
+/** Makes @mi read the predicate of an operand, in @slot. */
 void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
                        const struct ptx_operand *operand);
 /** Returns true if the operand's value is known: a literal, or a register whose only definition is a literal. */
@@ -131,18 +132,20 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel);
  *  reconverge after it. */
 unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in);
 bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
-/** Moves a function's parameters to their registers at its entry, and its results before it returns. */
+/** Emits the moves of a function's parameters to the parameters' registers, at the function's entry. */
 void ptx_sel_enter(struct ptx_sel *sel);
+/** Emits the moves of a function's results to the registers in which they are returned, before a return. */
 void ptx_sel_leave(struct ptx_sel *sel);
 
-/** Functions on the .param variable of a call's operand: get the variable, get a scalar's value in its registers, and
- *  set the variable to a value. */
+/** Returns the .param variable that an operand of a call names. */
 const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o);
+/** Returns the registers with the value of a scalar .param variable. */
 ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s);
+/** Sets a .param variable to the value of registers @from. */
 void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from);
-/** Returns whether a function that no module defines launches kernels. Selects the call of a function that launches
- *  kernels (ptx_select_launch.c). */
+/** Returns whether function @name, which no module defines, launches kernels (ptx_select_launch.c). */
 bool ptx_is_launch(const char *name);
+/** Selects the call of a function that launches kernels. */
 void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call);
 
 void ptx_rule_call(struct ptx_sel *sel);
@@ -193,10 +196,13 @@ void ptx_rule_fns(struct ptx_sel *sel);
 void ptx_rule_reciprocal(struct ptx_sel *sel);
 void ptx_rule_testp(struct ptx_sel *sel);
 void ptx_rule_vabsdiff(struct ptx_sel *sel);
-/** Rules for add, min and max of u16x2 and s16x2, for f32x2, for cvt.pack, and for cvt of halves. */
+/** Selects add, min and max of u16x2 and s16x2. */
 void ptx_rule_packed_integers(struct ptx_sel *sel);
+/** Selects add, sub, mul and fma of f32x2. */
 void ptx_rule_packed_floats(struct ptx_sel *sel);
+/** Selects cvt.pack. */
 void ptx_rule_cvt_pack(struct ptx_sel *sel);
+/** Selects cvt with a type of 16-bit floats. */
 void ptx_rule_cvt_half(struct ptx_sel *sel);
 
 /** Move of @bytes of an argument from where the compiler stored it to its natural alignment. */
