@@ -156,8 +156,9 @@ struct nat_unit {
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* that instruction */
-    LLVMBasicBlockRef leave; /* leaves before instruction leave_at - 1; 0: none; with `through`: leave_shared, leave_site */
-    uint32_t leave_at;
+    LLVMBasicBlockRef leave; /* block that leaves before instruction leave_at - 1; with `through` leave_shared and
+                              * leave_site are used instead */
+    uint32_t leave_at;       /* 0: there is no such block */
     uint32_t block_first;
     unsigned block_loads, block_stores; /* in this block, before instruction `at` */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
@@ -202,8 +203,9 @@ struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_
 /** Returns the shape of a result before its guard, from the shapes of its sources. */
 struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_insn *insn, const struct nat_source source[3],
                                   const struct nat_shape shape[3]);
-/** Value of a special register that the block shape determines. */
+/** Gets the value of a special register if the block shape determines it; otherwise returns false. */
 bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_t *value);
+/** Returns the shape of a special register. */
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr);
 
 /** A row's expression: the text of its semantics in parts. */
@@ -228,20 +230,23 @@ LLVMValueRef nat_all(struct nat_unit *unit, LLVMValueRef lanes);
 LLVMValueRef nat_first(struct nat_unit *unit, LLVMValueRef vector);
 /** Returns the value in lane 0 of the affine row @row, whose sy is known. */
 LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int64_t sx, int64_t sy);
-/** Loads or stores a vector at @at in the lanes of @mask. */
+/** Loads a vector from @at in the lanes of @mask. */
 LLVMValueRef nat_load_masked(struct nat_unit *unit, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask);
+/** Stores a vector to @at in the lanes of @mask. */
 void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask);
 /** Leaves native code before instruction @unit->at unless @ok. */
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
-/** Load registers as vectors of lanes, with canonical NaNs unless @raw. */
+/** Returns a register as a vector of lanes, with canonical NaNs unless @raw. */
 LLVMValueRef nat_get_lanes(struct nat_unit *unit, unsigned reg, bool raw);
 /** Replaces NaNs of f32 bits by the canonical one. */
 LLVMValueRef nat_canonical(struct nat_unit *unit, LLVMValueRef bits, bool vector);
-/** Base of a SAME or AFFINE register, i32; of a pair, i64. */
+/** Returns the base of a SAME or AFFINE register, i32. */
 LLVMValueRef nat_get_base(struct nat_unit *unit, unsigned reg, bool raw);
+/** Returns the base of a SAME or AFFINE pair, i64. */
 LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
-/** sy of an AFFINE register: i32, or i64 for pairs. */
+/** Returns the step sy of an AFFINE register: i32, or i64 for a pair. */
 LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
+/** Returns a pair as a vector of i64, a value for each lane. */
 LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
 /** Returns what nat_put_lanes() stored last. */
 LLVMValueRef nat_get_stored(struct nat_unit *unit, unsigned reg);
@@ -277,7 +282,7 @@ LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
 void nat_wide_vectors(const struct nat_unit *unit, LLVMValueRef function);
 
 void nat_emit_row(struct nat_unit *unit);
-/** Emit a load, store or scalar load; returns false if its handler has to execute the instruction. */
+/** Emits a load, store or scalar load. Returns false if the interpreter's handler must execute the instruction. */
 bool nat_emit_memory(struct nat_unit *unit);
 /** Returns the 64-bit value of a 32-bit affine register @reg, for lanes whose value does not wrap; leaves native code
  *  if the value of a lane wraps. The 32-bit value is base + x * sx + y * step. */

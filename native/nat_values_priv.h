@@ -30,8 +30,9 @@ static inline bool is_raw(const struct nat_unit *u, unsigned reg)
     return nat_has(&u->state.nan, NAT_V + reg);
 }
 
-/** Read or write a variable of u->values. */
+/** Returns the value of a variable of u->values. */
 LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type);
+/** Sets a variable of u->values. */
 void nat_write_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type, LLVMValueRef value);
 /** Forgets all variables: a new function begins, or with u->through a new block. */
 void nat_forget_values(struct nat_unit *u);
@@ -48,6 +49,7 @@ void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value);
 void nat_spill(struct nat_unit *u, const struct nat_set *set);
 /** Returns true (i1) if @lanes holds in a lane that is executed. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes);
+/** Returns element @i of a vector. */
 LLVMValueRef nat_lane(struct nat_unit *u, LLVMValueRef vector, unsigned i);
 
 #endif
