@@ -230,20 +230,20 @@ const struct lnc_file *lnc_session_file(const struct lnc_session *session);
 const struct emu_machine *lnc_session_machine(const struct lnc_session *session);
 uint64_t lnc_session_seed(const struct lnc_session *session);
 
-/** Compares contents (lnc_check.c): count is 0 when all elements agree, else how many differ; first is the
- *  lowest of them. */
+/** Result of a comparison of contents (lnc_check.c). count: number of elements that differ; first: index of the first of
+ *  these elements. */
 struct lnc_difference {
-    uint64_t count, first, got, want; /* bits of the first differing element */
+    uint64_t count, first, got, want; /* got, want: bits of the first element that differs */
 };
 void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t *want,
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference);
 
-/** Element of a type of the source (lnc_template.c): "f32" and how many of them, or bytes for a structure of
- *  several types; `type` empty: not known. */
+/** A type of the source as launch files describe it (lnc_template.c): numbers of one type. A structure with members of
+ *  several types is described as bytes. */
 struct lnc_element {
-    char type[8];
-    uint64_t count;
+    char type[8];   /* type of the numbers, such as "f32"; empty: not known */
+    uint64_t count; /* how many numbers the type has */
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);

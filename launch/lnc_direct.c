@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Grids that are suggested if no size is given, by the dimensions of the kernel. They have 1024, 1024 and 512 threads. */
+/* Grids and blocks that are suggested if no size is given, for a kernel of 1, 2 and 3 dimensions (lnc_kernel_dimensions).
+ * They have 1024, 1024 and 512 threads in all. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
 enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
 

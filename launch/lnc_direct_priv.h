@@ -9,10 +9,10 @@
 /** A parameter of the kernel, or a member of a structure parameter, and the option given for it. */
 struct lnc_slot {
     const struct isa_param *param; /* the parameter; for a member: generated from the member's type */
-    const char *name;   /* name in the source, else in the object; NULL: none. For a member "p.rows" */
-    struct lnc_element member; /* for a member: its type, u64 for a pointer; else `count` is 0 */
-    unsigned first, members; /* for a structure: its members' slots; `members` 0: not a structure, or one without a
-                              * form */
+    const char *name;   /* name in the source, else in the object; for a member "p.rows"; NULL: no name is known */
+    struct lnc_element member; /* for a member: the member's type, u64 for a pointer. For a parameter `count` is 0 */
+    unsigned first, members; /* for a structure: index of the first slot and number of the slots of its members.
+                              * `members` 0: the parameter is no structure, or launch files have no form for it */
     bool is_array; /* for a structure: all members have one type, so numbers between commas are accepted */
     const char *names; /* names of the members of a structure given by members: "rows, cols" */
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */
@@ -32,7 +32,7 @@ struct lnc_directing {
     const struct isa_function *kernel;
     const char *entry;
     struct lnc_slot *slots; /* parameters, then members */
-    unsigned count, total;  /* number of parameters; number of all slots */
+    unsigned count, total;  /* count: number of parameters; total: number of all slots */
     struct lw_error *err;
     bool lost; /* memory was short for some text */
 };
@@ -49,8 +49,9 @@ void lnc_text_fini(struct lnc_text *text);
  *  none. */
 const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *each);
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
-/** Return true for __local memory, and for a pointer of any kind. */
+/** Returns true if the slot is a pointer to __local memory. */
 bool lnc_slot_is_local(const struct lnc_slot *s);
+/** Returns true if the slot is a pointer of any kind. */
 bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s);
 /** Gets the source type of a pointer's elements. Returns false if it is not known. */
 bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, struct lnc_element *out);
