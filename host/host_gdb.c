@@ -258,7 +258,7 @@ static enum lw_status start(struct host_gdb *g, struct lw_error *err)
     begin_history(g);
     make_commands(g);
     g->owner = SERVER;
-    sigfillset(&all); /* signals are for the program's threads; those of the server's inherit this mask */
+    sigfillset(&all); /* The server's threads inherit a mask of all signals, so that only the program's threads get signals. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     g->started = pthread_create(&g->thread, NULL, server_main, g) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -140,7 +140,7 @@ int host_module_add(struct lanewise_machine *m, char *source, struct isa_object 
                 module, emu_program_kernel(module->program, object->functions[i].name)};
     module->machine = m;
     module->source = source;
-    module->log = words->text; /* @words is not used after this */
+    module->log = words->text; /* the module now owns the text of @words */
     module->object = object;
     module->next = m->modules;
     m->modules = module;

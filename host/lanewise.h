@@ -180,10 +180,11 @@ LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, ui
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
-/** Copy to and from the machine's memory; all bytes must be in one allocation. Queued launches run only in
- *  lanewise_wait(), so their results are not in memory before. */
+/** Copies @bytes from @data to the machine's memory at @address. All bytes must be in one allocation. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);
+/** Copies @bytes from the machine's memory at @address to @data. All bytes must be in one allocation. Queued launches run
+ *  only in lanewise_wait(), so before that call their results are not in memory. */
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
                                size_t bytes);
 
