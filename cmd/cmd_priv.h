@@ -165,9 +165,9 @@ void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
 void cmd_end_catch_in_shell(struct emu_engine *engine);
 /** Sets the running engine; NULL: none. */
 void cmd_end_engine(struct emu_engine *engine);
-/** cmd_end_signal() returns the signal received, or 0; cmd_end_fd() a file descriptor that is readable after a signal,
- *  or -1. */
+/** Returns the signal that was received; 0: none. */
 int cmd_end_signal(void);
+/** Returns a file descriptor that is readable after a signal was received; -1: there is none. */
 int cmd_end_fd(void);
 const char *cmd_end_signal_name(int number); /* such as "SIGTERM" */
 /** Ends the process by the received signal, after all output is written. If no signal was received, the function
@@ -240,7 +240,8 @@ enum { CMD_MAX_CHECKPOINTS = 64 };
 struct cmd_checkpoint {
     const char *path;                 /* "%n" stands for the count; NULL: no checkpoint */
     uint64_t at[CMD_MAX_CHECKPOINTS]; /* counts of --checkpoint-at, ascending */
-    unsigned at_count, done;          /* done: number of those written */
+    unsigned at_count, done;          /* at_count: number of counts in `at`; done: for how many of them the checkpoint has
+                                       * been written */
     uint64_t every;                   /* interval of --checkpoint-every; 0: not given */
     bool due;                         /* the run has reached the next checkpoint */
     bool failed;                      /* a checkpoint could not be written */
