@@ -75,8 +75,9 @@ struct cu_function {
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded: each is loaded anew at its next use; locked. */
 void cu_modules_reset(void);
-/** Free all memory, streams and events of the program; locked. */
+/** Frees all memory of the program; locked. */
 void cu_memory_reset(void);
+/** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
 /** Finds a variable by the address of its shadow in the host; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);

@@ -63,8 +63,10 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
 bool cl_object_is(const void *handle, enum cl_kind kind);
 void cl_object_hold(void *object);
 void cl_object_drop(void *object);
-/** clRetain... and clRelease... of a kind. They take the lock. @invalid is the error for a handle of another kind. */
+/** Implements clRetain... for objects of @kind; takes the lock. @invalid: the error for a handle that is not one of such an
+ *  object. */
 cl_int cl_object_retain_handle(void *handle, enum cl_kind kind, cl_int invalid);
+/** Implements clRelease... in the same way. */
 cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid);
 
 struct _cl_platform_id {
