@@ -50,8 +50,8 @@ void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args)
     put_triple(rsp);
 }
 
-/* Handles lldb's request to end packets on registers with ";thread:ID;". Packets on memory name no thread:
- * they refer to the thread that stopped. */
+/* Handles lldb's request to end packets on registers with ";thread:ID;". Packets on memory name no thread; the stub serves
+ * them for the thread that stopped. */
 void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;

@@ -11,8 +11,9 @@ enum rsp_feature {
 #include "gdbstub/rsp_features.def"
     RSP_FEATURE_COUNT
 };
-/** Returns a feature's name ("no-ack") and sets what the feature gives; NULL past the last feature. */
+/** Returns the name of a feature, such as "no-ack"; NULL past the last feature. */
 const char *rsp_feature_name(unsigned feature);
+/** Returns a clause that says what a feature does. */
 const char *rsp_feature_summary(unsigned feature);
 /** Finds a feature by name. Returns false if no feature has it. */
 bool rsp_feature_find(const char *name, enum rsp_feature *out);
@@ -353,8 +354,9 @@ static inline bool rsp_has_process(const struct rsp *rsp)
     return !rsp->killed && !rsp->detached;
 }
 
-/* Framing: rsp_send() sends a payload unchanged, rsp_send_console() text as console output (O packets). */
+/** Sends a payload in a packet. */
 void rsp_send(struct rsp *rsp, const char *payload, size_t size);
+/** Sends text as console output, in O packets. */
 void rsp_send_console(struct rsp *rsp, const char *text, size_t size);
 /** Returns true if Ctrl-C is in the bytes received after the packet being handled. */
 bool rsp_interrupt_ahead(const struct rsp *rsp);
@@ -422,9 +424,9 @@ bool rsp_resident(const struct rsp *rsp, dbg_thread_id id);
 /** Returns the thread that packets on registers and memory refer to. If it is not resident these packets get
  *  errors. */
 dbg_thread_id rsp_view(const struct rsp *rsp);
-/** rsp_view_exited(): returns true if the view thread ended in a step of its own. rsp_view_is_exited(): returns true in
- *  this case, and if the thread is not resident. */
+/** Returns true if the view thread has ended in a step of its own. */
 bool rsp_view_exited(const struct rsp *rsp);
+/** Returns true if the view thread has ended in a step of its own, or is not resident. */
 bool rsp_view_is_exited(const struct rsp *rsp);
 void rsp_view_set(struct rsp *rsp, dbg_thread_id id);
 /** Returns the thread in the debugger core's focus, which commands and stops move. No packet refers to that
@@ -445,10 +447,12 @@ void rsp_chosen_written(struct rsp *rsp);
 /** Returns the thread that the user has selected, as far as the client's packets show it; 0: not known. */
 dbg_thread_id rsp_chosen(const struct rsp *rsp);
 void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
-/** Track gdb's thread numbers: gdb numbers threads anew, gdb receives a thread in a stop reply, gdb has read
- *  the whole list. */
+/* These three functions track the numbers that gdb gives to threads. */
+/** Called when gdb will number all threads anew. */
 void rsp_numbers_forget(struct rsp *rsp);
+/** Called when gdb receives thread @id in a stop reply. */
 void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id);
+/** Called when gdb has read the whole list of threads, which is @ids. */
 void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count);
 /** Called before a stop of a thread is reported. If gdb will give the thread another number than in its last stop,
  *  returns the number of that stop, and sets *@now to the new number; else returns 0. */
@@ -459,9 +463,9 @@ unsigned rsp_numbers_new(const struct rsp *rsp);
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 /** Prints a thread's name in messages, "block(3,0,0) w0", because gdb's number may differ from ours. */
 void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
-/** Record that the client has read a thread's position; drop all records when the client resumes or writes
- *  state that may change positions. */
+/** Records that the client has read a thread's position. */
 void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
+/** Drops these records: the client resumes, or writes state that may change positions. */
 void rsp_known_forget(struct rsp *rsp);
 /** Returns true if the position of the thread that the client has read is outdated, because `monitor` has
  *  moved the machine. */
@@ -474,10 +478,11 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
  *  last hit with a false condition, and returns true. That hit is then reported instead, without text.
  *  @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
-/** Called when a stop is reported, and when the client resumes. rsp_test_is_silent() returns true if the text of the
- *  stop must be suppressed, because gdb tests the condition. */
+/** Called when a stop is reported. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
+/** Returns true if the text of the stop must be suppressed, because gdb evaluates the condition of the watchpoint. */
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
+/** Called when the client resumes. */
 void rsp_test_resumes(struct rsp *rsp);
 /** Prints a progress line now and then during a run in which gdb continues from hit to hit. */
 void rsp_test_progress(struct rsp *rsp);
@@ -493,8 +498,9 @@ void rsp_listing_begin(struct rsp *rsp);
 void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
 /** Returns true if a warp, the @index-th resident one, is in the thread list. */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
-/** Enclose a run: the watch thread polls for Ctrl-C, and debug/'s notes become console text. */
+/** Called before a run: from now on the watch thread polls for Ctrl-C, and notes of debug/ become console text. */
 void rsp_run_begin(struct rsp *rsp);
+/** Called after a run: ends what rsp_run_begin() began. */
 void rsp_run_end(struct rsp *rsp);
 void rsp_messages_init(struct rsp *rsp);
 
@@ -530,7 +536,7 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
-/** Do dbg_mem_read and dbg_mem_write for a thread, for the debug address ranges that are served. */
+/** Does what dbg_mem_read() does, for a thread and the debug address ranges that are served. */
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size);
 void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
@@ -555,15 +561,18 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK
 void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop);
 /** Marks the warp of the next stop reply as having hit the breakpoint at its pc, if there is one. */
 void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
-/** Records that a breakpoint was removed (@away) or inserted again. */
+/** Records that the breakpoint at @pc was removed (@away), or inserted again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
+/** Returns true if the breakpoint at @pc was removed and has not been inserted again. */
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
 /** Handles a step of a single warp by gdb, from @pc. If the step was one over a breakpoint at which the warp is
  *  blocked, @stop shows the warp next to the breakpoint. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
-/** Handle lldb's reads of memory, its queries of free addresses and its resumes. */
+/** Called when lldb reads memory at @address. */
 void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
+/** Called when lldb sends qMemoryRegionInfo. */
 void rsp_arrivals_region(struct rsp *rsp);
+/** Called when lldb resumes. */
 void rsp_arrivals_resume(struct rsp *rsp);
 /** Returns true if the warp has hit a breakpoint with the last stop. */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
@@ -651,7 +660,7 @@ enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *conte
                                 void *context, struct rsp_watch **out) LW_MUST_CHECK;
 void rsp_watch_destroy(struct rsp_watch *watch);
 void rsp_watch_begin(struct rsp_watch *watch);
-/** Switches to another debugger, while nothing runs. */
+/** Makes the watch thread use another debugger, while nothing runs. */
 void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
 void rsp_watch_end(struct rsp_watch *watch);
 /** Polls once, in the calling thread. Returns true when an interrupt is pending. */

@@ -373,8 +373,8 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);
-    /* An aarch64 gdb assumes that the store has not happened yet, and steps over it before it reads the
-     * value: its next step is suppressed. */
+    /* An aarch64 gdb assumes that the store has not happened yet, and makes a step over the store before it reads the
+     * value. The stub suppresses that step. */
     if (stop->kind == DBG_STOP_WATCH && rsp->target.arch->watch_before &&
         rsp_point_find(rsp, stop->point) != NULL)
         rsp->suppress_next_step = id;
@@ -836,7 +836,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
-    /* `c` for the others only permitted them to run for that step; it is no order to continue. */
+    /* `c` for the other threads only permitted these threads to run for that step; `c` does not request a continue. */
     if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
         answer_position(rsp, gone);
         return;

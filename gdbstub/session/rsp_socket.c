@@ -291,8 +291,8 @@ static void prepare(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
 }
 
-/* Replaces the current client. A client that has sent nothing yet gives way to any other; one that has sent
- * nothing for a while, to one that connects again after it was refused. */
+/* Replaces the current client if a new client may take its place. A client that has sent nothing yet is replaced by any
+ * new client. A client that has sent nothing for a while is replaced by a client that was refused and connects again. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;

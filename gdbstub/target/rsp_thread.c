@@ -69,7 +69,7 @@ static void answer_named(struct rsp *rsp, dbg_thread_id id)
 
 void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* 0 is any thread, -1 all of them: the view changes only if its thread is gone. */
+    /* 0 means any thread, -1 all threads: for both, the view changes only if the view's thread is gone. */
     if (is_any(args->n[0]) && rsp->named.view != rsp->exited && !rsp_resident(rsp, rsp->named.view))
         rsp->named.view = rsp->named.there;
     if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
