@@ -123,7 +123,7 @@ static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, st
     lw_put(out, "v_xor_b32 v21, v21, v20\n");
 }
 
-/** @sizes: the accesses have other sizes than 4 bytes, too. */
+/** Write a random kernel. @sizes: some accesses have other sizes than 4 bytes. */
 static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
 {
     static const unsigned bytes[] = {4, 4, 8, 2, 1};
@@ -290,7 +290,7 @@ static void put_phases(uint64_t *r, struct lw_sink *out)
     lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
 }
 
-/** The findings of one run, sorted. */
+/** Run the kernel once. Return the findings, sorted. */
 static unsigned run(const char *text, const char *list, unsigned unwritten, unsigned bytes,
                     bool all, struct finding *found)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests the race checker with random kernels against a simple model. The model processes the accesses, barriers,
- * fences and atomics with a vector clock for each thread and a list of all accesses. It drops and merges none. Each
- * reported race must be a race of the model, and for each race of the model one must be reported. A second form of
- * kernels has a large buffer, whose words may have the packed shadow, and several launches. There each racing pair
- * must be reported, except that a later access of the same thread to the same location may replace one of the two.
+ * fences and atomics with a vector clock for each thread and a list of all accesses. The model drops and merges no
+ * access. Each reported race must be a race of the model. If the model has a race, at least one race must be reported. A
+ * second form of kernels has a large buffer, whose words may have the packed shadow, and several launches.
+ * There each racing pair of accesses must be reported, except that a later access of the same thread to the same location
+ * may replace an access of the pair.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -64,7 +65,7 @@ static void join(struct clocks *a, const struct clocks *b)
         a->at[i] = a->at[i] > b->at[i] ? a->at[i] : b->at[i];
 }
 
-/** Threads first + those in @set have completed a barrier. */
+/** Join the clocks of threads @first + t, for each t in @set: these threads have completed a barrier together. */
 static void meet(struct model *m, unsigned first, uint64_t set)
 {
     struct clocks all = {{0}}, pending[2] = {{{0}}};
@@ -211,9 +212,10 @@ static bool is_last(const struct model *m, unsigned i)
     return true;
 }
 
-/** PTX's observation order: atomics after @m->past[@i] have read its value, each in the scope of the one before, and
- *  the thread is ordered after one of them. *@amid is set if this holds for only some of them. Then the location has
- *  a race anyway, or blocks accessed it with scopes of both kinds, and a report is permitted. */
+/** Return true if PTX's observation order puts access @now after @m->past[@i]: atomics after that access have read its
+ *  value, each atomic in the scope of the one before, and the thread of @now is ordered after one of these atomics. *@amid
+ *  is set if this holds for only some of the atomics. Then the location has a race anyway, or blocks accessed the location
+ *  with scopes of both kinds, and a report is permitted. */
 static bool was_observed(const struct model *m, unsigned i, const struct past *now, bool *amid)
 {
     const struct past *last = &m->past[i];
@@ -377,7 +379,8 @@ static void put_access(struct random *r, unsigned threads, const char *guard, st
     lw_printf(out, "%s%s", guard, text);
 }
 
-/** One half of the threads has ended. The other half waits at a barrier, which with @counted has a count for it. */
+/** Emit a barrier at which one half of the threads waits, after the other half has ended. With @counted the barrier has the
+ *  count of the waiting half. */
 static void put_half_arrives(unsigned threads, bool counted, unsigned id, unsigned *count, struct lw_sink *out)
 {
     count[id] = threads / 2;
@@ -624,8 +627,8 @@ static void launch_over(struct model *m)
 
 static unsigned racy, calm;
 
-/** Check that each finding is a race of the model. With @every, check that each race of the model is reported as
- *  well, unless a later access of the earlier thread has always replaced its access. */
+/** Check that each finding is a race of the model. With @every, also check that each race of the model is reported, unless
+ *  in all cases a later access of the same thread has replaced the earlier access of the race. */
 static void compare(struct model *m, struct chk *chk, uint64_t seed, const char *text, bool every)
 {
     const struct chk_finding *f;

@@ -145,7 +145,7 @@ static void lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     (void)!dbg_lane_set(dbg, id, lane, NULL); /* it may have ended */
 }
 
-/* All other splits of the warp are stepped as well. */
+/* Steps all other splits of the warp. */
 static void step_others(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;

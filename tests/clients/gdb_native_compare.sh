@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Breakpoints on all lines of a function with many loops, `next` and `step` stop in a kernel at the same lines as
-# in the same C compiled for the host, with the same gdb. Kernels are OpenCL C and CUDA C++, compiled by clang
-# without optimisation. Eight lanes diverge; the compared lines are those of lane 0.
+# Compares a kernel with the same C code compiled for the host, in the same gdb. Both must stop at the same lines: at
+# breakpoints on all lines of a function with many loops, and by `next` and `step`. Kernels are OpenCL C and CUDA C++,
+# compiled by clang without optimisation. Eight lanes of the kernel diverge; the compared lines are those of lane 0.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 command -v clang-19 >/dev/null || { echo "skipped: clang-19 is not installed"; exit 77; }

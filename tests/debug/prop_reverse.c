@@ -56,7 +56,7 @@ static uint64_t now(const struct run *t)
     return t->engine->ops->instructions(t->engine);
 }
 
-/** Log-uniform from 1 to @most. */
+/** Return a random number from 1 to @most whose logarithm is uniformly distributed. */
 static uint64_t log_uniform(struct prop_random *r, uint64_t most)
 {
     unsigned bits = 0;

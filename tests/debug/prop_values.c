@@ -154,7 +154,8 @@ static bool is_unset(const struct values_trace *reference, const struct values_s
     return false;
 }
 
-/** Return whether this is the value that the line itself assigns. The compiler may have no code for the assignment. */
+/** Return whether @s shows the value that the line itself assigns to the variable. The compiler may have generated no code
+ *  for the assignment, so that the variable has its new value at the start of the line. */
 static bool is_own(struct pair *p, const struct values_shown *s)
 {
     const struct values_trace *reference = &p->reference;
@@ -177,8 +178,8 @@ static bool is_own(struct pair *p, const struct values_shown *s)
 }
 
 /**
- * Mark visits that follow a visit which -O0 reaches later. The compiler has moved code of these lines, and the shown
- * state may be that of the later line.
+ * Mark each visit of a line that comes, in the optimised build, after a visit that -O0 reaches later. The compiler has
+ * moved code of the two lines, so the shown state may be the state of the line that -O0 reaches later.
  */
 static void find_moved(struct pair *p, const struct values_trace *other)
 {
@@ -204,8 +205,9 @@ static uint64_t line_key(const struct pair *p, uint64_t thread, uint32_t visit)
     return values_mix(thread, strtoull(split_name(p->names.text[visit], '@'), NULL, 10));
 }
 
-/** Mark lines with code before the code of lines that -O0 reaches first. The compiler has moved this code up, so the
- *  visits of the line do not correspond by number to those of -O0. */
+/** Mark each line that the optimised build visits before another line, although -O0 visits the other line first. The
+ *  compiler has moved code of the marked line up. So the n-th visit of the marked line need not be the n-th visit of the
+ *  line with -O0. */
 static void find_early(struct pair *p, const struct values_trace *other)
 {
     struct values_table first = {.count = 0};
@@ -239,8 +241,8 @@ static bool has_at_a_visit(const struct values_trace *reference, const struct va
     return false;
 }
 
-/** Find the lines that a thread visits in a scope in which -O0 does not visit them. The visits in the correct scope
- *  are then fewer than in the source. */
+/** Find the lines that a thread visits in a scope in which -O0 does not visit these lines. In the correct scope, the
+ *  optimised build then has fewer visits of such a line than the source. */
 static void find_astray(struct pair *p, const struct values_trace *other)
 {
     values_table_free(&p->astray);

@@ -35,7 +35,7 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* Expect a stop for @point that @line caused; it is shown one instruction later. */
+/* Expect a stop for @point that an instruction of @line caused. The stop is one instruction after that instruction. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
 {

@@ -285,7 +285,7 @@ static struct site *site_at(struct recorder *t, uint32_t insn)
     return site;
 }
 
-/** The names at a location, for one path to its function. */
+/** Return the names at a location, for one path of calls to the function of the location. */
 static struct bound *bind(struct recorder *t, struct site *site, uint32_t base)
 {
     struct values_names *names = t->out->names;
@@ -396,7 +396,7 @@ static uint32_t cfa_of(struct recorder *t, dbg_thread_id id, unsigned lane)
     return (uint32_t)lw_get64(raw);
 }
 
-/** The lane is at the beginning of a function, or has returned to one. */
+/** Handle a lane that is at the beginning of a function, or that has returned to a function. */
 static void change_function(struct recorder *t, dbg_thread_id id, unsigned number, struct lane *lane,
                             unsigned function)
 {
@@ -436,7 +436,7 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
     frame->cfa = cfa_of(t, id, number);
 }
 
-/** When a lane enters a scope, the variables of the scope have no value. */
+/** Handle a lane that enters a scope: the variables of the scope have no value yet. */
 static void change_scope(struct recorder *t, struct frame *frame, const struct site *from,
                          const struct site *to)
 {
@@ -463,7 +463,7 @@ static bool slot_value(const struct frame *frame, const struct slot *slot, unsig
     return true;
 }
 
-/** A lane has stored to its local memory. Determine the new values of its variables. */
+/** Handle a store of a lane to its local memory: determine the new values of the lane's variables. */
 static void store(struct recorder *t, uint64_t thread, struct lane *lane, uint32_t address, unsigned bytes,
                   const uint8_t *data)
 {
@@ -537,7 +537,7 @@ static void add_shown(struct recorder *t, struct values_shown shown)
     out->shown[out->count++] = shown;
 }
 
-/** The values that the debugger shows for a frame. */
+/** Record the values that the debugger shows for a frame. */
 static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, struct site *site,
                          const struct bound *b, unsigned n, struct values_shown shown)
 {

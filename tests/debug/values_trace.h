@@ -14,7 +14,7 @@
 #include "debug/expr/dbg_expr_priv.h"
 #include "launch/launch.h"
 
-/** @memory; NULL ends the program. */
+/** Returns @memory. If @memory is NULL, ends the program. */
 void *values_need(void *memory);
 
 /** Numbers by a 64-bit key. */
@@ -22,9 +22,9 @@ struct values_table {
     uint64_t *key, *value;
     size_t count, capacity;
 };
-/** Return the value of @key, 0 if the key is new. */
+/** Returns a pointer to the value of @key. A new key is added with the value 0. */
 uint64_t *values_table_at(struct values_table *table, uint64_t key);
-/** Returns the value of @key, or NULL if there is none. */
+/** Returns a pointer to the value of @key; NULL: the table does not have the key. */
 const uint64_t *values_table_find(const struct values_table *table, uint64_t key);
 void values_table_free(struct values_table *table);
 uint64_t values_mix(uint64_t a, uint64_t b);

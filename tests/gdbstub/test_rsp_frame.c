@@ -148,7 +148,8 @@ static void an_interrupt_while_stopped_is_ignored(void **state)
     assert_string_equal(fix->out.text, "");
 }
 
-/* When gdb continues a step by itself it asks for no threads; at a stop for the user it asks for them. */
+/* At a stop that gdb shows to the user, gdb asks for the list of threads. When gdb continues a step by itself, it does not
+ * ask. */
 static void an_interrupt_between_two_steps_stops_the_second(void **state)
 {
     static const char *const asks[] = {"", "$qXfer:threads:read::0,1000#92"};

@@ -94,7 +94,7 @@ static int client(const struct server *server)
     return client_at(server, htonl(INADDR_LOOPBACK));
 }
 
-/* A server with its first client. */
+/* Start a server, and connect its first client. */
 static int server_enter(struct server *server, bool endless, bool once)
 {
     server_start(server, endless, once);
@@ -129,7 +129,7 @@ static void talk(int fd, const char *payload, const char *want)
     }
 }
 
-/* The last packet of a client ends the server. */
+/* Send the last packet of a client, which ends the server. */
 static void server_leave(struct server *server, int fd, const char *payload, const char *want)
 {
     talk(fd, payload, want);

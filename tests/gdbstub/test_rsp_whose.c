@@ -218,7 +218,7 @@ static uint64_t retired_by_others(struct client *c, dbg_thread_id id)
     return sum;
 }
 
-/* A step during which other warps may run, or that ends its warp, may stop for another warp. */
+/* Return true if the stop of a step may name another warp: other warps may have run, or the step ended its warp. */
 static bool may_be_another(struct client *c, dbg_thread_id id, unsigned form)
 {
     const struct dbg_stop *last = dbg_last_stop(c->f->dbg);

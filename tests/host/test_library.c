@@ -437,7 +437,8 @@ static void keep(void *context, const char *text, size_t size)
     strncat(context, text, size);
 }
 
-/* Text of kernels, variables, names, reports, and the counts of a timing model. */
+/* A program gets the text that kernels print, the names of kernels and parameters, reports, and the counts of a timing
+ * model. */
 static void tells(void **state)
 {
     static const char hello[] =
@@ -519,7 +520,7 @@ static void tells(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/* The last lane writes one element past the buffer; it continues, and each location is reported once. */
+/* The last lane writes one element past the buffer. The lane continues, and each location of a finding is reported once. */
 static void finds(void **state)
 {
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};

@@ -109,8 +109,8 @@ static bool find_next(const char *self, char *out)
     return false;
 }
 
-/** Write the file @entry/@name to @fd. The output contains the scratch folder @before; it is replaced by @scratch,
- *  which has the same length. */
+/** Write the file @entry/@name to @fd. Replace the name of the scratch folder @before in the file by @scratch, which has the
+ *  same length. */
 static bool repeat(const char *entry, const char *name, int fd, const char *before, const char *scratch)
 {
     char path[PATH_BYTES + 16];

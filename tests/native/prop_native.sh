@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Random programs in native code, whole and masked: results are those of single lanes, counts and states those of the
-# interpreter (tests/emu/exec/prop_exec with LW_NATIVE). LLVM accepts the code of each. COUNT: how many. Seed 211 has a
-# register that is a NaN of f32 on one path, and an integer that looks like one on another.
+# Runs random programs in native code, by code for whole warps and by masked code (tests/emu/exec/prop_exec with
+# LW_NATIVE). Results must equal those of a reference that executes single lanes; counts and states must equal those of the
+# interpreter. LLVM must accept the code of each program. COUNT: number of programs. The program of seed 211 has a register
+# that is a NaN of f32 on one path, and an integer with the bits of a NaN on another path.
 set -u
 err=$(mktemp) || exit 99
 trap 'rm -f "$err"' EXIT

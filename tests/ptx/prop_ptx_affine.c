@@ -372,8 +372,9 @@ static uint32_t index_of(const struct shape *s, unsigned thread, unsigned dim)
     }
 }
 
-/* Return whether threads @a and @b of one instance may have these values. @given is the class for this pair; @some is
- * the value of an unknown stride, if a pair has determined it. */
+/* Return whether the values of threads @a and @b of one instance may differ by @difference, by class @c. some[d] is the
+ * value of an unknown stride, valid if some_known[d] is set: an earlier pair has determined the stride. *@given is set if
+ * the class and the known strides determine the difference of this pair. */
 static bool agrees(const struct class *c, const struct shape *s, unsigned a, unsigned b,
                    uint64_t difference, uint64_t mask, uint64_t some[DIMS], bool some_known[DIMS],
                    bool *given)
@@ -403,8 +404,8 @@ static bool agrees(const struct class *c, const struct shape *s, unsigned a, uns
     return open != 0 || (difference & mask) == 0;
 }
 
-/* Return false if two threads that executed this definition together differ otherwise than the class says. @pairs
- * counts the compared pairs. */
+/* Return false if the values of two threads that executed this definition together differ in another way than the class
+ * says. @pairs counts the compared pairs. */
 static bool holds(const struct class *c, const struct shape *s, const struct record *log,
                   unsigned bits, unsigned *pairs)
 {

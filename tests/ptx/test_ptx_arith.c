@@ -57,7 +57,8 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* @code reads %a %b %c %d and %p %q (as floats %fa %fb %ga) and writes %x and %y. */
+/* Run @code, which reads %a %b %c %d and %p %q (as floats %fa %fb %ga) and writes %x and %y, and compare the results with
+ * those of @host. */
 static void check(const char *code, case_fn *host)
 {
     struct emu_config config;
@@ -308,7 +309,7 @@ static uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset)
     return UINT32_MAX;
 }
 CASE(nth, OUT(TWO(nth_set(A, B & 31, S(C & 15) - 7), nth_set(A, 0, 3)), 0))
-/* bit fields, with position and length by the PTX manual, bit by bit */
+/* Extract a bit field bit by bit, as the PTX manual defines position and length. */
 static uint64_t field(uint64_t v, unsigned bits, uint32_t pos, uint32_t len, bool is_signed)
 {
     uint64_t d = 0;

@@ -26,7 +26,7 @@ static void graph_and_classes(const char *text, struct lw_buffer *out)
         fail_msg("%s", err.text);
 }
 
-/* Without the lines of registers. */
+/* Write the graph of @text as graph_and_classes() does, without the lines about registers. */
 static void graph(const char *text, struct lw_buffer *out)
 {
     char *to, *line;

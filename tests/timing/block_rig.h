@@ -57,7 +57,8 @@ static inline void rig_free(struct rig *r)
     free(r);
 }
 
-/** A launch of the host (@by 0) or by a block of @by, from thread @thread of @core. @kernel: 'k' or 'm'. */
+/** Create launch @name of kernel @kernel ('k' or 'm'). If @by is 0, the host launches it; otherwise thread @thread of core
+ *  @core, in a block of launch @by. */
 static inline struct tim_launch *launch_shape(struct rig *r, char name, char kernel, unsigned blocks, unsigned x, unsigned y, char by,
                                        unsigned core, unsigned thread, bool group)
 {

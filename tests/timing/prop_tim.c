@@ -63,7 +63,7 @@ static void random_bypass(struct rnd r, struct tim_config *c)
     c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
 }
 
-/** Most machines have none. */
+/** Draw the mechanisms of a model. Most models have none. */
 static void random_mechanisms(struct rnd *r, struct tim_config *c)
 {
     if (rnd_below(r, 3) != 0)
@@ -405,7 +405,8 @@ static void random_locality(struct rnd *r, struct tim_config *c)
                  c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
 }
 
-/** Cores whose clocks change, where they share no caches. LW_MECHANISM=dvfs: on each such machine. */
+/** Draw cores whose clocks change, if the cores of the model share no caches. With LW_MECHANISM=dvfs each such model has
+ *  them. */
 static void random_dvfs(struct rnd *r, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -594,7 +595,7 @@ static void take_counts(struct tim_engine *e, struct outcome *out)
     out->bare = tim_counts_hash(&e->base);
 }
 
-/** @tags: use the tags drawn for the seed, else none. */
+/** Execute one run. @tags: the model uses the tags that the seed has drawn; otherwise it uses no tags. */
 static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};

@@ -53,7 +53,7 @@ static void to_sample(struct rig *r)
     while ((r->now - 1) % 500 != 0);
 }
 
-/** Block i of A, of @few warps, and block i of B, of @more, are on core i. */
+/** Place two blocks on each core i: block i of launch A, with @few warps, and block i of launch B, with @more warps. */
 static struct rig *each_core_has(unsigned few, unsigned more)
 {
     struct rig *r = power(TIM_BLOCKS_RR);
@@ -129,7 +129,7 @@ static void p4_a_drain_ends_after_ten_samples(void **state)
     blocks_of(r, 'C', CORES, 1);
     ticks(r, 20);
     assert_non_null(strstr(r->log, "@3 "));
-    to_sample(r); /* 4 warps: it has had enough, and may be diverted again */
+    to_sample(r); /* Core 3 has had 4 warps at a sample, which is enough, so it may be diverted again. */
     end(r, r->grid['A'], 3);
     to_sample(r);
     registers_are(r, 3, true, true, false);
@@ -288,7 +288,8 @@ static void p9_its_registers_take_6_bytes(void **state)
     rig_free(r);
 }
 
-/* Else its queue would be stranded: with smx_bind no other core takes from it. */
+/* With smx_bind only the core itself takes blocks from its queue. So blocks in the queue of a diverted core must go to
+ * another core, or they would never run. */
 static void blocks_bound_to_a_diverted_core_go_elsewhere(void **state)
 {
     struct rig *r = power(TIM_BLOCKS_SMX_BIND);

@@ -117,7 +117,7 @@ static void each_event_has_its_key(void **state)
     assert_true(pj_of(&one, config) == before);
 }
 
-/* P-10 of the dynamic parallelism thesis's specification: an idle core, parked for half of the time. */
+/* P-10 of the dynamic parallelism thesis's specification: a core is idle, and is parked for half of the time. */
 static void p10_a_parked_core_draws_57_percent(void **state)
 {
     struct tim_config *config = *state;

@@ -192,7 +192,8 @@ static struct run *after_a_barrier(const char *const *insn, unsigned count)
     return r;
 }
 
-/** Return the cycle in which warp 4 @i issues the instruction after its barrier, counted from the first such issue. */
+/** Return the cycle in which warp 4 * @i issues the instruction after its barrier, counted from the first such issue of any
+ *  warp. */
 static uint64_t way(const struct run *r, unsigned count, unsigned i)
 {
     uint64_t first = UINT64_MAX, mine = 0;

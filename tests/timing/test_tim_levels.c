@@ -292,8 +292,8 @@ static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(
     two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }
 
-/** Two warps whose operand of constant space follows four instructions with stall count 3, between which the other
- *  warp issues: who issues when. */
+/** Check which of two warps issues in which cycle. In both warps an operand in constant space follows four instructions
+ *  with stall count 3; the other warp issues between these instructions. */
 static void two_stalled_warps_are(unsigned rule, unsigned wait, unsigned switched, const char *expected)
 {
     struct run *r = levels_new(8);

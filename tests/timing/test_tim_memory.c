@@ -498,8 +498,8 @@ static void depths(rig_create_fn create)
     queue = &stats.histogram[TIM_SLICE_H_queue];
     waiting = &stats.histogram[TIM_SLICE_H_waiting];
     latency = &stats.histogram[TIM_SLICE_H_latency];
-    /* The queue is empty except for the read that leaves it when the first and when the third read leave it. When the
-     * second read leaves the queue, the third read is in it. */
+    /* When the first or the third read leaves the queue, no other read is in the queue. When the second read leaves, the
+     * third is in the queue. */
     assert_int_equal(tim_histogram_count(queue), 3);
     assert_int_equal(queue->bucket[0], 2);
     assert_int_equal(queue->bucket[1], 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests allocations of the memory side. All of them happen when it is created; each may fail without a leak (the
- * sanitizer build detects leaks), and no allocation happens later. The program is linked with --wrap. */
+/* Tests the allocations of the memory side. All allocations happen when the memory side is created. Each of them may fail
+ * without a leak (the sanitizer build detects leaks). The program is linked with --wrap. */
 #include <stdlib.h>
 
 #include "tests/timing/tim_memory_fixture.h"

@@ -24,7 +24,7 @@ static uint64_t at_down(unsigned t) { return 4 * (63 - t); }
 static uint64_t at_17(unsigned t) { return 4 * (17 * t % 64); }
 static uint64_t at_5(unsigned t) { return 4 * (5 * t % 64); }
 
-/** The accesses of a warp of @lanes lanes whose first thread is @thread. */
+/** Compute in @line the accesses of a warp of @lanes lanes whose first thread is @thread. Return their number. */
 static unsigned lines_of(unsigned lanes, unsigned thread, address_fn of, struct tim_line *line)
 {
     struct tim_config *c;

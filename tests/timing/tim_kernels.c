@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launch files on the timing model against the functional machine:
+ * Compares launch files on the timing model with the functional machine:
  *
  *   tim_kernels [--part K/N] FILE.yaml ...
  *
- * Each runs functionally, then on a machine drawn by its seed (--part: on every shipped machine,
- * scheduler and reconvergence engine, of which part K = 0..N-1 takes every N-th) with the schedule
- * log; then the log is replayed.
- * Half of the machines use uniform and affine registers; the replay has no tags.
+ * Each launch file runs on the functional machine, and then on a GPU model that its seed selects, with a schedule log. Then
+ * the log is replayed. With --part the launch file runs on every shipped model with every scheduler and reconvergence engine;
+ * part K, from 0 to N - 1, takes every N-th of these combinations. Half of the models use uniform and affine registers. The
+ * replay has no tags. The test checks:
  * - memory and checks are as the functional run leaves them, for order-free kernels;
  * - the replay has the same state at a hundred random counts of instructions, and at the end;
  * - a second run has the same counters.

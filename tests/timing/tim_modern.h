@@ -8,7 +8,8 @@
 
 #include "tests/timing/tim_run.h"
 
-/** A scheduler with the control field as in Huerta et al., MICRO 2025, 4 and 5.1, and nothing else of that core. */
+/** Create a machine whose scheduler obeys the control field as in Huerta et al., MICRO 2025, 4 and 5.1. The machine has no
+ *  other feature of that core. */
 static inline struct run *modern_control(void)
 {
     struct run *r = run_new();
@@ -25,7 +26,7 @@ static inline struct run *modern_control(void)
     return r;
 }
 
-/** The same with Control and Allocate, two banks and latencies of four cycles. */
+/** Create the machine of modern_control() with the stages Control and Allocate, two banks, and latencies of four cycles. */
 static inline struct run *modern_window(bool rfc)
 {
     struct run *r = modern_control();
@@ -41,7 +42,7 @@ static inline struct run *modern_window(bool rfc)
     return r;
 }
 
-/** A memory unit for each scheduler, and the latencies of its loads, as published. */
+/** Set a memory unit for each scheduler, and the latencies of loads, as published. */
 static inline void modern_memory(struct tim_config *c)
 {
     c->lsu_local = 5;
@@ -51,7 +52,7 @@ static inline void modern_memory(struct tim_config *c)
     c->constant_latency = 18;
 }
 
-/** A kernel with @body, the parameter `out` and 4096 bytes of shared memory. */
+/** Run a kernel with @body, the parameter `out` and 4096 bytes of shared memory. */
 static inline void modern_run(struct run *r, const char *body, unsigned threads)
 {
     struct lw_buffer text;
@@ -62,7 +63,7 @@ static inline void modern_run(struct run *r, const char *body, unsigned threads)
     lw_buffer_fini(&text);
 }
 
-/** Cycle in which @warp issues instruction @at of the program, counted from the first issue of all. */
+/** Return the cycle in which @warp issues instruction @at of the program, counted from the first issue of any warp. */
 static inline uint64_t modern_cycle(const struct run *r, unsigned warp, unsigned at)
 {
     uint64_t base = run_engine(r)->code[0]->base;
@@ -74,8 +75,8 @@ static inline uint64_t modern_cycle(const struct run *r, unsigned warp, unsigned
     return 0;
 }
 
-/** The cycles in which each warp issues instructions @first to @end - 1, as half-open intervals relative to the
- *  first such issue: "W3 0-2, W2 2-4". */
+/** Write to @text the cycles in which each warp issues instructions @first to @end - 1, as half-open intervals relative to
+ *  the first such issue: "W3 0-2, W2 2-4". Return @text. */
 static inline const char *modern_intervals_from(const struct run *r, unsigned first, unsigned end, char *text, size_t size)
 {
     uint64_t base = run_engine(r)->code[0]->base, start = UINT64_MAX, from = 0, next = 0;
@@ -107,7 +108,7 @@ static inline const char *modern_intervals_from(const struct run *r, unsigned fi
     }
     return text;
 }
-/** The same of the first @count instructions. */
+/** Do what modern_intervals_from() does, for the first @count instructions. */
 static inline const char *modern_intervals(const struct run *r, unsigned count, char *text, size_t size)
 {
     return modern_intervals_from(r, 0, count, text, size);

@@ -140,8 +140,8 @@ static inline bool run_on_event(struct emu_observer *observer, const struct emu_
     return false;
 }
 
-/** A plain machine: one core, one scheduler, no limits that matter, no fetch stalls. An instruction's result is
- *  ready 3 cycles after its issue: one to collect, one in the pipe. */
+/** Create a plain machine: one core, one scheduler, no fetch stalls, and no limit that a test reaches. An instruction's
+ *  result is ready 3 cycles after its issue: one to collect, one in the pipe. */
 static inline struct run *run_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -216,8 +216,8 @@ static inline void run_text(struct run *r, const char *text, unsigned blocks, un
     run_go(r);
 }
 
-/** Cycle of the @nth issue (from 0) of @op by @warp of block 0, counted from the first such issue by any warp;
- *  the test fails if there is none. */
+/** Return the cycle in which warp @warp of block 0 issues @op for the @nth time (from 0), counted from the first issue of
+ *  @op by any warp of the block. The test fails if there is no such issue. */
 static inline uint64_t run_cycle(const struct run *r, enum isa_op op, unsigned warp, unsigned nth)
 {
     uint64_t first = UINT64_MAX;
@@ -234,8 +234,8 @@ static inline uint64_t run_cycle(const struct run *r, enum isa_op op, unsigned w
     return 0;
 }
 
-/** The issues of @text's instructions from pc offset @from on, as "w0.1@5 ...": warp, instruction
- *  after @from, cycle from the first of them. */
+/** Write to @text the issues of the program's instructions from number @from up to @behind, as "w0.1@5 ...": the warp, the
+ *  number of the instruction counted from @from, and the cycle counted from the first of these issues. Return @text. */
 static inline const char *run_trace(const struct run *r, unsigned from, unsigned behind,
                                     char *text, size_t size)
 {

@@ -39,7 +39,7 @@ static unsigned reg(struct gen *g)
     return FIRST + prop_below(&g->r, REGS);
 }
 
-/** One instruction on the counters. */
+/** Generate one instruction on the counters. */
 static void action(struct gen *g)
 {
     static const char *const ops[] = {"v_add_u32", "v_sub_u32", "v_xor_b32", "v_mul_u32", "v_or_b32", "v_and_b32",
@@ -93,7 +93,7 @@ static void action(struct gen *g)
 
 static void actions(struct gen *g, unsigned most);
 
-/** Lanes diverge and reconverge. */
+/** Generate a region in which lanes diverge and at whose end they reconverge. */
 static void region(struct gen *g)
 {
     const unsigned label = g->labels++, b = 8 + g->depth;

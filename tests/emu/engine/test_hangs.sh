@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel of tests/kernels that hangs (its launch file says "# hang: KIND"): exit status
-# 4, the kind in the statistics, and byte for byte the words of NAME.hang, from `lanewise
-# run`, from the shell and from gdb's console. UPDATE_GOLDEN=1 writes the words instead. Those with
-# "# args: --reconv stack" and a check complete with convergence barriers.
+# Runs every kernel of tests/kernels that hangs: its launch file has a line "# hang: KIND". The exit status is 4, the
+# statistics have the kind, and `lanewise run`, the shell and gdb's console print the text of NAME.hang, byte for byte.
+# UPDATE_GOLDEN=1 writes that file instead. Kernels with "# args: --reconv stack" and a check must complete with
+# convergence barriers.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -281,7 +281,7 @@ static inline uint32_t factor(struct gen *g)
 
     return prop_below(&g->r, 4) ? prop_below(&g->r, 20) : odd[prop_below(&g->r, LW_COUNT_OF(odd))];
 }
-/** Operand X: a linear register, an immediate or a constant. */
+/** Set operand X of @i to a linear register, an immediate or a constant. */
 static inline void linear_x(struct gen *g, struct isa_insn *i, uint32_t x, bool wide)
 {
     unsigned kind = prop_below(&g->r, 5);

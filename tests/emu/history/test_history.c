@@ -117,7 +117,7 @@ static void go_on(struct session *s, unsigned operations)
         uint64_t passes = core->passes, before = now(s);
         struct emu_stop stop = random_operation(&s->fix, &s->user, true);
         s->stopped = stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG;
-        /* waits and selections that happened after the last instruction are undone when history goes back to it */
+        /* A move back to this instruction count undoes waits and selections that happened after the last instruction. */
         bool waits = now(s) == before ? core->passes != passes
                                       : core->passes != passes && core->pass_retired == now(s);
         note(s, !waits && !s->stopped && (log == NULL || !ends_with_a_choice(log)));
@@ -134,7 +134,7 @@ static void check_hash(struct session *s, unsigned i)
                  s->seen[i].at);
 }
 
-/** Back and forth, @times. */
+/** Move @times times to a random recorded count, back or forth, and check the state there. */
 static void travel(struct session *s, struct rnd *r, unsigned times)
 {
     struct lw_error err;

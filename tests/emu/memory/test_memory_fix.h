@@ -148,7 +148,7 @@ static inline void fix_insn(struct fix *f, enum isa_op op, unsigned size, unsign
     f->di[1].h.full = f->di[1].h.part = fix_stop;
 }
 
-/** The same for atomics. */
+/** Create an atomic with operation @aop and type @atype; the other parameters are those of fix_insn(). */
 static inline void fix_atomic(struct fix *f, enum isa_op op, unsigned aop, unsigned atype,
                               unsigned amode, unsigned d, unsigned a, unsigned x, unsigned c)
 {

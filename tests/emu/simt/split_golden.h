@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reader of golden traces of splits. A file holds cases:
+ * Reader of golden traces of splits. A file has cases, each in this form:
  *
  *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N [order=O]
- *   (with order, the engine is stack and policy and what belongs to it mean nothing)
+ *   (with order=O the engine is `stack`; policy, quantum, window, merge and limit then have no effect)
  *   program (tests/emu/simt/split_machine.h)
  *   --
  *   one line a step: number, warp if several, pc, mnemonic, lanes, split table and groups

@@ -78,14 +78,16 @@ void sm_show(const struct emu_warp *w, struct lw_sink *out);
 /** Prints a character for each lane: * running, R ready, a digit blocked at that register, Y yielded, W warpsync, C CTA
  *  barrier, S sleeping, X exited. */
 void sm_chars(const struct sm *m, const struct emu_warp *w, char *out);
-/** Return the lanes that are members of a register's groups, or are blocked at the register. */
+/** Returns the lanes that are members of the groups of barrier register @reg. */
 uint64_t sm_members(const struct emu_warp *w, unsigned reg);
+/** Returns the lanes that are blocked at barrier register @reg. */
 uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);
 int64_t sm_register(const struct sm *m, const char *name, unsigned thread);
 int64_t sm_memory(struct sm *m, int64_t address);
-/** Print one line of a trace, and the lines after a trace: hang, totals, memory, registers. */
+/** Prints one line of a trace. */
 void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
                    struct lw_sink *out);
+/** Prints the lines after a trace: hang, totals, memory, registers. */
 void sm_finish(struct sm *m, struct lw_sink *out);
 
 #endif

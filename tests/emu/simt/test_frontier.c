@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engine `frontier`: the vectors of the book (sections 6.5, 6.8 and 11.3 of the engineering
- * specification), what it shares with `cbar`, and traces of random programs that the executable model printed, in which the
- * instructions on barriers have no effect and the lowest pc runs.
+ * Tests the reconvergence engine `frontier`. The expected values are the vectors of the book (sections 6.5, 6.8 and 11.3 of
+ * the engineering specification), and traces of random programs that the executable model printed. In these traces the
+ * lanes at the lowest pc run, and the instructions on barriers have no effect. Also tests the rules that `frontier` shares
+ * with `cbar`.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -64,7 +65,7 @@ static void the_nested_if_reconverges_where_its_barriers_are(void **state)
            "0/FF 1/FF 2/FF 3/55 4/55 5/55 6/11 7/11 8/44 9/55 10/55 11/55 12/AA 13/FF 14/FF");
 }
 
-/* A loop whose lanes leave it at different times: they wait after it, as the exit is below. */
+/* Lanes leave a loop at different times. The exit is below the loop, so lanes that have left wait for lanes in the loop. */
 static void lanes_that_left_a_loop_wait_for_the_others(void **state)
 {
     (void)state;

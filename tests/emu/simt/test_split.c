@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits, convergence and CTA barriers, policies: the golden tables of the book (sections 6.5
- * to 6.9 of the engineering specification, fairness window 0), the rules of MACHINE 1 and 2, and
- * traces of random programs that the executable model printed.
+ * Tests splits, convergence barriers, CTA barriers and policies. The expected values are the golden tables of the book
+ * (sections 6.5 to 6.9 of the engineering specification, fairness window 0), the rules of MACHINE 1 and 2, and traces of
+ * random programs that the executable model printed.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void on_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lane
         sm_show(w, out);
 }
 
-/** A run under @policy. */
+/** Run a program under @policy. */
 static struct run run_with(const char *text, const char *policy, struct sm_options o,
                            enum rows kind)
 {

@@ -39,7 +39,7 @@ struct emu_config shadow(enum emu_tag_rules rules);
 struct run *run_kernel(const struct emu_config *config, const char *text, const uint32_t grid[3],
                        const uint32_t block[3], uint64_t linear, unsigned warp, uint64_t a,
                        uint32_t b);
-/** The same with one full warp. */
+/** Do what run_kernel() does, for a grid of one block that is one full warp. */
 struct run *run_one(const struct emu_config *config, const char *text);
 void end(struct run *r);
 /** Return the tag that instruction @index wrote at its first execution. */

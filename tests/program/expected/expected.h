@@ -36,7 +36,7 @@ static inline void save(const char *name, const void *data, size_t size)
     }
 }
 
-/** Return element @index of a launch file's {random: @seed} for integers: its low bits. */
+/** Return 64 random bits for element @index of a launch file's {random: @seed}. An integer element is the low bits. */
 static inline uint64_t launch_random(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -46,7 +46,7 @@ static inline uint64_t launch_random(uint64_t seed, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** The same for floats in [0, 1), before scaling. */
+/** Return element @index of {random: @seed} for floats, in [0, 1), before it is scaled to the bounds. */
 static inline double launch_uniform(uint64_t seed, uint64_t index)
 {
     return (double)(launch_random(seed, index) >> 11) * 0x1p-53;

@@ -3,8 +3,8 @@
  * Random PTX on the translator and the machine, compared with the direct evaluator of tests/ptx/eval/ptx_eval.h. The
  * PTX contains every instruction by type and modifier, literals, guards, branches, loops, chains of comparisons,
  * memory of every space, atomics, barriers, cross-lane operations, calls and traps. Width, policy, reconvergence
- * engine and tags follow from the seed. A failure prints the seed and the program, which is reduced as long as it
- * still fails. LW_SEED and LW_RANDOM_COUNT select other programs.
+ * engine and tags follow from the seed. If a program fails, the test removes parts of the program as long as the rest still
+ * fails, and prints the seed and the rest. LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -291,7 +291,8 @@ static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
     return round_to(f, v, FE_TONEAREST);
 }
 
-/* rcp and rsqrt .approx.ftz.f64 read a number whose low word is zero and return such a number */
+/* Compute rcp.approx.ftz.f64 or rsqrt.approx.ftz.f64: the low word of the operand counts as zero, and the low word of the
+ * result is zero. */
 static uint64_t of_high_word(enum pe_op op, uint64_t x)
 {
     uint64_t high = UINT64_C(0xffffffff) << 32, s[3] = { flush(&f64, x & high, true) };

@@ -121,14 +121,14 @@ enum pe_special {
 struct pe_result {
     uint64_t value, second; /* second: the q of setp */
 };
-/** Compute the result. @source holds the operands after the destination, truncated to their types. Return false if
- *  the instruction is not of this group. @carry is the condition code. */
+/** Compute the result of an instruction that accesses registers only; return false for another instruction. @source holds
+ *  the operands after the destination, truncated to their types. @carry is the condition code. */
 bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
                 struct pe_result *out);
 /** Return the value of memory after an atomic operation. */
 uint64_t pe_atomic(const struct pe_insn *in, struct pe_type type, uint64_t old, uint64_t b,
                    uint64_t c);
-/** The bits of a literal, converted to @type. */
+/** Return the bits of a literal, converted to @type. */
 uint64_t pe_literal(const struct pe_operand *operand, struct pe_type type);
 static inline unsigned pe_type_bits(struct pe_type type)
 {

@@ -43,14 +43,15 @@ struct pm_kernel {
     char name[16];
 };
 /**
- * Generate kernel @name from @seed. @calls: it calls the functions that pm_head() writes. @device: a device with sm_90
- * computes the same as PTX defines: no approximations, no traps, no memory that nobody has written.
+ * Generate kernel @name from @seed. @calls: the kernel calls the functions that pm_head() writes. @device: the results on a
+ * device with sm_90 are those that PTX defines; the kernel has no approximations and no traps, and reads no uninitialised
+ * memory.
  */
 void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls, bool device);
 void pm_free(struct pm_kernel *kernel);
 /** Return the head of a module with the functions that its kernels call. The caller frees the text. */
 char *pm_head(uint64_t seed, bool calls, bool device);
-/** The kernel's text, heap. */
+/** Return the text of the kernel. The caller frees the text. */
 char *pm_text(const struct pm_kernel *kernel);
 
 /** Blocks and threads of a launch, and the bytes of its global memory. */
@@ -58,17 +59,18 @@ struct pm_shape {
     uint32_t grid, block;
     size_t bytes;
 };
-/** The launch of kernel @seed. @warp: its blocks are whole warps of 32. */
+/** Return the shape of the launch of kernel @seed. @warp: the blocks of the launch are whole warps of 32. */
 struct pm_shape pm_shape(uint64_t seed, bool warp);
 /** Fill @memory with the input of kernel @seed: numbers of every kind. */
 void pm_fill(uint8_t *memory, const struct pm_shape *shape, uint64_t seed);
-/** Set the parameters of kernel @seed, in the layout of C; the first is the address of the memory, left as it is. */
+/** Set the parameters of kernel @seed, in the layout of C, except for the first one, which is the address of the memory. */
 void pm_parameters(uint64_t parameters[PM_PARAM_BYTES / 8], uint64_t seed);
-/** Where each parameter is in this layout, in bytes. */
+/** Offset of each parameter in this layout, in bytes. */
 extern const unsigned pm_offsets[PM_PARAMETERS];
-/** Generate module @seed of kernels for a device. Kernel i is number seed * PM_KERNELS + i. Return the text, heap. */
+/** Generate module @seed of kernels for a device. Kernel i of the module is generated from seed * PM_KERNELS + i. Return the
+ *  text of the module, which the caller frees. */
 char *pm_module(uint64_t seed, struct pm_kernel kernels[PM_KERNELS]);
-/** The same numbers everywhere. */
+/** Return the next random number of @state. The sequence is the same on every host. */
 uint64_t pm_random(uint64_t *state);
 
 #endif

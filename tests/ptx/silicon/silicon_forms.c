@@ -30,7 +30,7 @@ static void add(struct silicon_form **forms, unsigned *count, const char *text, 
     snprintf((*forms)[(*count)++].text, sizeof band->text, "%s", text);
 }
 
-/* Add each alternative of @text, whose first group of alternatives is expanded here. */
+/* Add all forms that @text stands for: one for each combination of alternatives of its groups <a|b>. */
 static void expand(struct silicon_form **forms, unsigned *count, const char *text, const struct silicon_form *band)
 {
     const char *open = strchr(text, '<'), *close = open != NULL ? strchr(open, '>') : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices compute (tests/ptx/silicon/devices/DEVICE.forms and DEVICE.random, written by `bench/silicon/run instructions`
- * there) is what the emulator computes: each form of forms.txt, and random kernels.
+ * Compares the emulator with devices, for each form of forms.txt and for random kernels. The results of a device are in
+ * tests/ptx/silicon/devices/DEVICE.forms and DEVICE.random, which `bench/silicon/run instructions` has written on the device.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -148,7 +148,7 @@ static bool equal(const struct silicon_form *form, const uint8_t *memory, const 
     return wrong == 0;
 }
 
-/* The line of @form in @lines ("FORM\tRESULT\n"), cut off there, or NULL. */
+/* Find the line of @form in @lines, "FORM\tRESULT\n", and return its RESULT in @result; NULL: @lines have no such line. */
 static const char *result_of(const struct silicon_form *form, const char *lines, char *result, size_t room)
 {
     size_t length = strlen(form->text);
@@ -312,7 +312,7 @@ static unsigned compare_random(const char *path)
     return wrong;
 }
 
-/* LW_SILICON_RANDOM: another file of results. */
+/* The environment variable LW_SILICON_RANDOM names another file of results. */
 static void random_kernels_have_the_results_of_devices(void **state)
 {
     (void)state;

@@ -26,7 +26,7 @@ static void the_oldest_warps_have_tokens(void **state)
     mech_free(m);
 }
 
-/* A load that passes: its lines are in L1 then, unless it bypasses L1. */
+/* Execute a load of a line. The line is then in L1, unless the load bypasses L1. */
 static bool load(struct mech_core *m, uint64_t line, unsigned at)
 {
     if (tim_mechs_bypass(&m->mechs, 0, (uint64_t)at * ISA_WORD_BYTES))

@@ -27,7 +27,7 @@ static struct mech_core *la_new(const char *set)
     return m;
 }
 
-/** A block begins, with warps from @first on. */
+/** Let a block of @count warps begin, in the slots from @first on. */
 static void begin_block(struct mech_core *m, unsigned first, unsigned count)
 {
     const struct emu_grid grid = {.sequence = 1};

@@ -243,7 +243,8 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
     }
 }
 
-/** Return which of gangs 0 and 1 of slices 0 to 3, and 2 of slices 0 to 1, may issue in consecutive cycles. */
+/** Return which of three gangs may issue in each of some consecutive cycles. Gangs 0 and 1 have slices 0 to 3, gang 2 has
+ *  slices 0 and 1. */
 static const char *order_of(const char *set)
 {
     static const uint8_t all[] = {0x0f, 0x0f, 0x03};
