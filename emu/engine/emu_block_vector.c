@@ -113,6 +113,7 @@ static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
         high->state = BV_CELL_ROW;
     }
 }
+/** Sets a register to the affine value @base + @step * thread, modulo 2^32. */
 static void put32(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
     if (reg == BV_NO_REG)
@@ -120,6 +121,7 @@ static void put32(struct emu_block_vector *s, unsigned reg, uint64_t base, uint6
     clear(s, reg, 1);
     s->cell[reg] = (struct bv_cell){.line = {(uint32_t)base, (uint32_t)step}, .state = BV_CELL_AFFINE};
 }
+/** Sets a register pair to the affine value @base + @step * thread, modulo 2^64. */
 static void put64(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
     if (reg == BV_NO_REG)

@@ -133,7 +133,8 @@ static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane
     return w->ctag != NULL ? emu_compact_lane(w, index, lane) : emu_row(w, index * w->stride)[lane];
 }
 
-/* Layout of registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. */
+/* Layout of registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. p_at() and s_at() return
+ * the offsets of the predicates and of the scalars. */
 static size_t p_at(const struct emu_warp *w)
 {
     return (size_t)w->vreg_count * w->width * 4;
@@ -142,10 +143,12 @@ static size_t s_at(const struct emu_warp *w)
 {
     return p_at(w) + sizeof w->p;
 }
+/* Returns the number of bytes of all registers of the warp in that layout. */
 static size_t regs_bytes(const struct emu_warp *w)
 {
     return s_at(w) + sizeof w->s + sizeof w->sp;
 }
+/* Returns the number of bytes of the warp's local memory. */
 static size_t local_bytes(const struct emu_warp *w)
 {
     return (size_t)(w->local_bytes + 3) / 4 * 4 * w->n;

@@ -567,7 +567,8 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* A separate function, because it needs a stack frame, and no handler may leave a frame on the stack at its jump. */
+/* Executes s2r for any special register. The function needs a stack frame, so it is not part of the handler: at its jump to
+ * the next handler, a handler must not leave a frame on the stack. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);

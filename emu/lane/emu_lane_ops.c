@@ -51,7 +51,7 @@ void emu_x_lop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
-/** PTX prmt: selects bytes of {c:a} by b (a is A, b the selector, c the third source). */
+/** Returns the bytes of {c:a} that @selector selects, as PTX's prmt does. */
 static uint32_t permute(uint32_t a, uint32_t c, uint32_t selector, unsigned mode)
 {
     uint64_t bytes = (uint64_t)c << 32 | a;
@@ -79,6 +79,7 @@ static uint32_t permute(uint32_t a, uint32_t c, uint32_t selector, unsigned mode
     }
     return r;
 }
+/** Executes prmt. */
 void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const uint32_t *a = emu_row(w, di->a), *c = emu_row(w, di->c);
@@ -361,7 +362,7 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
             d_high[l] = high[l];
     }
 }
-/** Returns what the lowest live lane reads. */
+/** Returns the value of special register @sr in the lowest live lane. */
 static __attribute__((noinline)) uint64_t lowest_lane_special(const struct emu_warp *w,
                                                               enum isa_special sr)
 {
@@ -371,6 +372,7 @@ static __attribute__((noinline)) uint64_t lowest_lane_special(const struct emu_w
     emu_special_rows(w, sr, low, high);
     return (uint64_t)high[from] << 32 | low[from];
 }
+/** Executes s_s2r: if the special register differs between lanes, the result is the value of the lowest live lane. */
 void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const enum isa_special sr = (enum isa_special)di->aux;
@@ -489,7 +491,8 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     for (LW_EACH_BIT(l, lanes)) /* D and A may be the same register */
         d[l] = result[l];
 }
-/** Returns all members if they have the same value, otherwise no lane. Predicate P shows which case it is. */
+/** Executes match.all: the result is all members if they have the same value, otherwise no lane. Predicate P says whether
+ *  they have the same value. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;
@@ -508,6 +511,7 @@ void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
         d[l] = (uint32_t)((equal & lanes) >> (l & 32));
     emu_put_predicate(w, di->p, lanes, equal);
 }
+/** Returns the result of redux operation @op on two values. */
 static uint32_t reduce(unsigned op, uint32_t x, uint32_t y)
 {
     switch (op) {
@@ -546,7 +550,7 @@ void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 
     put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
 }
-/* Lane numbers are taken modulo the width; exec does not matter, as in GCN. */
+/* readlane and writelane: the lane number is taken modulo the width. exec has no effect, as in GCN. */
 void emu_x_readlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     (void)lanes;
@@ -557,15 +561,17 @@ void emu_x_writelane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     (void)lanes;
     emu_row(w, di->d)[emu_uniform32(w, di) & (w->width - 1u)] = di->p < 128 ? w->s[di->p] : 0;
 }
+/** Writes the lanes whose predicate R is true to a scalar register or pair. */
 void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
-/** The inverse of ballot: P of a lane is the lane's bit in a scalar pair. */
+/** Executes the inverse of ballot: predicate P of a lane becomes the lane's bit in a scalar pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));
 }
+/** Writes to scalar predicate Q whether predicate R is true in any, or in all, of @lanes. */
 void emu_x_s_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t yes = lanes & emu_predicate(w, di->r);

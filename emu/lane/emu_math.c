@@ -318,7 +318,8 @@ static double quarter_turns(float x, int *quadrant)
     return rest;
 }
 
-/* sin and cos of t quarter turns, |t| <= 0.5: Taylor series, the next term is below 2^-58. */
+/* sine() and cosine() return sin and cos of t quarter turns, |t| <= 0.5, by a Taylor series whose next term is below
+ * 2^-58. */
 static double sine(double t)
 {
     double y = t * 1.57079632679489661923, z = y * y;
@@ -452,7 +453,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
 
 /* ---- 16-bit floats ------------------------------------------------------------------- */
 
-/* Rounds to f16 once, from double: f32 results could be ties created by rounding. */
+/* to_f16() and to_bf16() round a double once. An intermediate rounding to f32 could create a tie. */
 static float to_f16(double x)
 {
     struct unpacked u = unpack(x);

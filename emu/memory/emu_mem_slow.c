@@ -121,7 +121,8 @@ unsigned emu_atype_bytes(unsigned atype)
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
 
-/** min and max on bits: a NaN gives the other operand, -0 is below +0. */
+/** pick_f32() and pick_f64() return the minimum or maximum of two floats, given as bits. If one operand is a NaN, the result
+ *  is the other operand; -0 is below +0. */
 static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
 {
     const float x = emu_f32_bits(a), y = emu_f32_bits(b);
@@ -135,7 +136,7 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
     return BITS_f64(max ? emu_max_f64_plain(x, y) : emu_min_f64_plain(x, y));
 }
 
-/* Operates on one half, with bits 31:16 zero, and on both halves. */
+/* Executes @op on the low halves of @a and @b. Bits 31:16 of the result are zero. */
 static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
 {
     float x = bf ? emu_f32_of_bf16(a & 0xffff) : emu_f32_of_f16(a);
@@ -145,6 +146,7 @@ static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
                           : emu_f32_bits(pick_f32(BITS_f32(x), BITS_f32(y), op == ISA_AOP_MAX));
     return bf ? emu_bf16_of_f32(x) : emu_f16_of_f32(x);
 }
+/* Does what pick_half() does, for both halves of a register. */
 static uint32_t pick_halves(uint32_t a, uint32_t b, bool bf, unsigned op)
 {
     return pick_half(a, b, bf, op) | pick_half(a >> 16, b >> 16, bf, op) << 16;

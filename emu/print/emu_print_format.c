@@ -101,6 +101,7 @@ static uint64_t next_argument(struct work *w, unsigned size)
     w->offset = at + size;
     return at;
 }
+/** Reads the next argument, of @size bytes. Returns false if a byte cannot be read. */
 static bool read_argument(struct work *w, void *data, unsigned size)
 {
     uint64_t at = next_argument(w, size);

@@ -177,6 +177,8 @@ static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
     w->cstate[index + 1] |= EMU_C_HIGH;
     return true;
 }
+/** Returns true if the source at row @index (with @wide of 64 bits) has no tag, so that the rule does not apply. Unless @easy is
+ *  set, the function first tries to join two halves with separate tags. */
 RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const bool easy)
 {
     if (LIKELY(!untagged(w, index, wide)))

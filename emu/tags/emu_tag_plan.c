@@ -273,6 +273,7 @@ static void enter(const struct block *k, uint32_t cur[256])
         for (LW_EACH_BIT(bit, k->in.w[w]))
             cur[64 * w + bit] = cell++;
 }
+/** Updates cur[r] for the registers that instruction @n writes. */
 static void pass(const struct node *n, uint32_t cur[256])
 {
     for (unsigned d = 0; d < n->d_words; d++)
@@ -580,6 +581,7 @@ static void follow(struct plan *p, uint32_t i, struct regset *now)
             now->w[r / 64] &= ~(UINT64_C(1) << r % 64);
     }
 }
+/** Finds the registers that may be tagged at the start of each block: iterates until no block changes. */
 static void find_tagged(struct plan *p)
 {
     do {
