@@ -49,12 +49,13 @@ struct tim_trace {
     uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span, for stages with spans */
 };
 
-/** Returns the process of a stage with spans; 0: none. tracks_of() has its number of tracks. */
+/** Returns the number of the process that shows a stage with spans; 0: the stage has no process. */
 static unsigned process_of(enum tim_trace_stage stage)
 {
     return stage == TIM_TRACE_SENT || stage == TIM_TRACE_REPLIED
                ? 0 : FIRST_PROCESS + (unsigned)stage - TIM_TRACE_REQUEST;
 }
+/** Returns the number of tracks of the process of a stage; 0: the stage has no process. */
 static unsigned tracks_of(const struct tim_config *config, enum tim_trace_stage stage)
 {
     switch (stage) {

@@ -139,11 +139,12 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 
 /* ---- masks --------------------------------------------------------------------------------- */
 
-/** Returns the set of 32-byte pieces with a byte in @mask. */
+/** Returns the set of 32-byte pieces that have a byte in @mask, one word of a mask of bytes. */
 static inline unsigned pieces_of_word(uint64_t mask)
 {
     return (unsigned)((uint32_t)mask != 0) | (unsigned)(mask >> 32 != 0) << 1;
 }
+/** Does what pieces_of_word() does, for the mask of a whole line. */
 static inline unsigned pieces_of(const struct tim_cache *c, const uint64_t mask[4])
 {
     unsigned pieces = pieces_of_word(mask[0]);
