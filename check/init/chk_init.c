@@ -58,6 +58,7 @@ lost:
     init->memory.chk->short_of_memory = true;
     return NULL;
 }
+/** Returns the live registers for each instruction of a program; NULL: no memory. */
 static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
 {
     const struct init_program *p = program_of(init, program);
@@ -291,6 +292,7 @@ static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_
     }
     return found;
 }
+/** Returns true if scalar registers [s, s + n) have undefined bits, and marks the registers as defined. */
 static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *from)
 {
     bool found = false;

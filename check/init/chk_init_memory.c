@@ -23,7 +23,7 @@ void init_memory_end(struct init_memory *m)
     free(m->marks.rows);
 }
 
-/** Returns the entry of a page in the table, or NULL. */
+/** Returns the entry of a page in the table; NULL: the table has no part for the address. */
 static inline struct init_page **location_of(const struct init_memory *m, uint64_t address)
 {
     uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE;
@@ -33,6 +33,7 @@ static inline struct init_page **location_of(const struct init_memory *m, uint64
 
     return table == NULL ? NULL : &table[page % INIT_TABLE];
 }
+/** Returns the page at @address; NULL: the page is defined. */
 static inline struct init_page *page_of(const struct init_memory *m, uint64_t address)
 {
     struct init_page **location = location_of(m, address);
@@ -170,6 +171,7 @@ static inline unsigned clear(uint8_t *mask, unsigned bytes)
     }
     return n;
 }
+/** Returns true if a byte of @mask is not 0. */
 static inline bool any(const uint8_t *mask, unsigned bytes)
 {
     uint64_t all = 0, word;
@@ -474,6 +476,7 @@ static inline uint64_t lanes_of(const struct emu_hook_access *a, const struct em
 {
     return a->at.lanes & lw_mask(piece->last + 1u) & ~lw_mask(piece->first);
 }
+/** Returns the number of bytes from the first byte of @piece to the last. */
 static inline unsigned span_of(const struct emu_hook_access *a, const struct emu_addr_segment *piece)
 {
     return (piece->run ? (unsigned)(piece->last - piece->first) * a->bytes : 0) + a->bytes;

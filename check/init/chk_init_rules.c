@@ -131,6 +131,7 @@ static void add_value(const struct look *k, unsigned which, struct source *out)
     case INIT_NOTHING: break;
     }
 }
+/** Returns the undefined bits and the value of a source. */
 static struct source source_of(const struct look *k, unsigned which)
 {
     struct source out = mask_of(k, which);
@@ -322,12 +323,12 @@ static uint64_t table(unsigned truth, const struct source *a, const struct sourc
     return out;
 }
 
-/** Returns true if predicate @p is undefined in the lane; otherwise gets the value that the instruction reads, negated
- *  if @negate is set. */
+/** Returns true if predicate @p is undefined in the lane. */
 static bool predicate_undefined(const struct look *k, unsigned p)
 {
     return p < ISA_PT && k->w->p[p] >> k->lane & 1;
 }
+/** Returns the lanes in which predicate @p, negated if @negate is set, is true. */
 static uint64_t predicate_lanes(const struct look *k, unsigned p, bool negate)
 {
     uint64_t lanes = ~UINT64_C(0);
@@ -336,6 +337,7 @@ static uint64_t predicate_lanes(const struct look *k, unsigned p, bool negate)
         (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, ISA_REG_P, p, 0, &lanes);
     return negate ? ~lanes : lanes;
 }
+/** Returns the value of predicate @p in the lane, negated if @negate is set. */
 static bool predicate_value(const struct look *k, unsigned p, bool negate)
 {
     return predicate_lanes(k, p, negate) >> k->lane & 1;

@@ -66,6 +66,7 @@ static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
 }
+/** Returns the cell of the word at @offset in global memory. */
 static inline uint32_t *cell_at(const struct race_packed *b, uint64_t offset)
 {
     return cell_of(b, offset - b->first);
