@@ -189,6 +189,7 @@ static uint32_t add_site(struct nat_unit *u, struct emu_native_site site)
     u->site[u->sites] = site;
     return u->sites++;
 }
+/** Stores the number of a site in the frame, and leaves native code. */
 static void put_site(struct nat_unit *u, LLVMValueRef site)
 {
     nat_put_member(u, site, offsetof(struct emu_native_frame, site));
@@ -237,10 +238,12 @@ static void leave(struct nat_unit *u, struct emu_native_site site, const struct 
     nat_spill(u, live);
     put_site(u, word(u, number));
 }
+/** Returns the site before the instruction that is being emitted. */
 static struct emu_native_site site_here(const struct nat_unit *u)
 {
     return (struct emu_native_site){u->first + u->at, u->at - u->block_first, u->block_loads, u->block_stores};
 }
+/** Leaves before the instruction that is being emitted. */
 static void leave_here(struct nat_unit *u)
 {
     leave(u, site_here(u), &u->live[u->at - u->block_first]);

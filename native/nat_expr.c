@@ -164,10 +164,12 @@ static void as(const struct nat_build *b, struct nat_value *a, unsigned count, u
     for (unsigned i = 0; vector && i < count; i++)
         a[i] = nat_vector(b, a[i]);
 }
+/** Returns zero in the type of @x. */
 static LLVMValueRef zero_of(const struct nat_build *b, struct nat_value x)
 {
     return b->llvm->ConstNull(b->llvm->TypeOf(x.v));
 }
+/** Returns the constant @value in the type of @x, as a vector if @x is one. */
 static struct nat_value like(const struct nat_build *b, struct nat_value x, uint64_t value)
 {
     struct nat_value c = nat_constant(b, x.type, value);
@@ -410,7 +412,7 @@ static struct nat_value number(struct reader *r)
     return nat_constant(b, value > UINT32_MAX ? NAT_S64 : is_unsigned ? NAT_U32 : NAT_S32, value);
 }
 
-/** Returns the type that the name is, or -1. */
+/** Returns the type with this name; -1: no type has the name. */
 static int type_named(const char *name, size_t size)
 {
     static const struct { const char *name; int type; } types[] = {
@@ -422,6 +424,7 @@ static int type_named(const char *name, size_t size)
             return types[i].type;
     return -1;
 }
+/** Returns the length of the name at the reader's position. */
 static size_t name_size(const struct reader *r)
 {
     const char *p = r->at;

@@ -152,6 +152,7 @@ static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LL
     (void)l->BuildBr(b, go);
     l->PositionBuilderAtEnd(b, go);
 }
+/** Does what check_range() does, for a constant number of bytes. */
 static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
 {
     check_range(u, shared, offset, quad(u, bytes), align, write);
@@ -195,7 +196,7 @@ void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, u
 
     (void)masked(u, "llvm.masked.store", u->b.llvm->TypeOf(value), args, 4);
 }
-/** Returns the mask with each lane @words times. */
+/** Returns the mask of the access with the bit of each lane repeated @words times. */
 static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
 {
     LLVMValueRef mask = u->lanes.mask, none = u->b.llvm->GetUndef(u->b.llvm->TypeOf(mask));
@@ -205,16 +206,18 @@ static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
         lanes[i] = (int)(i / words);
     return words == 1 ? mask : nat_shuffle(&u->b, mask, none, lanes, u->width * words);
 }
+/** Returns the alignment of an element of modifier SIZE in memory, in bytes. */
 static unsigned alignment(unsigned size)
 {
     return size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4;
 }
 
-/** The type of an element in memory; elements of several words are words. */
+/** Returns the type of an element of modifier SIZE in memory. An element of several words is loaded word by word. */
 static LLVMTypeRef element(const struct nat_unit *u, unsigned size)
 {
     return size <= ISA_SIZE_S8 ? u->b.i8 : size <= ISA_SIZE_S16 ? u->b.i16 : u->b.i32;
 }
+/** Extends @x, an element from memory or (@lanes is not 0) a vector of elements, to words. */
 static LLVMValueRef to_word(const struct nat_unit *u, LLVMValueRef x, unsigned size, unsigned lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -224,6 +227,7 @@ static LLVMValueRef to_word(const struct nat_unit *u, LLVMValueRef x, unsigned s
         return x;
     return size & 1 ? l->BuildSExt(u->b.b, x, type, "") : l->BuildZExt(u->b.b, x, type, "");
 }
+/** Truncates words to elements in memory: the inverse of to_word(). */
 static LLVMValueRef from_word(const struct nat_unit *u, LLVMValueRef x, unsigned size, unsigned lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -249,6 +253,7 @@ static LLVMValueRef join(struct nat_unit *u, LLVMValueRef whole, unsigned have, 
         part = nat_shuffle(&u->b, part, u->b.llvm->GetUndef(u->b.llvm->TypeOf(part)), widened, have);
     return nat_shuffle(&u->b, whole, part, lanes, have + count);
 }
+/** Returns @count elements of @x: element @first and every @stride-th element after it. */
 static LLVMValueRef slice(struct nat_unit *u, LLVMValueRef x, unsigned first, unsigned count, unsigned stride)
 {
     int lanes[512];
@@ -280,6 +285,7 @@ static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef of
     for (unsigned k = 0; k < words; k++)
         out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
 }
+/** Loads from @offset the words that all lanes of a row load. out[word] gets a single word. */
 static void load_equal(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned size, unsigned words,
                        LLVMValueRef *out)
 {

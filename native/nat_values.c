@@ -353,6 +353,7 @@ void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
     else
         u->b.llvm->SetAlignment(u->b.llvm->BuildStore(u->b.b, value, row_address(u, reg)), 16);
 }
+/** Stores a predicate of the register file in the lanes of the split. */
 static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
 {
     const struct nat_llvm *l = u->b.llvm;
