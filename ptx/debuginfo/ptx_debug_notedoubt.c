@@ -181,6 +181,13 @@ static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *li
     return low != 0 ? &lines->loops.at[low - 1] : NULL;
 }
 
+bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    const struct ptx_noted_line *loop = loop_around(lines, from, to);
+
+    return loop != NULL && ptx_note_assigns(lines, loop->line, loop->reached);
+}
+
 /* Returns the loop of the source that begins on a line; NULL: none. */
 static const struct ptx_noted_line *loop_from(const struct ptx_noted_lines *lines, uint32_t line)
 {

@@ -424,6 +424,7 @@ struct walk {
     uint32_t batch_end;              /* end of the bytes of the last note that was counted */
     bool counted;                    /* a note was counted since code of the current line began */
     bool outside;                    /* the path is in code of other functions, such as an inlined call */
+    bool ahead;                      /* the path is in code that has moved up in a loop (is_ahead) */
 };
 
 /* Returns whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may
@@ -440,7 +441,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
 {
     uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-    if (w->ranges != NULL && !is_in_call(f, w)) {
+    if (w->ranges != NULL && !w->ahead && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1)
@@ -463,6 +464,40 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
                 (w->positions.at[i].line == next->line && ptx_note_assigns(f->lines, next->line + 1, group->line - 1) &&
                  ptx_note_is_no_round(noting, f->lines, group->line, next->line)))
                 return true;
+    return false;
+}
+
+/* Returns whether code of a line in a loop that assigns to the variable has moved up: code of an earlier line of the
+ * loop, which the paths have not passed, follows. Such code may be executed in other iterations than those in which the
+ * source reaches the line. */
+static bool is_ahead(struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    const struct ptx_noting *noting = f->noting;
+    uint32_t block[MOST_EARLY], count = 0, passed = 0;
+    const struct ptx_note_group *next = group + 1;
+
+    for (unsigned i = 0; i < w->positions.count; i++)
+        if (w->positions.at[i].line < group->line && (passed == 0 || w->positions.at[i].line > passed))
+            passed = w->positions.at[i].line;
+    if (passed == 0 || !ptx_note_loop_assigns(f->lines, group->line, group->line))
+        return false;
+    block[count++] = w->block;
+    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) { /* until code of a line that the paths have passed */
+        const struct ptx_noted_block *at = &noting->blocks.at[block[b]];
+        const struct ptx_note_group *end = &noting->groups.at[noting->first_group[block[b] + 1]];
+
+        for (next = b == 0 ? group + 1 : &noting->groups.at[noting->first_group[block[b]]]; next < end; next++) {
+            if (!ptx_note_in_scope(f->lines, next->line))
+                continue;
+            if (next->line <= passed)
+                break;
+            if (next->line < group->line && ptx_note_loop_assigns(f->lines, next->line, group->line))
+                return true;
+        }
+        for (size_t s = 0; s < at->succ.count && next == end && count < MOST_EARLY; s++)
+            if (!ptx_note_goes_back(noting, block[b], at->succ.at[s]))
+                block[count++] = at->succ.at[s];
+    }
     return false;
 }
 
@@ -494,6 +529,13 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     struct ptx_note_positions next = {.doubted = w->positions.doubted, .hidden = w->positions.hidden};
     bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
 
+    if (confirms && is_ahead(f, w, group)) {
+        show_up_to(f, w, group->first);
+        w->ahead = true;
+        return; /* the path continues as if the code were not there */
+    }
+    show_up_to(f, w, w->ahead ? group->first : w->from);
+    w->ahead = false;
     if (confirms)
         agrees &= !is_early(f, w, group);
     if (w->outside == ptx_note_in_function(lines, group->line)) {

@@ -167,6 +167,8 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
                                     const struct ptx_noted_variable *variable, uint32_t statement);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
+/** Returns whether the innermost loop around both lines assigns to the variable. */
+bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a line is in the variable's scope. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether a line is in the variable's function. */
