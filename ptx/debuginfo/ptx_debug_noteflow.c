@@ -601,13 +601,13 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
 }
 
 /* Returns whether paths join at a note: before it, its block has only copies of registers or constants, which the join
- * needs. */
+ * needs, conversions of these, and code of no line. */
 static bool is_at_join(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
 
     for (uint32_t s = block->first; 2 * s < note->at && ptx_spend(f->pl, 1); s++)
-        if (f->pl->fn->insns.at[s].op != PTX_MOV)
+        if (f->pl->fn->insns.at[s].op != PTX_MOV && f->pl->fn->insns.at[s].op != PTX_CVT && line_at(f, s) != 0)
             return false;
     return block->pred.count > 1;
 }
