@@ -120,7 +120,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
 
 /* ---- blocks of statements -------------------------------------------------------------------------- */
 
-static bool ends_block(const struct ptx_insn *in)
+bool ptx_note_ends_block(const struct ptx_insn *in)
 {
     return in->op == PTX_BRA || in->op == PTX_BRX || in->op == PTX_RET || in->op == PTX_EXIT || in->op == PTX_TRAP;
 }
@@ -174,7 +174,7 @@ static void find_blocks(struct ptx_placing *pl, struct ptx_noting *noting, struc
     for (uint32_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
 
-        if (!ends_block(in))
+        if (!ptx_note_ends_block(in))
             continue;
         l->starts[i + 1] = 1;
         each_label(in->operand, in->operand_count, mark_target, l);
@@ -187,7 +187,7 @@ static void find_blocks(struct ptx_placing *pl, struct ptx_noting *noting, struc
     }
     for (uint32_t b = 0; b < noting->blocks.count; b++) {
         const struct ptx_insn *last = &fn->insns.at[noting->blocks.at[b].end - 1];
-        const bool leaves = ends_block(last) && last->guard == PTX_NONE;
+        const bool leaves = ptx_note_ends_block(last) && last->guard == PTX_NONE;
 
         l->block = &noting->blocks.at[b];
         if (last->op == PTX_BRA || last->op == PTX_BRX)

@@ -136,6 +136,7 @@ struct ptx_noting {
     uint32_t *first_word, *words;   /* words of each statement, as ranges of `words` */
     /* by word: 1 + the statement of the other lanes that execute the word, 0: none */
     uint32_t *others;
+    uint8_t *inserted;              /* by word: it is of an instruction after the statements of a block */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder with its value */
 };
 
@@ -158,6 +159,8 @@ bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
 /** Enters @value, a register or a piece of one, in the map by_register. */
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
 
+/** Returns whether a statement ends its block. */
+bool ptx_note_ends_block(const struct ptx_insn *in);
 /** Reads the notes of a function; returns NULL if it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Makes values unknown where notes may be wrong. */

@@ -71,6 +71,16 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
                                                                    * there are no values */
 }
 
+/* Returns whether the translator has inserted an instruction after the statements of a block: the instruction belongs to
+ * @statement because that is the last statement before it that has code or may have had code. */
+static bool is_inserted(const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
+{
+    const enum isa_op op = (enum isa_op)mi->in.op;
+
+    return ((isa_op_info(op)->flags & ISA_F_BRANCH) != 0 || op == ISA_BSSY || op == ISA_BBREAK || op == ISA_YIELD) &&
+           !ptx_note_ends_block(&fn->insns.at[statement]);
+}
+
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -80,6 +90,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 
     noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     noting->others = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
+    noting->inserted = PTX_ARRAY(pl->job, uint8_t, pl->count + 1);
     for (unsigned pass = 0; pass < 2; pass++) {
         struct layout layout = {.noting = noting, .before = PTX_NONE, .arm = PTX_NONE};
 
@@ -94,6 +105,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
             layout.branches = (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_BRANCH) != 0;
             for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
                 noting->others[w] = others;
+                noting->inserted[w] = is_inserted(fn, &unit->code.at[i], low - 1);
                 if (pass == 0)
                     first[low]++;
                 else
@@ -119,12 +131,35 @@ static bool holds_at(struct ptx_placing *pl, const struct ptx_noted_pieces *piec
     return false;
 }
 
+/* Returns whether a statement, or a later one of its block, writes a register of the values. */
+static bool is_overwritten(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
+                           const uint32_t *value, uint32_t statement)
+{
+    const uint32_t end = noting->blocks.at[noting->block_of[statement]].end;
+
+    for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
+        const struct ptx_noted_value *v = value[p] < noting->values.count ? &noting->values.at[value[p]] : NULL;
+
+        for (unsigned k = 0; v != NULL && k < v->operand_count; k++)
+            for (uint32_t reg = v->operand[k].kind == PTX_NOTE_REG ? v->operand[k].reg : PTX_NONE; reg != PTX_NONE;
+                 reg = ptx_debug_copied_from(pl, reg))
+                for (uint32_t w = noting->first_write[reg]; w < noting->first_write[reg + 1] && ptx_spend(pl, 1); w++)
+                    if (noting->writes[w] >= statement && noting->writes[w] < end)
+                        return true;
+    }
+    return false;
+}
+
 static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
                        const struct ptx_noted_range *range)
 {
-    for (uint32_t k = noting->first_word[range->from]; k < noting->first_word[range->to] && ptx_spend(pl, 2); k++) {
+    for (uint32_t k = noting->first_word[range->from], s = range->from; k < noting->first_word[range->to] && ptx_spend(pl, 2); k++) {
         const uint32_t w = noting->words[k];
 
+        while (k >= noting->first_word[s + 1])
+            s++;
+        if (noting->inserted[w] && is_overwritten(pl, noting, pieces, range->value, s))
+            continue; /* registers have their values of after the block's statements */
         if (noting->others[w] != 0 && !holds_at(pl, pieces, range->value, noting->others[w] - 1))
             continue;
         pl->mark[w] = 1;

@@ -57,6 +57,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 100000402 clang-14           # code of an arm between code of its branch
     kept 100000484 clang-14           # one note for two assignments, before the branch to them
     kept 101000088 clang-14           # code of a loop's line, before code of an earlier line, in another iteration than that of the source
+    kept 101000118 clang-14           # a jump after a copy without code, which has overwritten the register
+    kept 101000118 clang-19
     kept 101000140 clang-14           # the note of a converted counter at the head of a loop was taken for that of its increment
     kept 104000145 clang-14
     kept 104000145 clang-19
