@@ -213,6 +213,7 @@ struct times {
     uint32_t least, most;
     bool arms; /* paths differ because arms of branches assign */
     bool lost; /* a side of a branch has no code */
+    bool strict; /* paths must not differ */
 };
 
 static void add_times(struct times *t, uint32_t least, uint32_t most)
@@ -276,7 +277,7 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
         return 1;
     if (position->notes < t->least || position->notes > t->most)
         return -1;
-    return t->arms && (t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
+    return t->arms && (t->strict || t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
 }
 
 /* Returns whether all lines of a loop that assign have code, so that a path without this code does not go around the
@@ -310,13 +311,13 @@ static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_l
     return false;
 }
 
-int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
-                    const struct ptx_note_position *position, uint32_t to)
+static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
+                 const struct ptx_note_position *position, uint32_t to, bool strict)
 {
     const struct ptx_noted_lines *lines = &noting->lines.at[v->lines - 1];
     const uint32_t from = position->line;
     const struct ptx_noted_line *loop = from >= to ? loop_around(lines, from, to) : NULL;
-    struct times t = {.pl = pl, .noting = noting, .lines = lines};
+    struct times t = {.pl = pl, .noting = noting, .lines = lines, .strict = strict};
 
     if (from == 0 || (position->left && to <= from)) {
         count_from_outside(&t, v, to);
@@ -339,6 +340,18 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
         return -1;
     }
     return pl->debug->budget != 0 ? left_over(&t, position, to) : -1;
+}
+
+int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
+                    const struct ptx_note_position *position, uint32_t to)
+{
+    return agree(pl, noting, v, position, to, false);
+}
+
+bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
+                       const struct ptx_note_position *position, uint32_t to)
+{
+    return agree(pl, noting, v, position, to, true) >= 0;
 }
 
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,

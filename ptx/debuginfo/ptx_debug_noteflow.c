@@ -115,6 +115,7 @@ struct following {
     const struct ptx_noted_variable *variable;
     const struct ptx_noted_lines *lines; /* NULL: notes are not checked */
     uint32_t bytes; /* size of the variable, 0: not known */
+    uint32_t frame; /* entry of the function or inlined call whose variable it is */
 };
 
 enum { UNSEEN = PTX_NONE - 1, MOST_EARLY = 8 };
@@ -425,6 +426,7 @@ struct walk {
     bool counted;                    /* a note was counted since code of the current line began */
     bool outside;                    /* the path is in code of other functions, such as an inlined call */
     bool ahead;                      /* the path is in code that has moved up in a loop (is_ahead) */
+    bool astray;                     /* the path is in code of another inlined call than the sections say (is_astray) */
 };
 
 /* Returns whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may
@@ -441,7 +443,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
 {
     uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-    if (w->ranges != NULL && !w->ahead && !is_in_call(f, w)) {
+    if (w->ranges != NULL && !w->ahead && !w->astray && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1)
@@ -501,6 +503,23 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
     return false;
 }
 
+/* Returns whether code of an inlined call is in the range of another call: according to the assignments of the source,
+ * the paths to the code do not lead to the line of the call in the variable's function. Scopes of DWARF 2 have a single
+ * range, which may contain code of other calls. */
+static bool is_astray(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    for (uint32_t s = group->first; s < group->end; s++) {
+        const uint32_t line = ptx_debug_note_call_line(f->pl, f->noting, s, f->frame);
+
+        if (line == 0 || (s != group->first && f->noting->owner[s] == f->noting->owner[s - 1]))
+            continue;
+        for (unsigned i = 0; i < w->positions.count; i++)
+            if (!ptx_note_leads_to(f->pl, f->noting, f->variable, &w->positions.at[i], line))
+                return true;
+    }
+    return false;
+}
+
 /* Returns whether a note of an earlier block may belong to the second of two assignments. In that case the source
  * assigns between the line and the line of the next code in the block, on lines without code, and there is no note
  * between them. */
@@ -534,7 +553,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         w->ahead = true;
         return; /* the path continues as if the code were not there */
     }
-    show_up_to(f, w, w->ahead ? group->first : w->from);
+    show_up_to(f, w, w->ahead || w->astray ? group->first : w->from);
     w->ahead = false;
     if (confirms)
         agrees &= !is_early(f, w, group);
@@ -543,10 +562,15 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         w->outside = !w->outside;
     }
     if (!ptx_note_in_function(lines, group->line)) {
+        const bool astray = is_astray(f, w, group);
+
+        show_up_to(f, w, astray != w->astray ? group->first : w->from);
+        w->astray = astray;
         for (unsigned i = 0; i < w->positions.count && group->line >= f->variable->caller && group->line <= f->variable->caller_end; i++)
             w->positions.at[i].left = true;
         return;
     }
+    w->astray = false;
     w->counted = false;
     for (unsigned i = 0; i < w->positions.count; i++) {
         struct ptx_note_position position = w->positions.at[i];
@@ -860,6 +884,9 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
         !ptx_spend(pl, variable->notes.count))
         return PTX_NOTED_NOTHING;
     f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
+    f.frame = pl->debug->dies.at[die].parent;
+    while (pl->debug->dies.at[f.frame].tag == ISA_TAG_BLOCK)
+        f.frame = pl->debug->dies.at[f.frame].parent;
     if (param != PTX_NONE) {
         if (!find_launch_values(&f, variable, &launch) && f.lines == NULL)
             return PTX_NOTED_LAUNCH; /* the source does not assign to the parameter */

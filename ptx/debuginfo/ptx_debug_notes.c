@@ -559,6 +559,31 @@ static void find_scope(const struct ptx_placing *pl, struct ptx_noted_variable *
     }
 }
 
+uint32_t ptx_debug_note_call_line(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement,
+                                  uint32_t frame)
+{
+    const struct ptx_debug *debug = pl->debug;
+    uint32_t call = 0, at = noting->owner[statement];
+
+    for (; at != frame && at != 0 && at != PTX_NONE; at = debug->dies.at[at].parent)
+        if (debug->dies.at[at].tag == ISA_TAG_INLINED)
+            call = at;
+    return at == frame && call != 0 ? (uint32_t)number_at(debug, call, ISA_AT_CALL_LINE) : 0;
+}
+
+static void find_owners(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    const struct ptx_unit *unit = pl->unit;
+
+    noting->owner = PTX_ARRAY(pl->job, uint32_t, pl->fn->insns.count + 1);
+    for (size_t i = 0; pl->owner != NULL && i < unit->code.count; i++) {
+        const uint32_t statements = ptx_debug_statements_before(pl->fn, unit->code.at[i].line + 1);
+
+        if (statements != 0 && pl->index[i] != pl->index[i + 1])
+            noting->owner[statements - 1] = pl->owner[pl->index[i]];
+    }
+}
+
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -577,6 +602,7 @@ void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, ui
         if (noting->entries[index]++ == 0)
             find_scope(pl, &noting->variables.at[index], i);
     }
+    find_owners(pl, noting);
     ptx_debug_notes_doubt(pl, noting);
 }
 

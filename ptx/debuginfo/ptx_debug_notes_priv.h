@@ -129,6 +129,7 @@ struct ptx_noting {
     uint32_t last_line;
     PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
     uint32_t *entered, *left;       /* by block: when a search from the entry enters and leaves it */
+    uint32_t *owner;                /* by statement: entry of its innermost scope, 0: none */
     uint8_t *entries;               /* by variable: number of entries of the sections that may describe it, counted up
                                      * to 2 */
     struct ptx_note_search search;
@@ -168,6 +169,10 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
+/** Returns the line of the inlined call in whose range a statement is, directly in the function or call of entry @frame;
+ *  0: none. */
+uint32_t ptx_debug_note_call_line(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement,
+                                  uint32_t frame);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
 /** Returns whether the innermost loop around both lines assigns to the variable. */
@@ -187,6 +192,9 @@ bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_
  *  many notes belong to line @to itself; -1: the notes do not match. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                     const struct ptx_note_position *position, uint32_t to);
+/** Returns whether a path leads to code of line @to without an assignment that the notes may not show. */
+bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
+                       const struct ptx_note_position *position, uint32_t to);
 /** Returns whether a branch from one block to another goes around a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Find the entries below @root that describe variables of the notes. If two variables have the same name, line and

@@ -134,9 +134,9 @@ static void report(struct pair *p, const struct values_trace *other, const struc
         (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
         return; /* including other threads and times */
     p->lines++;
-    printf("  WRONG: %s: line %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
+    printf("  WRONG: %s: %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
            ", visit %u of %" PRIu64 "%s, instruction %u\n    in %s%s: 0x%" PRIx64 " is shown\n",
-           had ? "the value of another time" : "a value that it never has", split_name(visit, '@'), split_name(variable, '|'),
+           had ? "the value of another time" : "a value that it never has", visit, split_name(variable, '|'),
            (int)strspn(split_name(variable, '#'), "0123456789"), split_name(variable, '#'),
            s->thread / EMU_MAX_LANES, s->thread % EMU_MAX_LANES, s->nth, there != NULL ? *there : 0,
            s->nth == 0 ? " (between visits)" : "", s->insn, variable, s->outer ? " (outer frame)" : "", s->value);

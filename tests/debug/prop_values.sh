@@ -56,6 +56,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 100000189 clang-14           # the note of a counter's copy, after the copies at the head of a loop
     kept 100000402 clang-14           # code of an arm between code of its branch
     kept 100000484 clang-14           # one note for two assignments, before the branch to them
+    kept 101000084 clang-19           # code of a call in the range of a later call, of which the outer frame shows the caller's variables
     kept 101000088 clang-14           # code of a loop's line, before code of an earlier line, in another iteration than that of the source
     kept 101000118 clang-14           # a jump after a copy without code, which has overwritten the register
     kept 101000118 clang-19
