@@ -466,8 +466,10 @@ struct ptx_parser {
     PTX_LIST(struct ptx_targets) targets; /* targets in the function being parsed */
     uint8_t orders;                /* value of a pragma for the next instruction, as in struct ptx_insn */
     bool newer;
-    uint32_t loc;
+    bool no_line;                  /* the last .loc has line 0 */
+    uint32_t loc;                  /* location of the next instruction, or PTX_NEXT_LOC */
 };
+enum { PTX_NEXT_LOC = 0x7fffffff }; /* placeholder for the location of the next .loc */
 /** Values in scopes: the low two bits are the kind of name, the others an index. */
 enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1, PTX_NAME_VECTOR = 2 };
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);

@@ -207,12 +207,10 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
     }
 }
 
-enum { NEXT_LOC = 0x7fffffff }; /* placeholder for the location of the next .loc */
-
 static void give_line_to_next(struct ptx_parser *parser, uint32_t loc)
 {
     for (size_t i = parser->function->insns.count;
-         i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC; i--)
+         i > 0 && parser->function->insns.at[i - 1].loc == PTX_NEXT_LOC; i--)
         parser->function->insns.at[i - 1].loc = loc;
 }
 
@@ -229,9 +227,9 @@ static void take_early(struct ptx_parser *parser)
     const uint32_t to = (uint32_t)parser->lex.line;
     size_t first = fn->insns.count, given;
 
-    while (first > 0 && fn->insns.at[first - 1].loc == NEXT_LOC && !leaves(&fn->insns.at[first - 1]))
+    while (first > 0 && fn->insns.at[first - 1].loc == PTX_NEXT_LOC && !leaves(&fn->insns.at[first - 1]))
         first--;
-    for (given = first; given > 0 && fn->insns.at[given - 1].loc == NEXT_LOC; given--)
+    for (given = first; given > 0 && fn->insns.at[given - 1].loc == PTX_NEXT_LOC; given--)
         ;
     if (given != fn->insns.count)
         *PTX_PUSH(parser->lex.job, parser->function->early) =
@@ -243,9 +241,9 @@ static void give_line_at_end(struct ptx_parser *parser)
 {
     size_t i = parser->function->insns.count;
 
-    if (parser->loc != NEXT_LOC)
+    if (parser->loc != PTX_NEXT_LOC)
         return;
-    while (i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC)
+    while (i > 0 && parser->function->insns.at[i - 1].loc == PTX_NEXT_LOC)
         i--;
     parser->loc = i > 0 ? parser->function->insns.at[i - 1].loc : 0;
     give_line_to_next(parser, parser->loc);
@@ -350,6 +348,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
             mine->function = (uint32_t)(function - module->functions.at);
         function->has_body = true;
         parser->loc = 0;
+        parser->no_line = false;
         parser->targets.count = 0;
         parser->in_body = true;
         ptx_parse_body(parser);
@@ -444,11 +443,13 @@ void ptx_parse_loc(struct ptx_parser *parser)
                      (int)name.size, name.text);
         }
     }
-    if (line == 0 || file == 0) {
+    parser->no_line = line == 0 || file == 0;
+    if (parser->no_line) {
         /* Code with line 0 keeps the preceding location. After a label, which other paths reach, such code gets the
-         * next location instead, because the preceding code may be a branch side that was not executed. */
+         * next location instead (also define_label()), because the preceding code may be a branch side that was not
+         * executed. */
         if (parser->in_body && parser->function->joins_at == parser->function->insns.count + 1)
-            parser->loc = NEXT_LOC;
+            parser->loc = PTX_NEXT_LOC;
         return;
     }
     parser->loc = (uint32_t)parser->module->locs.count;

@@ -778,8 +778,11 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
     *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
     *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
-    if (!is_debug_label(name))
-        parser->function->joins_at = (uint32_t)parser->function->insns.count + 1;
+    if (is_debug_label(name))
+        return;
+    parser->function->joins_at = (uint32_t)parser->function->insns.count + 1;
+    if (parser->no_line)
+        parser->loc = PTX_NEXT_LOC;
 }
 
 static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *function_scope)

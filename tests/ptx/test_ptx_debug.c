@@ -237,6 +237,32 @@ static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
     isa_object_destroy(object);
 }
 
+/* The directive before the label holds for the code after it, too. */
+static void code_of_no_line_before_and_after_a_label_has_two_lines(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
+        ".visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n"
+        "\t.loc 1 13 9\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n"
+        "\t.loc 1 14 9\n\tsetp.lt.s32 %p1, %r1, 9;\n\t@%p1 bra L2;\n"
+        "\t.loc 1 15 9\n\tst.global.u32 [%rd1], %r1;\n\t.loc 1 0 9\n\tst.global.u32 [%rd1+4], %r1;\n"
+        "L2:\n\tst.global.u32 [%rd1+8], %r1;\n\t.loc 1 16 9\n\tst.global.u32 [%rd1+12], %r1;\n\tret;\n}\n";
+    struct isa_object *object = translate(text, sizeof text - 1);
+    unsigned count[18] = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn in;
+
+        assert_true(isa_insn_decode(object->text[i], &in));
+        if (in.op == ISA_ST_GLOBAL)
+            count[isa_object_line_at(object, i)->line]++;
+    }
+    assert_int_equal(count[15], 2);
+    assert_int_equal(count[16], 2);
+    isa_object_destroy(object);
+}
+
 /* clang's labels for debug information are not labels at which paths join. */
 static void debug_labels_do_not_change_lines(void **state)
 {
@@ -478,6 +504,7 @@ int main(void)
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
         cmocka_unit_test(code_of_no_line_after_a_label_is_the_next_lines),
+        cmocka_unit_test(code_of_no_line_before_and_after_a_label_has_two_lines),
         cmocka_unit_test(debug_labels_do_not_change_lines),
         cmocka_unit_test(scopes_are_sets_of_words),
         cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
