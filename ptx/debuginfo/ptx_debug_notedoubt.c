@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_LINES = 1 << 20 };
+enum { MOST_LINES = 1 << 20, MOST_BEFORE = 16 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
@@ -391,21 +391,36 @@ static void doubt_shared(struct doubting *d)
         }
 }
 
-/* Returns true if the last write of a register in the block before a note also reads it. */
-static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
+/* Returns the last statement before @end in a block that writes a register, PTX_NONE: none. */
+static uint32_t last_write(struct doubting *d, uint32_t block, uint32_t end, uint32_t reg)
 {
     const struct ptx_noting *noting = d->noting;
 
-    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(d->pl, 1);) {
-        const uint32_t at = noting->writes[k];
-        const struct ptx_insn *in = &d->pl->fn->insns.at[at];
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(d->pl, 1);)
+        if (noting->writes[k] < end && noting->block_of[noting->writes[k]] == block)
+            return noting->writes[k];
+    return PTX_NONE;
+}
 
-        if (2 * at >= note->at)
-            continue;
-        for (unsigned i = 1; i < in->operand_count && noting->block_of[at] == note->block; i++)
+/* Returns true if the last write of a register before a note also reads the register, on a path to the note in the same
+ * iteration of all loops. */
+static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
+{
+    const struct ptx_noting *noting = d->noting;
+    uint32_t block[MOST_BEFORE], count = 0;
+
+    block[count++] = note->block;
+    for (uint32_t b = 0; b < count && ptx_spend(d->pl, 1); b++) {
+        const struct ptx_noted_block *at = &noting->blocks.at[block[b]];
+        const uint32_t write = last_write(d, block[b], b == 0 ? (note->at + 1) / 2 : at->end, reg);
+        const struct ptx_insn *in = write != PTX_NONE ? &d->pl->fn->insns.at[write] : NULL;
+
+        for (unsigned i = 1; in != NULL && i < in->operand_count; i++)
             if (in->operand[i].kind == PTX_O_REG && in->operand[i].reg == reg)
                 return true;
-        return false;
+        for (size_t p = 0; p < at->pred.count && in == NULL && count < MOST_BEFORE; p++)
+            if (!ptx_note_goes_back(noting, at->pred.at[p], block[b]))
+                block[count++] = at->pred.at[p];
     }
     return false;
 }

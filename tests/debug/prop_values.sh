@@ -64,6 +64,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 104000145 clang-14
     kept 104000145 clang-19
     kept 104000307 clang-14           # code of no line, after a label, was taken for code of the line before the label
+    kept 104000630 clang-14           # a value computed from a register that a block before has updated
+    kept 104000630 clang-19
     kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
     kept 4766258808608889788 clang-14 # code of a loop is before it
     kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
