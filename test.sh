@@ -6,7 +6,7 @@
 #
 #   --werror      warnings are errors
 #   --sanitize    address and undefined-behaviour sanitizers, the baseline core only, a
-#                 tenth of the random programs (a plain run has a quarter of them, `make nightly` more than all)
+#                 tenth of the random programs (a plain run has a ninth of them, `make nightly` more than all)
 #   --no-install  do not look for missing Debian packages
 #
 # The build lies in build-test/ or build-sanitize/. Exit status 0: everything passed.
@@ -32,12 +32,12 @@ if python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 
 fi
 
 build=build-test; quickly=
-export LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-4}
+export LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-9}
 configure="$werror --enable-runnable-levels" # other levels of the core could not be tested here
 if [ -n "$sanitize" ]; then
     build=build-sanitize
     configure="$werror --enable-asan --enable-ubsan --enable-one-level"
-    export LW_RANDOM_DIVISOR=10
+    export LW_RANDOM_DIVISOR=10 LW_SLOW=1 # LW_SLOW: some tests run fewer cases
     export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 fi
 start=$SECONDS

@@ -39,7 +39,7 @@ for program in lanewise tests/clients/gdb_server; do
 done
 chmod +x run-*
 environment="srcdir=$src LANEWISE=$here/run-lanewise GDB_SERVER=$here/run-gdb_server"
-environment="$environment LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-10}"
+environment="$environment LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-10} LW_SLOW=1"
 only=()
 [ $# = 0 ] || only=("TESTS=$*")
 make -s -k check LOG_COMPILER="$here/run-test" TESTS_ENVIRONMENT="$environment" "${only[@]}" >check.log 2>&1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_SCRIPTS += tests/lint/lint_state.sh tests/lint/lint_public.sh tests/lint/lint_includes.sh tests/lint/lint_calls.sh tests/lint/lint_globals.sh tests/lint/lint_headers.sh tests/lint/lint_params.sh tests/lint/lint_names.sh \
-	tests/lint/lint_vectors.sh tests/lint/lint_test.sh tests/lint/lint_timing.sh tests/lint/lint_recipes.sh tests/lint/lint_words.sh \
+	tests/lint/lint_vectors.sh tests/lint/lint_test.sh tests/lint/lint_timing.sh tests/lint/lint_nightly.sh tests/lint/lint_recipes.sh tests/lint/lint_words.sh \
 	tests/lint/test_lint_words.sh tests/docs/test_tutorial.sh tests/lint/lint_glossary.sh tests/docs/test_recording.sh tests/docs/test_links.sh tests/docs/test_check_kinds.sh tests/docs/test_man_options.sh tests/docs/test_sentences.sh tests/docs/test_shell_commands.sh
 EXTRA_DIST += $(check_SCRIPTS) scripts/session.py scripts/record-svg docs/recording.svg tests/lint/lint_public.tsv tests/lint/lint_words.tsv tests/lint/lint_words.counts
 include tests/base/base.mk

@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests that take too long for every run: exhaustive tests, full random campaigns, AArch64 under qemu, and the
-# fuzzers. Run it by `make nightly` in a build folder.
+# fuzzers. Run it by `make nightly` in a build folder. A test that is not built fails.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds for each fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: omit the tests of all 2^32 inputs
+#   LW_NIGHTLY_LIST      1: print the command of each step, one a line, and run none (tests/lint/lint_nightly.sh)
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-1000000}
 seconds=${LW_FUZZ_SECONDS:-600}
+unset LW_RANDOM_DIVISOR LW_RANDOM_COUNT LW_SLOW # they would make campaigns smaller
 passed=0; failed=0
 step() { # name, command...
     name=$1; shift
+    if [ "${LW_NIGHTLY_LIST:-}" = 1 ]; then echo "$name: $*"; return; fi
     if "$@" >"nightly-$name.log" 2>&1; then
         passed=$((passed + 1)); echo "ok: $name"
     else
@@ -20,22 +23,27 @@ step() { # name, command...
 }
 if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
     for sweep in test_math test_half test_convert; do
-        [ ! -x "tests/$sweep" ] || step "$sweep" env LW_EXHAUSTIVE=1 "tests/$sweep"
+        step "$sweep" env LW_EXHAUSTIVE=1 "tests/emu/exec/$sweep"
     done
 fi
+step silicon tests/ptx/silicon/test_ptx_silicon
 step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_flow
 step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_exec
+step native env LW_SEED=random LW_NATIVE_COUNT=2000 "$src/tests/native/prop_native.sh"
+step endless env LW_SEED=random LW_RANDOM_COUNT=20000 tests/emu/engine/prop_endless
+step threads env LW_REPEATS=20 "$src/tests/emu/engine/test_threads.sh"
+step hangs env LW_LONG=1 "$src/tests/emu/engine/test_hangs.sh"
 step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/engine/prop_block_vector
 step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/memory/prop_addr_cache
 step slices env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/predict/prop_predict
 step checks env LW_RANDOM_COUNT=3000 tests/check/prop_race_filter
 step zoo env LW_ZOO=all "$src/tests/check/test_zoo.sh"
 step lldb-dap env LW_DAP_RUNS=100 "$src/tests/clients/lldb_dap.sh"
-[ ! -x tests/emu/simt/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/emu/simt/prop_split
-[ ! -x tests/isa/test_isa_object ] || step objects env LW_SEED=random tests/isa/test_isa_object
-[ ! -x tests/isa/prop_isa ] || step rows env LW_SEED=random tests/isa/prop_isa
+step splits env LW_RANDOM_COUNT="$programs" tests/emu/simt/prop_split
+step objects env LW_SEED=random tests/isa/test_isa_object
+step rows env LW_SEED=random tests/isa/prop_isa
 for t in emu/history/test_checkpoint emu/history/test_history emu/history/test_replay ptx/test_ptx_cuda; do
-    [ ! -x "tests/$t" ] || step "${t##*/}" env LW_LONG=1 "tests/$t"
+    step "${t##*/}" env LW_LONG=1 "tests/$t"
 done
 for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features; do
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
@@ -43,8 +51,8 @@ done
 for t in "$src"/tests/clients/behaviours_*.sh; do # each client's behaviours
     step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
-[ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
-[ ! -x tests/debug/prop_values ] || step values env LW_SEED=random LW_RANDOM_COUNT=10000 "$src/tests/debug/prop_values.sh"
+step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
+step values env LW_SEED=random LW_RANDOM_COUNT=10000 "$src/tests/debug/prop_values.sh"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
@@ -55,13 +63,14 @@ done
 step papers-ablations env LANEWISE=./lanewise "$src/bench/papers/run" ablations --out papers-ablations
 step fidelity sh -c 'LANEWISE=./lanewise "$1/bench/fidelity" --check >fidelity.md && cmp fidelity.md "$1/docs/reference/fidelity.md"' sh "$src"
 step builtins env LW_BUILTINS=all "$src/tests/ptx/test_ptx_builtins.sh"
-[ ! -x tests/timing/prop_tim_memory ] || step timing-memory tests/timing/prop_tim_memory 1000 20000
-[ ! -x tests/timing/prop_tim ] || step timing-machines env LW_RANDOM_COUNT=5000 tests/timing/prop_tim
+step timing-memory tests/timing/prop_tim_memory 1000 20000
+step timing-machines env LW_RANDOM_COUNT=5000 tests/timing/prop_tim
 step timing-kernels env LW_SEED=random LW_TIMING=all "$src/tests/timing/test_tim_kernels.sh"
 step timing-micro env LW_TIMING=all "$src/tests/timing/test_tim_micro.sh"
-[ ! -x tests/ptx/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
-[ ! -x tests/ptx/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
-[ ! -x tests/ptx/eval/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
+step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
+step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
+step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
+[ "${LW_NIGHTLY_LIST:-}" != 1 ] || exit 0
 # AArch64: build, test and compare under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in

@@ -97,8 +97,18 @@ for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# S
     [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
 done
 
-# The lint of the saved state finds a member that is not listed, also one in padding.
+# The lint of the steps of nightly.sh finds a test that does not exist, one without a step, and a variable that is not set.
 top=$(cd "${srcdir:-.}" && pwd)
+for change in 's/ / /' 's:tests/emu/exec/$sweep:tests/$sweep:' 's/LW_EXHAUSTIVE=1//' '/^step threads/d' 's/LW_REPEATS=20//' \
+    '/^step silicon/d' 's:prop_endless:prop_endles:' '/^step endless/d' 's:bench/timing_trends:bench/timing_trend:'; do
+    sed "$change" "$top/tests/nightly.sh" >"$tmp/nightly.sh"
+    "${lint%/*}/lint_nightly.sh" "$tmp/nightly.sh" >/dev/null
+    found=$?
+    case $change in 's/ / /') want=0 ;; *) want=1 ;; esac
+    [ $found = $want ] || { echo "lint_nightly: exit status $found after $change"; exit 1; }
+done
+
+# The lint of the saved state finds a member that is not listed, also one in padding.
 rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1
 for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do

@@ -11,7 +11,7 @@ policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
 blocks='1 31 33 250'
 # A build with sanitizers is about ten times slower, so it runs a part of the matrix.
-if [ "${LW_RANDOM_DIVISOR:-1}" -gt 4 ]; then
+if [ -n "${LW_SLOW:-}" ]; then
     widths='8 64'
     policies='rr_quantum minpc'
     orders='smaller'
@@ -31,7 +31,7 @@ of_32=' cuda_reduction cuda_histogram '
 runs=0
 turn=0
 stride=7
-[ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || stride=3 # few are left there
+[ -z "${LW_SLOW:-}" ] || stride=3 # few are left there
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
 # drawn: returns whether this run is selected. The numbers of widths, policies and engines are not multiples of seven.

@@ -642,7 +642,7 @@ done
 # All trends but many_launches, which takes longer; under sanitizers only the shortest. bench/ belongs to the source tree, but not to its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     trends='--skip many_launches'
-    [ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || trends='streaming requests launches'
+    [ -z "${LW_SLOW:-}" ] || trends='streaming requests launches'
     cases=$((cases + 1))
     # shellcheck disable=SC2086
     LANEWISE=$lanewise "$src/bench/timing_trends" --out trends $trends >out 2>&1 || {

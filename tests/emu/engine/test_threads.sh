@@ -9,7 +9,8 @@ lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
-repeats=$((${LW_REPEATS:-6} / ${LW_RANDOM_DIVISOR:-1}))
+divisor=${LW_RANDOM_DIVISOR:-1}
+repeats=$(((${LW_REPEATS:-6} + divisor - 1) / divisor))
 failures=0
 runs=0
 

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checks the steps of tests/nightly.sh: each test that a step runs exists. A random or exhaustive test that an
+# environment variable makes longer has a step that sets this variable. A test that LW_RANDOM_DIVISOR makes shorter
+# has a step, too. The argument is another list of steps.
+set -u
+cd "${srcdir:-.}" || exit 99
+bad=0
+complain() {
+    echo "$*"
+    bad=1
+}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2086
+LW_NIGHTLY_LIST=1 srcdir=. bash ${1:-tests/nightly.sh} >"$work/all" || complain "nightly.sh: cannot list its steps"
+sed "s: $(pwd)/: :g" "$work/all" >"$work/steps"
+[ "$(grep -c . "$work/steps")" -ge 40 ] || complain "nightly.sh: the list has $(grep -c . "$work/steps") steps"
+
+# Programs are built from the lists of *.mk.
+find tests -name '*.mk' -exec cat {} + >"$work/mk"
+grep -oE '(tests|bench)/[a-z0-9_/]*[a-z0-9_](\.sh)?' "$work/steps" | sort -u >"$work/named"
+while read -r test; do
+    [ -f "$test" ] && [ -x "$test" ] && continue
+    grep -q "^$(echo "$test" | tr / _)_SOURCES" "$work/mk" || complain "nightly.sh: there is no test $test"
+done <"$work/named"
+
+# Variables and functions that set the size of a campaign, and the variables of a step that enlarge it.
+cat >"$work/sizes" <<'END'
+all_values\(&?[a-z]	LW_EXHAUSTIVE
+prop_count\(.*seed\)	LW_RANDOM_COUNT
+fix_last_seed\(	(LW_LONG|LW_RANDOM_COUNT)
+LW_RANDOM_COUNT	(LW_LONG|LW_RANDOM_COUNT|LW_NATIVE_COUNT)
+LW_RANDOM_DIVISOR	
+LW_LONG	LW_LONG
+LW_ZOO	LW_ZOO
+LW_TIMING	LW_TIMING
+LW_BUILTINS	LW_BUILTINS
+LW_REPEATS	LW_REPEATS
+LW_SESSIONS	LW_SESSIONS
+LW_NATIVE_COUNT	LW_NATIVE_COUNT
+LW_DAP_RUNS	LW_DAP_RUNS
+END
+# test_isa_table.c tests prop_count() itself, and behaviours/run.sh is the library of tests with steps.
+find tests \( -name '*.c' -o -name '*.sh' \) ! -path 'tests/lint/*' ! -path 'tests/lib/*' ! -path 'tests/clients/behaviours/*' \
+    ! -name nightly.sh ! -name aarch64.sh ! -name test_isa_table.c >"$work/sources"
+tab=$(printf '\t')
+while IFS=$tab read -r size variable; do
+    case $size in LW_*) pattern="\"$size\"|[{]$size[:}]" ;; *) pattern=$size ;; esac
+    # shellcheck disable=SC2046
+    grep -lE -- "$pattern" $(cat "$work/sources") >"$work/users" || complain "no test has $size"
+    while read -r file; do
+        test=${file%.*}
+        grep -E -- " $test(\.sh)?( |\$)" "$work/steps" >"$work/own" || { complain "nightly.sh: no step runs $test, which has $size"; continue; }
+        [ -z "$variable" ] || grep -qE -- " $variable=" "$work/own" || complain "nightly.sh: no step of $test sets $variable"
+    done <"$work/users"
+done <"$work/sizes"
+exit $bad
