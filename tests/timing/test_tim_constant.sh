@@ -99,7 +99,8 @@ def run(source, entry, args, machine, *keys, reference=False, buffers=''):
         f.write('program: {source: %s}\nbuffers:\n  out: {type: u32, count: 32}\n%ssteps: [launch: {entry: %s, grid: [1], block: [32], '
                 'args: [%s]}]\n' % (source, buffers, entry, args))
     command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=' + machine, '--timing-report', 'r.json']
-    for key in keys:
+    # The only block runs on one core, and the reference would simulate the others cycle by cycle.
+    for key in ('core.count=1',) + keys:
         command += ['--timing-set', key]
     subprocess.run(command + ['--timing-reference'] * reference, check=True)
     with open('out.bin', 'rb') as f, open('r.json') as r:
