@@ -45,7 +45,7 @@ cases=$((cases + 1))
 "$papers/run" dwr_product --quick --only nnc --cores 1 --size .05 --out product >out 2>err || fail "bench/papers/run dwr_product: exit status $?"
 grep -q '^9 settings; T4 holds with [0-9]; all: [0-9]$' out && [ "$(wc -l <product/dwr_product.txt)" = 10 ] ||
     fail "bench/papers/run dwr_product: not each knob alone"
-"$papers/run" vws_product --quick --size .5 --out product >out 2>err || fail "bench/papers/run vws_product: exit status $?"
+"$papers/run" vws_product --quick --size .0625 --out product >out 2>err || fail "bench/papers/run vws_product: exit status $?"
 grep -q '^4 settings; that have T16: [0-4], ' out && [ "$(wc -l <product/vws_product.txt)" = 5 ] ||
     fail "bench/papers/run vws_product: not all combinations"
 cases=$((cases + 1))
