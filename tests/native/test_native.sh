@@ -8,6 +8,7 @@ set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 lanewise=$PWD/lanewise
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # of LLVM
 sh "$src/kernels/prepare" "$work" || exit 1
