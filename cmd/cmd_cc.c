@@ -161,7 +161,7 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         value = operand(l, word, NULL, argv, i);
         l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
         if (value != NULL && !l->cuda) {
-            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is known; other files are known by their names", value);
+            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is known; the suffix of a file says the language of other files", value);
             l->failed = true;
         }
     } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0 ||

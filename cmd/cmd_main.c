@@ -18,7 +18,7 @@ static const char out_help[] = "write the output to this file; - is standard out
 #define SOURCE_OPTIONS                                                                     \
     {"define", 'D', "NAME[=VALUE]", "define a macro for the compiler of .cl and .cu sources"},            \
     {"include", 'I', "FOLDER", "add a folder in which the compiler of .cl and .cu sources searches for headers"},                 \
-    {"option", 'X', "OPTION", "pass any other option to that compiler, such as -X -O1"},        \
+    {"option", 'X', "OPTION", "pass another option to the compiler of .cl and .cu sources, such as -X -O1"},        \
     COMPILER_OPTIONS
 #define DEBUG_OPTION                                                                       \
     {"debuggable", 'g', NULL, "compile for a debugger: without optimisation, with all lines and variables; for debug and gdb, -g -X -O2 means --values"}, \
@@ -39,10 +39,10 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"save-launch", 0, "FILE", "write a launch file that is equivalent to these options"}
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write the counters of the timing model as JSON; - prints tables"}, \
-    {"timing-sample", 0, "CYCLES", "add the counters of each interval of this length to that report"}, \
+    {"timing-sample", 0, "CYCLES", "add counters for each interval of so many cycles to the timing report"}, \
     {"timing-trace", 0, "FILE", "write a trace of what each warp did, for Perfetto; - is standard output (the summary then goes to standard error)"}, \
     {"timing-window", 0, "FROM:TO", "range of cycles to trace (0:10000)"}, \
-    {"timing-events", 0, "N", "largest number of events in that trace (1000000: 100 to 200 MB)"}
+    {"timing-events", 0, "N", "largest number of events in the trace of --timing-trace (1000000: 100 to 200 MB)"}
 
 #define CHECK_OPTIONS                                                                      \
     {"check", 0, "[LIST]", "enable checks: kinds, classes, default or all; a - before a name excludes it (\"lanewise explain\" lists them). A run continues after findings; a debugger stops at them"},              \
@@ -91,13 +91,13 @@ static const struct cmd_option run_options[] = {
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
     {"engine", 0, "NAME", "interpreter, or native: compile kernels to host code if nothing can observe the difference (interpreter)"},
     {"checkpoint", 0, "FILE", "write the whole state for --resume, at the end of the run"},
-    {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions instead (may be repeated, with %n in FILE)"},
-    {"checkpoint-every", 0, "N", "write the checkpoint after each N warp instructions instead"},
+    {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated, with %n in FILE)"},
+    {"checkpoint-every", 0, "N", "write a checkpoint after each N warp instructions, not at the end"},
     CHECK_OPTIONS,
     {"coverage", 0, "FILE", "write which lines and branches were executed, by how many lanes, for lcov and genhtml"},
     {"profile", 0, "FILE", "write the source with the executed instructions, lanes and memory requests of each line; - prints it"},
     {"max-instructions", 0, "N", "end the run after N warp instructions, with status 4 and the location of all lanes"},
-    {"timeout", 0, "SECONDS", "end the run in the same way after so many seconds, not counting the time for reading and compiling"},
+    {"timeout", 0, "SECONDS", "end the run after so many seconds, with status 4 and the location of all lanes; reading and compiling do not count"},
     {"profile-by", 0, "WHAT", "what a profile covers: launch (each launch separately) or kernel (all launches of a kernel together, the default)"},
     {"verbose", 'v', NULL, "print for each kernel in which order its blocks run, and why"},
     {"quiet", 'q', NULL, "print neither the summary of a successful run nor warnings of the compiler"},
@@ -107,7 +107,7 @@ static const struct cmd_option run_options[] = {
 /* Options of the runtimes (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
 static const struct cmd_option app_options[] = {
     {"gdb", 0, "[ADDR]", "wait for gdb at the first launch, at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
-    {"debug", 0, NULL, "wait in the same way, and start gdb in this terminal; the program gets no input"},
+    {"debug", 0, NULL, "wait at the first launch, and start gdb in this terminal; the program gets no input"},
     {"gdb-kernel", 0, "NAME", "wait at the first launch of this kernel"},
     {"history", 0, "MIB", "memory for gdb to go back in time (256)"},
     {"debuggable", 'g', NULL, "compile OpenCL programs for a debugger: not optimised, with all lines and variables"},
@@ -125,7 +125,7 @@ static const struct cmd_option app_options[] = {
     {"coverage", 0, "FILE", "write which lines and branches were executed, for lcov and genhtml"},
     {"profile", 0, "FILE", "write the source with the cost of each line; - prints it"},
     {"max-instructions", 0, "N", "stop the device after N warp instructions, and print the location of all lanes"},
-    {"timeout", 0, "SECONDS", "stop the device in the same way after so many seconds of execution"},
+    {"timeout", 0, "SECONDS", "stop the device after so many seconds of execution, and print the location of all lanes"},
     {"timing", 0, "MACHINE", "run on the timing model: a GPU model of \"lanewise timing\" or a file"},
     {"timing-set", 0, "KEY=VALUE", "change a key of the GPU model (may be repeated)"},
     {"timing-report", 0, "FILE", "write the counters of the timing model, as JSON to a .json file, otherwise as text; - prints the text"},
@@ -186,7 +186,7 @@ static const struct cmd_option cc_options[] = {
     {"device-debug", 'G', NULL, "kernels are not optimised, and have all lines and variables"},
     {"device-c", 0, NULL, "-c -rdc=true; -dc is the same"},
     {"rdc", 0, "BOOL", "true: kernels of several files may use each other's functions and variables"},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler, as all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
+    {"define", 'D', "NAME[=VALUE]", "an option of the compiler, like all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
 };
 
 static const struct cmd_option dis_options[] = {
@@ -242,9 +242,9 @@ const struct cmd cmd_table[] = {
      cmd_asm},
     {"dis", "[FILE]", "disassemble an object, or print the assembly of a source; with --host, print an instruction's host code",
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
-    {"timing", "[MACHINE|FILE|compare A.json B.json]", "list the GPU models of the timing model, print all keys of one or of a file of keys, or compare two reports", timing_options,
+    {"timing", "[MACHINE|FILE|compare A.json B.json]", "list the GPU models of the timing model, print all keys of a GPU model or of a file, or compare two reports", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
-    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one with a wrong and a right kernel",
+    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one with a kernel that has the error and a kernel that has not",
      NULL, 0, cmd_explain},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "print this list, or the options of a command", NULL, 0, help},

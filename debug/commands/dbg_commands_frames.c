@@ -219,9 +219,9 @@ static const struct lw_command rows[] = {
     {"where",       "wh",   "",                           "Show the call frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
-    {"launcher",    "laun", "",                           "Show which lane launched the kernel in focus, which lane launched that one's kernel, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"launcher",    "laun", "",                           "Show which lane launched the kernel in focus, which lane launched the kernel of that lane, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"up",          "up",   "[count]",                    "Select the calling frame; from a kernel's frame, the lane that launched the kernel", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
-    {"down",        "dow",  "[count]",                    "Select the frame that the selected one called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
+    {"down",        "dow",  "[count]",                    "Select the frame that the selected frame called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
     {"frame",       "fr",   "[number]",                   "Select a frame by its number: its variables are shown from now on",                "frame 0", do_frame, 0},
 };
 /* clang-format on */

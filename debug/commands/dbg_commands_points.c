@@ -295,7 +295,7 @@ static const struct lw_command rows[] = {
     {"tcatch",      "tca",  "<event> [if condition]",      "The same as catch, but deleted when it is hit",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
     {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint or watchpoint",                    "condition 1 lane == 3", do_condition, 0},
     {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next count hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
-    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints by number; without numbers, all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
+    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints by number; without numbers, delete all of them",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
     {"disable",     "dis",  "[number] ...",               "Disable breakpoints and watchpoints: they are kept, but do not stop",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
     {"enable",      "en",   "[number] ...",               "Enable breakpoints and watchpoints that were disabled",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
     {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY | LW_COMMAND_BARE},

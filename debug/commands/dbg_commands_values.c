@@ -335,7 +335,7 @@ static const struct lw_command rows[] = {
     {"set",         "se",   "<target> = <expression>",    "Assign a value to a register, the pc, a variable or memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
     {"x",           "x",    "[/count format size] <address>", "Show memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
     {"disassemble", "disas","[/s] [location] [count]",    "Show instructions; with /s, source lines as well",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
-    {"list",        "l",    "[location]",                 "Show source lines, at the next call the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
+    {"list",        "l",    "[location]",                 "Show source lines; the next list shows the lines after them, and list - the lines before them", "list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_values = {rows, LW_COUNT_OF(rows), NULL};

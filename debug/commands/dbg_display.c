@@ -144,7 +144,7 @@ static enum lw_status do_undisplay(const struct lw_call *call, struct lw_error *
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or (/lanes) for all lanes; without operands, list the displays", "display /lanes tid.x", do_display, 0},
-    {"undisplay",   "und",  "[number] ...",               "Remove displays by number; without numbers, all",          "undisplay", do_undisplay, 0},
+    {"undisplay",   "und",  "[number] ...",               "Remove displays by number; without numbers, remove all displays",          "undisplay", do_undisplay, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_display = {rows, LW_COUNT_OF(rows), NULL};

@@ -161,13 +161,13 @@ static void check_use(struct lint *lint, uint32_t i, const struct state *s, bool
     if (!written && s->left[r] > !latency.variable)
         finding(lint, i, "the stall counts before this instruction are too short for", r);
     if (written && !latency.variable && s->left[r] > latency.cycles)
-        finding(lint, i, "this instruction writes its result before an earlier one does, to", r);
+        finding(lint, i, "this instruction writes its result before an earlier instruction does, to", r);
     for (unsigned b = 0; b <= BARS; b++) {
         if (has(s->written[b], r))
             finding(lint, i, b == LOST ? "this instruction sets no dependence barrier for the result in"
                                        : "this instruction does not wait for the result in", r);
         if (written && has(s->read[b], r))
-            finding(lint, i, "this instruction overwrites a register that an earlier one may not have read yet,", r);
+            finding(lint, i, "this instruction overwrites a register that an earlier instruction may not have read yet,", r);
     }
 }
 

@@ -9,7 +9,7 @@ static const struct {
 } formats[ISA_FMT_COUNT] = {
     [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
                       "Rows of the scalar unit execute once a warp and ignore `exec`." },
-    [ISA_FMT_FLT] = { "Floats", "A result that is NaN is the canonical one." },
+    [ISA_FMT_FLT] = { "Floats", "A NaN result is the canonical NaN." },
     [ISA_FMT_FUN] = { "Functions of floats", "The result is rounded to nearest even; docs/reference/fp.md has the error bounds." },
     [ISA_FMT_MNM] = { "Minimum and maximum of floats",
                       "If one operand is NaN, the result is the other operand. -0 is less than +0." },
@@ -23,8 +23,8 @@ static const struct {
     [ISA_FMT_MEM] = { "Loads and stores", "" },
     [ISA_FMT_ATOM] = { "Atomics and reductions",
                        "`.add`, `.min` and `.max` require a number type, `.inc` and `.dec` require `.u32` or `.u64`, `.and`, `.or` "
-                       "and `.xor` require an integer or bit type, `.cas` any type but a float. Of 16-bit types there are `.exch`, "
-                       "`.cas` and the float operations." },
+                       "and `.xor` require an integer or bit type, `.cas` any type but a float. For 16-bit types only `.exch`, "
+                       "`.cas` and the float operations exist." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
     [ISA_FMT_BAR] = { "CTA barriers", "The suffix is the fence flag of OpenCL C's `barrier`. Only the race checker reads it." },
@@ -188,7 +188,7 @@ void isa_manual_print(struct lw_sink *out)
            "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
            "# The instruction set\n\n"
            "After this page you can read and encode every instruction. [assembly](assembly.md) has the syntax,\n"
-           "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` prints it from the tables in `isa/`.\n\n"
+           "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` generates this page from the tables in `isa/`.\n\n"
            "## Registers\n\n"
            "| name | registers |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers with 32 bits for each lane. `vz` reads as zero and ignores writes |\n"

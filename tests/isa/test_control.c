@@ -143,7 +143,7 @@ static void findings_name_the_location_and_the_register(void **state)
         { "ld.global.b32 v1, [v2:3] {st=1,wr=0}\nv_mov_b32 v4, v1 {st=4,wt=1}\nexit\n",
           "waits for a dependence barrier only one cycle after the barrier was set" },
         { "st.global.b32 [v2:3], v1 {st=1,rd=5}\nv_mov_b32 v3, 1 {st=4}\nexit\n",
-          "k+0x10: v_mov_b32: this instruction overwrites a register that an earlier one may not have read yet, v3" },
+          "k+0x10: v_mov_b32: this instruction overwrites a register that an earlier instruction may not have read yet, v3" },
         { "st.global.b32 [v2:3], v1 {st=2,rd=5}\nv_mov_b32 v3, 1 {st=4,wt=0x20}\nexit\n", NULL },
         /* round a loop */
         { "a:\nv_mov_b32 v4, v1 {st=4}\nld.global.b32 v1, [v2:3] {st=2,wr=0}\nbra a\n",
@@ -241,7 +241,7 @@ static void half_precision_takes_a_cycle_more(void **state)
     /* The later write must end later. Without a stall both writes would end in the same cycle. */
     assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=2}\nv_mov_b32 v1, v4 {st=4}\n", &err), "");
     assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=1}\nv_mov_b32 v1, v4 {st=4}\n", &err),
-                           "v_mov_b32: this instruction writes its result before an earlier one does, to v1"));
+                           "v_mov_b32: this instruction writes its result before an earlier instruction does, to v1"));
 }
 
 static struct isa_object *assemble(const char *text, enum isa_asm_control control)

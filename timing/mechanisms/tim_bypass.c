@@ -79,7 +79,7 @@ static void pcal_show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_pcal = {
-    .name = "pcal", .summary = "token warps: only the oldest pcal.tokens warps get lines of L1, the others bypass it",
+    .name = "pcal", .summary = "token warps: only the oldest pcal.tokens warps get lines of L1; loads of other warps bypass L1",
     .is_on = pcal_is_on, .create = pcal_create, .destroy = pcal_destroy, .warp_begins = pcal_warp_begins, .warp_ends = pcal_warp_ends,
     .bypasses = pcal_bypasses, .show = pcal_show,
 };
