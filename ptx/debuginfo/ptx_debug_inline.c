@@ -125,18 +125,21 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     struct ptx_debug *debug = unit->module->debug;
     struct inlining in = { .unit = unit, .job = unit->job, .module = unit->module };
     struct ptx_inlined_list *out;
-    bool copies = ptx_debug_has_duplicates(unit);
+    const uint32_t *copy;
     uint32_t at = 0, *owner;
 
-    if (debug->inlined == NULL || (debug->strings == NULL && !copies))
+    if (debug->inlined == NULL)
         return;
     owner = PTX_ARRAY(unit->job, uint32_t, index[unit->code.count] + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
             at = unit->code.at[i].loc;
         if (index[i] != index[i + 1])
-            put_word(&in, owner[index[i]] = instance_of(&in, at, 0), base + index[i]);
+            put_word(&in, owner[index[i]] = debug->strings != NULL ? instance_of(&in, at, 0) : 0, base + index[i]);
     }
+    copy = ptx_debug_find_copies(unit, index, owner);
+    if (debug->strings == NULL && copy == NULL)
+        return;
     out = &debug->inlined[unit->function - unit->module->functions.at];
     out->at = lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->at);
     if (out->at == NULL)
@@ -144,13 +147,13 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     if (in.calls.count != 0)
         memcpy(out->at, in.calls.at, in.calls.count * sizeof *out->at);
     out->count = (uint32_t)in.calls.count;
-    if (!copies)
+    if (copy == NULL)
         return;
     out->copies =
         lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->copies);
     if (out->copies == NULL)
         ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
-    ptx_debug_copies(unit, base, index, owner, out->copies);
+    ptx_debug_copies(unit, base, index, owner, copy, out->copies);
 }
 
 /* ---- entries ------------------------------------------------------------------------------ */

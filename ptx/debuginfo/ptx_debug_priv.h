@@ -37,7 +37,7 @@ struct ptx_value {
     const struct ptx_fixup *fixup; /* fixup of an address or offset; may be NULL */
     const char *text;
 };
-/** Words of one duplicate of a scope's code (ptx_node_split.c). */
+/** Words of one duplicate of a scope's code (ptx_debug_duplicates.c). */
 struct ptx_copied {
     struct isa_span *spans;
     uint32_t span_count;
@@ -158,14 +158,16 @@ bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, st
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic);
 
-bool ptx_debug_has_duplicates(const struct ptx_unit *unit);
-/** Finds the duplicated instructions in each scope of a function, and stores the ranges of their words in @of, by scope.
- *  A scope is the function itself, or a block or an inlined call in the function.
- *  @base   word of the function's first instruction in the object
- *  @index  by PTX instruction: its first word, counted from @base
- *  @owner  by word, counted from @base: index in @of of the innermost scope */
-void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner, struct ptx_duplicates *of);
+/** Finds the duplicates of code in a function. Returns for each instruction the number of its duplicate in its scope; 0: the
+ *  instruction is in no duplicate. Returns NULL if there are no duplicates. A scope is the function itself, or a block or an
+ *  inlined call in the function.
+ *  @index  by PTX instruction: its first word, counted from the function's first instruction
+ *  @owner  by word, counted in the same way: index of the innermost scope */
+uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner);
+/** Stores in @of, by scope, the ranges of words of each duplicate of @copy in the scope.
+ *  @base   word of the function's first instruction in the object */
+void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index, const uint32_t *owner, const uint32_t *copy,
+                      struct ptx_duplicates *of);
 
 /* For modules without .debug_info (ptx_debug_inline.c): */
 /** Finds the inlined calls and the duplicated instructions of a function, and the words of each of them. @base and @index

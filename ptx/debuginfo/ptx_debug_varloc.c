@@ -733,10 +733,12 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
     locate_scopes(&pl, root);
-    if (ptx_debug_has_duplicates(unit)) {
+    const uint32_t *copy = ptx_debug_find_copies(unit, index, pl.owner);
+
+    if (copy != NULL) {
         struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.count);
 
-        ptx_debug_copies(unit, base, index, pl.owner, copies);
+        ptx_debug_copies(unit, base, index, pl.owner, copy, copies);
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)
             debug->dies.at[i].copies = copies[i];
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A line whose code the front end duplicated (a loop with several entries) stops lanes in each duplicate: gdb 13,
-# lldb 19, the shell. The reference is each lane's path through the source.
+# A line whose code the front end duplicated (a loop with several entries), or the compiler (an unrolled loop), stops
+# lanes in each duplicate: gdb 13, lldb 19, the shell. The reference is each lane's path through the source.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need "${LLDB:-lldb-19}"
@@ -113,4 +113,64 @@ expect "the shell stops in each copy, without debug information" <<'END'
 ^breakpoint 1 at .*middle.cu:9
 ^breakpoint 2 at .*middle.cu:9
 END
+
+# An unrolled loop and the loop for the remaining iterations: the lines of the loop are reached ten times, and a line
+# whose code clang has interleaved with other lines is not a duplicate.
+cat >"$work/unrolled.cl" <<'END'
+kernel void unrolled(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int total = 0;
+    #pragma unroll 4
+    for (int i = 0; i < n; i++) {
+        int v = in[(gid * n + i) & 127];
+        total += v * 3;
+        total ^= i;
+    }
+    out[gid] = total;
+    out[gid + 32] = in[gid] + in[gid + 1];
+}
+END
+cat >"$work/unrolled.yaml" <<'END'
+program: {source: unrolled.cl}
+buffers: {out: {type: i32, count: 64}, in: {type: i32, count: 128, init: {ramp: {}}}}
+steps:
+  - launch: {entry: unrolled, grid: 1, block: 32, args: [out, in, 10]}
+END
+cat >"$work/session" <<'END'
+break unrolled.cl:8
+break unrolled.cl:12
+ignore 1 100
+continue
+info breakpoints
+delete
+continue
+END
+serve "$lanewise" run unrolled.yaml --gdb 127.0.0.1:0
+session gdb
+expect "gdb stops in each copy of an unrolled loop" <<'END'
+^Breakpoint 1 at .*5 locations
+^Breakpoint 2 at .*unrolled.cl, line 12\.$
+already hit 10 times
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "unrolled: the run ended with status $status"
+serve "$lanewise" run unrolled.yaml --gdb 127.0.0.1:0
+(cd "$work" && timeout 400 "${LLDB:-lldb-19}" -X -x -b -o "gdb-remote $port" \
+    -o 'breakpoint set -f unrolled.cl -l 8' -o 'detach') </dev/null >"$work/transcript" 2>&1
+expect "lldb stops in each copy of an unrolled loop" <<'END'
+^Breakpoint 1: 5 locations
+END
+server_ends
+(cd "$work" && "$lanewise" debug unrolled.yaml --batch -c 'break unrolled.cl:8') >"$work/transcript" 2>&1
+[ "$(grep -c '^breakpoint [1-5] at .*unrolled.cl:8' "$work/transcript")" = 5 ] || fail "the shell: $(cat "$work/transcript")"
+(cd "$work" && "$lanewise" compile unrolled.cl -o unrolled.lwo && $dwarfdump --verify unrolled.lwo) >"$work/transcript" 2>/dev/null
+expect "the scopes of copies of an unrolled loop are well formed" <<'END'
+^No errors
+END
+(cd "$work" && "$lanewise" run unrolled.yaml --coverage unrolled.info) >"$work/transcript" 2>&1
+for line in DA:7,320 DA:8,320 DA:9,320 DA:11,32 DA:12,32; do
+    grep -qx "$line" "$work/unrolled.info" || fail "no $line: $(grep '^DA' "$work/unrolled.info" | tr '\n' ' ')"
+done
 finish
