@@ -23,7 +23,7 @@ struct options {
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
     unsigned threads; /* value of --threads; 0: not given */
-    struct lnc_limits limits; /* later includes those of the launch file */
+    struct lnc_limits limits; /* limits of the options; later, also the limits of the launch file */
     struct cmd_gdb *our_gdb; /* the gdb of `lanewise gdb` */
     bool hash, serve, silent, verbose;
     bool native; /* --engine native */

@@ -80,7 +80,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
     const struct isa_object *object = emu_program_object(program);
     const uint32_t count = (uint32_t)object->text_count;
     struct chk_bounds_lead *all = calloc((size_t)count + 1, sizeof *all);
-    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* [instruction] control also enters it by a jump */
+    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* [instruction] true: a branch leads to the instruction */
     uint32_t open[LEADERS];
     unsigned open_count = 0;
 

@@ -27,7 +27,7 @@ struct dbg_own {
 };
 /** A type that an expression names, of the source or of C, with the * after it. */
 struct dbg_ctype {
-    const struct isa_debug *debug; /* debug information with the type; NULL: own */
+    const struct isa_debug *debug; /* debug information that has the type; NULL: the type is `own` */
     int64_t type;
     struct dbg_own own;
     unsigned stars;

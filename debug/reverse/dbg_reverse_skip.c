@@ -39,7 +39,7 @@ static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_
         return true;
     function = dbg_function_at(dbg, pc);
     if (function != NULL && !function->kernel && pc < dbg_function_body(dbg, function))
-        return false; /* a prologue ends a walk to a line */
+        return false; /* the walk to another line stops in the prologue of a function */
     return !dbg_row_at(dbg, pc, &own, &start) || (own->line == row->line && own->file == row->file);
 }
 

@@ -140,7 +140,8 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = 0;
         if (at >= STACK_TOP)
             continue;
-        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's is slot 0. */
+        /* Each frame has a slot of 8 bytes. The kernel's slot is slot 0, which ends at STACK_TOP; the slot of a called
+         * function is below the slot of its caller. */
         slot = (STACK_TOP - 1 - at) / 8;
         if (slot >= count || (slot == 0 && frames))
             continue;

@@ -69,7 +69,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->bregs_count = ISA_BREG_COUNT;
     plan->local_bytes = kernel->local_bytes; /* exact number of bytes */
     plan->warps = emu_round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
-    /* a pair or quad may start at the last register: three more registers */
+    /* a pair or quad may start at the last register, so there are three rows after it */
     plan->rows = emu_round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
     plan->local = emu_round_up(emu_round_up(plan->local_bytes, 16) * n, 64) + 64;

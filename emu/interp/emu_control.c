@@ -184,7 +184,7 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     memcpy(&keep, w->proved, sizeof keep);
-    emu_count_run(w, di); /* drops all facts */
+    emu_count_run(w, di); /* clears w->proved */
     w->run_start = target;
     keep &= di->aux;
     if (target->run > w->budget) {

@@ -427,7 +427,7 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            /* lanes at another pc may never return */
+            /* lanes of the family that are at another pc may never come here: waits only while some of them still may */
             if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);

@@ -18,7 +18,7 @@ struct expression {
 /* Conditions and commands of a Z packet. */
 struct point_code {
     struct rsp *rsp;
-    struct expression *conditions; /* a lane hits if any is true; NULL: every lane hits */
+    struct expression *conditions; /* a lane hits the point if any condition is true; NULL: every lane hits it */
     struct expression *commands;   /* commands of dprintf: a lane that hits executes them and continues */
     bool lent;                     /* the conditions are from qGpuBreakIf: gdb has sent none */
 };

@@ -483,7 +483,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
             return status;
         memset(stop, 0, sizeof *stop);
     }
-    /* Alone, the thread would never leave the range. */
+    /* No other warp is resumed: steps the thread through a range of all addresses, which the thread never leaves. */
     if (action->locked)
         return dbg_step_range(rsp->dbg, action->id, 0, UINT64_MAX, true, stop, err);
     return dbg_continue(rsp->dbg, stop, err);

@@ -146,7 +146,7 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
             bool done = write_headers(fresh, NULL) && chmod(fresh, 0755) == 0;
 
             if (done && rename(fresh, job->headers) != 0 && !headers_whole(job->headers)) {
-                /* a damaged folder has the name of the new one */
+                /* a folder of that name exists already, but has a file that is missing or has a wrong size */
                 ptx_remove_scratch(job->headers);
                 done = rename(fresh, job->headers) == 0;
             }

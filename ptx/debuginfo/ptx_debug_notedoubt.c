@@ -246,7 +246,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         const struct ptx_noted_line *at = &lines->at[k], *loop = loop_around(lines, at->line, at->line);
         const bool has_from = from > at->begins && from <= at->reached, has_to = to <= at->reached;
 
-        if (loop != NULL && loop->line == at->line) { /* code of the line may be any part of the head */
+        if (loop != NULL && loop->line == at->line) { /* the line's code may be any part of the loop's head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the line may be executed in several iterations */

@@ -204,7 +204,7 @@ static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
         return false;
     if (differs(unit, mi->ref[PTX_S_GUARD]))
         return true;
-    if (flags & ISA_F_SYNC) /* only the member mask of its operands matters */
+    if (flags & ISA_F_SYNC) /* of the operands, only the member mask decides which lanes wait */
         return differs(unit, mi->ref[PTX_S_M]) ||
                (mi->in.op == ISA_WARPSYNC && differs(unit, mi->ref[PTX_S_X]));
     return differs(unit, mi->ref[PTX_S_A]) || differs(unit, mi->ref[PTX_S_X]) ||

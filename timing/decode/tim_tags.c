@@ -129,7 +129,7 @@ void tim_tags_variant(const struct tim_config *config, unsigned kind, struct tim
 
     if (insn->tag_rule == TIM_TAG_NEVER)
         return;
-    insn->held = kind == EMU_TAG_A ? 2 : 1; /* base and stride */
+    insn->held = kind == EMU_TAG_A ? 2 : 1; /* an affine value has a base and a stride: a cycle for each */
     if (insn->tag_rule == TIM_TAG_ADDRESS) {
         insn->uniform = true;
     } else if (unit) {

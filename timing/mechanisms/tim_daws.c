@@ -216,7 +216,8 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
         level->calls = false;
         return false;
     }
-    if (loop->called) /* callers of the function, and functions that it calls, have other addresses */
+    if (loop->called) /* Lanes outside a called function are in its callers, and have left the loop, or are in functions
+                        * that it calls, and are still in the loop; level->calls says which. */
         return !level->calls;
     return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
