@@ -123,8 +123,8 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
 /** Recomputes counts and links after all launches have been read. */
 static bool count_open(struct emu_machine *machine)
 {
-    /* From the newest launch to the oldest: a launch waits for the launches and groups that it made, which were queued
-     * after it. */
+    /* From the newest launch to the oldest: a launch waits for the launches that it made and for the groups that
+     * were aggregated into it, and all of these were queued after it. */
     for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
         bool open = !emu_grid_complete(p);
         if (open)
