@@ -235,6 +235,12 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
         return LW_FAIL(err, LW_EINPUT, "daws.on cannot be combined with lsu.replay buffer: accesses of several loads "
                                        "of a warp would mix");
+    const char *with = swl ? "swl" : pools ? "pools" : c->daws_on ? "daws" : c->dwr_on ? "dwr" : c->vws_on ? "vws" : c->la_w_on ? "la_w" : NULL;
+    if (c->equalizer_on && with != NULL)
+        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s, which could wait for a warp of a paused block", with);
+    if (c->equalizer_on && (c->issue_rotate || c->issue_types))
+        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s, because it samples all schedulers at the start of a cycle",
+                       c->issue_rotate ? "issue.rotate" : "issue.types");
     const char *against = la_w_against(c);
     if (c->la_w_on && against != NULL)
         return LW_FAIL(err, LW_EINPUT, "la_w.on cannot be combined with %s", against);
@@ -362,6 +368,7 @@ static const struct {
     {"belady.*", "belady.on=true"},
     {"pcal.*", "pcal.on=true"},
     {"reuse.*", "reuse.on=true"},
+    {"equalizer.*", "equalizer.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},

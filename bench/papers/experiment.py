@@ -42,6 +42,7 @@ class Result:
         self.dram_reads = report['sums']['channels']['reads']
         self.writes = report['sums']['channels']['writes'] # bursts of 32 bytes
         self.icnt_blocked = core['icnt_blocked']
+        self.blocks_changed = core['equalizer_fewer'], core['equalizer_more']
         self.throttled = report['sums']['causes'].get('throttled', 0)
         parts = report['energy']['components']
         self.memory_joules = parts['l1'] + parts['l2'] + parts['dram']

@@ -63,6 +63,15 @@ static void random_bypass(struct rnd r, struct tim_config *c)
     c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
 }
 
+/* Equalizer, if no drawn mechanism excludes it. */
+static void random_equalizer(struct rnd *r, struct tim_config *c)
+{
+    c->equalizer_on = rnd_below(r, 2) == 0 && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->pools_on &&
+                      c->issue_policy != TIM_SCHED_ACTIVE_PENDING && !c->daws_on && !c->dwr_on && !c->vws_on && !c->la_w_on && !c->issue_rotate && !c->issue_types;
+    c->equalizer_sample = between(r, 1, 40);
+    c->equalizer_epoch = between(r, 1, 300);
+}
+
 /** Draw the mechanisms of a model. Most models have none. */
 static void random_mechanisms(struct rnd *r, struct tim_config *c)
 {
@@ -628,6 +637,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_vws(&(struct rnd){.state = seed ^ 77777}, config.warp_width, machine);
     random_locality(&(struct rnd){.state = seed ^ 7777777}, machine);
     random_dvfs(&(struct rnd){.state = seed ^ 77777777}, machine);
+    random_equalizer(&(struct rnd){.state = seed ^ 777777777}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)

@@ -702,6 +702,18 @@ struct tim_ilt *tim_dwr_ilt(struct tim_mech *mech)
     return &((struct dwr *)mech)->ilt;
 }
 
+unsigned tim_dwr_pst_bits(const struct tim_config *config)
+{
+    return config->core_warps / config->core_group * (1 + 32 + config->core_group);
+}
+
+unsigned tim_dwr_ilt_bits(const struct tim_config *config)
+{
+    unsigned index = config->dwr_ilt_sets == 0 ? 0 : lw_lowest(config->dwr_ilt_sets);
+
+    return config->dwr_ilt_sets * config->dwr_ilt_ways * (1 + 32 - index);
+}
+
 static void print_set(const struct dwr *dwr, unsigned g, uint64_t set, struct lw_sink *out)
 {
     for (LW_EACH_BIT(i, set))

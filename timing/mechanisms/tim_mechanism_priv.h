@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 13, TIM_GAUGES = 2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 14, TIM_GAUGES = 2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -222,7 +222,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer;
 
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {

@@ -32,6 +32,7 @@ struct mech_core {
     struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
     bool waits_for_registers[TIM_MAX_WARPS]; /* its next instruction could not issue */
+    unsigned block[TIM_MAX_WARPS];           /* by slot: index of the warp's block */
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
 static const struct tim_static mech_store = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .writes = true};
@@ -56,6 +57,11 @@ static bool mech_could_issue(const void *context, unsigned warp)
     return !((const struct mech_core *)context)->waits_for_registers[warp];
 }
 
+static unsigned mech_block_of(const void *context, unsigned warp)
+{
+    return ((const struct mech_core *)context)->block[warp];
+}
+
 /** Create a machine with default keys, the mechanisms that @set enables ("ccws.on=on ccws.entries=4"), and an L1 with
  *  one set of @lines lines of 128 bytes; 0: no L1. */
 static inline struct mech_core *mech_new(const char *set, unsigned lines)
@@ -76,6 +82,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.look = mech_look;
     m->mechs.core.inside = mech_inside;
     m->mechs.core.could_issue = mech_could_issue;
+    m->mechs.core.block_of = mech_block_of;
     m->mechs.core.context = m;
     assert_true(tim_mechs_init(&m->mechs));
     if (lines != 0)

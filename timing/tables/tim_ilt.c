@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic warp resizing: the ignore list table, and the storage in bits of its tables. Source: dynamic warp resizing
- * 3.3, 3.4. */
-#include "timing/mechanisms/tim_dwr_priv.h"
+/* The ignore list table of dynamic warp resizing. Source: dynamic warp resizing 3.3. */
+#include "timing/tables/tim_ilt_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,16 +60,4 @@ void tim_ilt_flush(struct tim_ilt *ilt)
     if (ilt->sets != 0)
         memset(ilt->way, 0, (size_t)ilt->sets * ilt->ways * sizeof *ilt->way);
     ilt->count = 0;
-}
-
-unsigned tim_dwr_pst_bits(const struct tim_config *config)
-{
-    return config->core_warps / config->core_group * (1 + 32 + config->core_group);
-}
-
-unsigned tim_dwr_ilt_bits(const struct tim_config *config)
-{
-    unsigned index = config->dwr_ilt_sets == 0 ? 0 : lw_lowest(config->dwr_ilt_sets);
-
-    return config->dwr_ilt_sets * config->dwr_ilt_ways * (1 + 32 - index);
 }
