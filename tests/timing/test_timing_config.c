@@ -430,7 +430,7 @@ static void put_page(struct lw_sink *out)
            "    l1:\n"
            "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
-           "`--timing=FILE` reads it. `base: other.yaml` names another file in the same folder (up to 16 levels); `machine:` is the older name of this key. Sizes are `65536`, `64K` "
+           "`--timing=FILE` reads this file. `base: other.yaml` names another file in the same folder (up to 16 levels); `machine:` is the former name of the key `base`. Sizes are `65536`, `64K` "
            "or\n`64KiB`; `M` and `MiB` are 1024 K. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
            "Unknown keys, values outside their range and keys that contradict each other are refused:\n\n"
            "- the size of a cache is sets x ways x line; the number of sets is a power of two;\n"
