@@ -173,11 +173,11 @@ static void list(uint64_t kinds, struct lw_sink *out)
 static const char *const optimised_words[] = {
     [CHK_OPTIMISED_SAME] = "",
     [CHK_OPTIMISED_ELIMINATED] =
-        "\nThis is found if the kernel is compiled with -O0 -g, because an optimiser may remove the wrong code.\n",
+        "\nCompile the kernel with -O0 -g to find this error, because an optimiser may remove the wrong code.\n",
     [CHK_OPTIMISED_SPECULATED] =
-        "\nAn optimiser may move a computation before its guard (`if (n < 32) x = a << n;`), which then discards the "
-        "value. This is\nnot reported if a select discards the value soon after; otherwise it is. Compile with -O0 -g "
-        "to check what the source computes.\n",
+        "\nAn optimiser may move a computation before its guard (`if (n < 32) x = a << n;`), so that the guard discards the "
+        "value.\nSuch a value is not reported if a select discards it soon after the computation; otherwise it is reported.\n"
+        "Compile with -O0 -g to check what the source computes.\n",
 };
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)

@@ -237,7 +237,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         const struct isa_function *from = isa_object_function_at(
             w->code->program->object, emu_split_pc(w, id));
         if (from != to)
-            return LW_FAIL(err, LW_ERANGE, "cannot jump to another function: the target must be in the current one");
+            return LW_FAIL(err, LW_ERANGE, "cannot jump to another function: the target must be in the current function");
         if (s->state != EMU_SPLIT_READY)
             return LW_FAIL(err, LW_ESTATE, "the pc of a waiting lane cannot be changed; the lane's state is: %s",
                            emu_split_state_name((enum emu_split_state)s->state));

@@ -500,6 +500,6 @@ const struct emu_reconv emu_reconv_multipath = {
 
 const struct emu_reconv emu_reconv_early = {
     .name = "early",
-    .summary = "multipath with opportunistic early reconvergence: a split waits for lanes that begin where it began",
+    .summary = "multipath with opportunistic early reconvergence: a split waits for lanes that begin at the pc where it began",
     .early = true, ENTRIES, .may_merge = may_merge, .merged = merged,
 };

@@ -389,7 +389,7 @@ const struct emu_reconv emu_reconv_cbar = {
 /* The lanes at the pc with the lowest rank run. All other lanes wait. Lanes that are at the same pc reconverge. */
 const struct emu_reconv emu_reconv_frontier = {
     .name = "frontier",
-    .summary = "thread frontiers: lanes in the earliest block run, and join others at the same pc",
+    .summary = "thread frontiers: lanes in the earliest block run, and lanes at the same pc join",
     .ignores_barriers = true,
     .policy = &emu_policy_frontier,
     .branch = cbar_branch,
