@@ -53,7 +53,7 @@ launch_file field >field.yaml
 session 'tbreak *0x100000010;continue;cycle;why;tbreak *0x100000030;continue;cycle;why;cycle 12;why;tbreak *0x100000050;continue;cycle;cycle;why' \
     --timing volta field.yaml
 says "the stall count" <<'END'
-cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of its last instruction
+cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of the warp's last instruction
 next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 this takes 1 more cycle
 END
@@ -115,11 +115,11 @@ says "a branch" <<'END'
 next: 0x100000030: v_mov_b32 v0, 2
 the warp fetches after 4 more cycles
 cycle N
-cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+cycle N, core 0, warp slot 0, scheduler 0: the warp's instruction buffer is empty
 next: 0x100000030: v_mov_b32 v0, 2
 the warp fetches after 1 more cycle
 cycle N
-cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+cycle N, core 0, warp slot 0, scheduler 0: the warp's instruction buffer is empty
 next: 0x100000030: v_mov_b32 v0, 2
 this takes 2 more cycles
 END

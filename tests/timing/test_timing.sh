@@ -472,8 +472,8 @@ IFS=';'
 for c in $commands; do set -- "$@" -c "$c"; done
 unset IFS
 expect 0 '^cycle 592$' debug --timing good.yaml --batch "$@"
-for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
-    '^cycle 592: resident warps: 32$' '^ *32  fetch  *its instruction buffer is empty$' \
+for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: the warp.s instruction buffer is empty$' \
+    '^cycle 592: resident warps: 32$' '^ *32  fetch  *the warp.s instruction buffer is empty$' \
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of at most 4 outstanding lines$' \
     'packets are without an answer$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
@@ -504,7 +504,7 @@ expect 2 '^lanewise: why: this session has no timing model: start it with --timi
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
     -ex 'monitor cycle 5' -ex delete -ex continue
-for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'hit Breakpoint 1, add'; do
+for line in 'the warp.s instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'hit Breakpoint 1, add'; do
     cat out err | grep -q -- "$line" || fail "gdb --timing: no line with '$line'"
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"

@@ -351,7 +351,7 @@ static void put_page(struct lw_sink *out)
                 "`make golden T=tests/timing/test_timing_report` generates this page from the tables of the program.\n\n"
                 "## Stall reasons\n\n"
                 "Each issue slot has exactly one stall reason in each cycle: the first row of this table that holds for any warp\n"
-                "of the scheduler. The counts of all stall reasons sum to cycles x slots. `why` shows the stall reason of one warp.\n\n"
+                "of the scheduler. The counts of all stall reasons sum to cycles x slots. The command `why` shows the stall reason of one warp; meanings such as *sleeps* are about this warp.\n\n"
                 "| stall reason | meaning |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
