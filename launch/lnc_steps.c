@@ -62,7 +62,7 @@ static enum lw_status read_wide_size(const struct lnc_file *file, const struct l
 
     if (count < 1 || count > 3 || node->kind == LW_YAML_MAPPING)
         return lw_yaml_fail(file->doc, node, err,
-                            "%s: expected an integer or a list of one to three, such as [16, 16]",
+                            "%s: expected an integer or a list of one to three integers, such as [16, 16]",
                             node->key);
     for (size_t i = 0; i < count; i++, n = n->next) {
         uint64_t value;

@@ -74,7 +74,7 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1}\n",
          "l.yaml:3: launch: \"block\" is missing: add it, such as block: 128 or block: [16, 16]"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: [1, 2, 3, 4], block: 1}\n",
-         "l.yaml:3: grid: expected an integer or a list of one to three, such as [16, 16]"},
+         "l.yaml:3: grid: expected an integer or a list of one to three integers, such as [16, 16]"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: [32, 33]}\n",
          "l.yaml:3: block: 32 x 33 x 1 threads are too many: a block has at most 1024"},
         {PROGRAM "steps:\n  - launch: {entry: a, global: 100, block: 32}\n",
