@@ -42,7 +42,7 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
             line("**all**", "all")
         }' "$new.tsv"
     printf '\n## What is not shown in lldb\n\n'
-    awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "- " shown ": " $0 "." }
+    awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "- " shown ": not shown, because " $0 "." }
         !/^[# ]/ { shown = $0 }' "$src/tests/clients/behaviours/shown.list"
 } >"$new"
 [ -z "${UPDATE_GOLDEN:-}" ] || { cp "$new" "$page"; cp "$new.tsv" "${page%.md}.tsv"; }
