@@ -64,6 +64,7 @@ build all
 build check TESTS= ${quickly:+"$quickly"}
 echo "built in $((SECONDS - start)) s"
 status=0
+rm -rf tests/lib/compiled # of an earlier run
 make -s -j"$jobs" check "$@" >check.log 2>&1 || status=$?
 grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR):' check.log || true
 if [ $status -ne 0 ]; then

@@ -3,9 +3,11 @@
  * A compiler cache for tests that give lanewise the same source several times. The program has the name of a clang.
  * It runs the next program of that name on PATH once for each command, folder and content of the files that the
  * command reads. Later it repeats the stored output.
- * tests/lib/cli_lib.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder, which
- * belongs to the test. Commands that fail are run every time, and so is any command other than `... -o FILE ...
- * SOURCE` with FILE in a folder of lanewise.
+ * tests/lib/compile_once.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder:
+ * that of `make check`, or one of the test. Commands that fail are run every time, and so is any command other than
+ * `... -o FILE ... SOURCE` with FILE in a folder of lanewise.
+ * Each test runs in a folder that mktemp has named. A command without this name has the same result in another such
+ * folder, except for the name in debug information, which is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -109,27 +111,102 @@ static bool find_next(const char *self, char *out)
     return false;
 }
 
-/** Write the file @entry/@name to @fd. Replace the name of the scratch folder @before in the file by @scratch, which has the
- *  same length. */
-static bool repeat(const char *entry, const char *name, int fd, const char *before, const char *scratch)
+/** The folders of a command: the scratch folder of lanewise, and the current one. */
+struct folders {
+    char scratch[PATH_BYTES], current[PATH_BYTES];
+};
+
+static void replace(struct text *text, const char *before, const char *now)
+{
+    size_t length = strlen(before); /* and that of @now */
+
+    for (char *at = text->bytes; (at = memmem(at, text->size - (size_t)(at - text->bytes), before, length)) != NULL; at += length)
+        memcpy(at, now, length);
+}
+
+/** Return the number of a line ".b8 NUMBER", or -1. @end: the end of the number. */
+static int byte_of(const char *line, const char **end)
+{
+    char *after;
+    long value;
+
+    line += strspn(line, " \t\n");
+    if (strncmp(line, ".b8 ", 4) != 0)
+        return -1;
+    value = strtol(line + 4, &after, 10);
+    *end = after;
+    return after == line + 4 ? -1 : (int)value;
+}
+
+/** Write assembly to @fd, with the bytes of @now for those of @before. Debug information has a byte on each line. */
+static bool write_bytes(int fd, const struct text *text, const char *before, const char *now)
+{
+    size_t length = strlen(before);
+    const char *at = text->bytes, *done = at;
+    char number[16];
+    bool ok = true;
+
+    while (ok && (at = strstr(at, ".b8 ")) != NULL) {
+        const char *line = at, *end;
+        size_t n = 0;
+
+        while (n < length && line != NULL && byte_of(line, &end) == (unsigned char)before[n]) {
+            n++;
+            line = strchr(end, '\n');
+        }
+        if (n < length) {
+            at++;
+            continue;
+        }
+        for (line = at, n = 0; ok && n < length; n++) {
+            (void)byte_of(line, &end);
+            snprintf(number, sizeof number, ".b8 %d", (unsigned char)now[n]);
+            line = strstr(line, ".b8 ");
+            ok = write_all(fd, done, (size_t)(line - done)) && write_all(fd, number, strlen(number));
+            done = end;
+            line = strchr(end, '\n');
+        }
+        at = done;
+    }
+    return ok && write_all(fd, done, (size_t)(text->bytes + text->size - done));
+}
+
+/** Write the file @entry/@name to @fd, with the folders @now for those of @before, which have the same lengths. */
+static bool repeat(const char *entry, const char *name, int fd, const struct folders *before, const struct folders *now)
 {
     char path[PATH_BYTES + 16];
     struct text text;
-    size_t length = strlen(before);
     bool ok;
 
     snprintf(path, sizeof path, "%s/%s", entry, name);
     if (!read_all(path, &text))
         return false;
-    for (char *at = text.bytes; (at = memmem(at, text.size - (size_t)(at - text.bytes), before, length)) != NULL; at += length)
-        memcpy(at, scratch, length);
-    ok = write_all(fd, text.bytes, text.size);
+    replace(&text, before->scratch, now->scratch);
+    if (strcmp(before->current, now->current) == 0) {
+        ok = write_all(fd, text.bytes, text.size);
+    } else {
+        replace(&text, before->current, now->current);
+        ok = strlen(text.bytes) == text.size && write_bytes(fd, &text, before->current, now->current);
+    }
     free(text.bytes);
     return ok;
 }
 
-/** Return whether the source files of @entry are unchanged. @before becomes the scratch folder of the stored command. */
-static bool still_holds(const char *entry, char *before)
+/** Read a line of at most PATH_BYTES - 1 bytes to @line. */
+static bool take_line(char **at, char *line)
+{
+    size_t length = strcspn(*at, "\n");
+
+    if ((*at)[length] != '\n' || length >= PATH_BYTES)
+        return false;
+    memcpy(line, *at, length);
+    line[length] = '\0';
+    *at += length + 1;
+    return true;
+}
+
+/** Return whether the source files of @entry are unchanged. @before becomes the folders of the stored command. */
+static bool still_holds(const char *entry, struct folders *before, const struct folders *now)
 {
     char path[PATH_BYTES + 16], *at;
     struct text text;
@@ -140,18 +217,17 @@ static bool still_holds(const char *entry, char *before)
     snprintf(path, sizeof path, "%s/inputs", entry);
     if (!read_all(path, &text))
         return false;
-    at = text.bytes + strcspn(text.bytes, "\n");
-    ok = *at == '\n' && at - text.bytes < PATH_BYTES;
-    if (ok) {
-        *at++ = '\0';
-        strcpy(before, text.bytes);
-    }
+    at = text.bytes;
+    ok = take_line(&at, before->scratch) && take_line(&at, before->current) &&
+         strlen(before->scratch) == strlen(now->scratch) && strlen(before->current) == strlen(now->current);
+    if (ok)
+        replace(&text, before->current, now->current);
     while (ok && *at != '\0') {
-        uint64_t now = 0;
+        uint64_t hash = 0;
         char *end = at + strcspn(at, "\n");
 
         *end = '\0';
-        ok = sscanf(at, "%" SCNx64 " %n", &then, &used) == 1 && hash_file(at + used, &now) && now == then;
+        ok = sscanf(at, "%" SCNx64 " %n", &then, &used) == 1 && hash_file(at + used, &hash) && hash == then;
         at = end + 1;
     }
     free(text.bytes);
@@ -159,7 +235,7 @@ static bool still_holds(const char *entry, char *before)
 }
 
 /** Convert the make rule in @rule (spaces in names are "\ ") to lines in @out: hash and file name. */
-static bool write_inputs(const char *rule, const char *scratch, const char *path)
+static bool write_inputs(const char *rule, const struct folders *now, const char *path)
 {
     struct text text;
     FILE *out = fopen(path, "w");
@@ -172,7 +248,7 @@ static bool write_inputs(const char *rule, const char *scratch, const char *path
         fclose(out);
         return false;
     }
-    fprintf(out, "%s\n", scratch);
+    fprintf(out, "%s\n%s\n", now->scratch, now->current);
     at = strstr(text.bytes, ": ");
     ok = at != NULL;
     for (at = ok ? at + 2 : NULL; ok && *at != '\0';) {
@@ -229,19 +305,30 @@ static bool copy_file(const char *from, const char *to)
     return (fd < 0 || close(fd) == 0) && ok;
 }
 
-/** Compute the folder of the command's result, @out, and the cache key of the command, @key. Return false if the
- *  command cannot be cached. */
-static bool describe(int argc, char **argv, const char *program, char *out, const char **result, uint64_t *key)
+/** Add what tells whether the file has changed. */
+static uint64_t add_file(uint64_t hash, const char *path)
 {
-    char cwd[PATH_BYTES];
-    size_t length;
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return hash;
+    hash = add_bytes(hash, &st.st_size, sizeof st.st_size);
+    return add_bytes(hash, &st.st_mtim, sizeof st.st_mtim);
+}
+
+/** Compute the folders of the command, and its cache key, @key. Return false if the command cannot be cached. */
+static bool describe(int argc, char **argv, const char *program, struct folders *now, const char **result, uint64_t *key)
+{
+    char *out = now->scratch, *cwd = now->current;
+    size_t length, cwd_length;
+    bool anywhere;
 
     *result = NULL;
     for (int i = 1; i + 2 < argc; i++)
         if (strcmp(argv[i], "-o") == 0)
             *result = argv[i + 1];
     if (*result == NULL || strrchr(*result, '/') == NULL || strlen(*result) >= PATH_BYTES ||
-        getcwd(cwd, sizeof cwd) == NULL)
+        getcwd(cwd, PATH_BYTES) == NULL)
         return false;
     length = (size_t)(strrchr(*result, '/') - *result);
     memcpy(out, *result, length);
@@ -250,23 +337,44 @@ static bool describe(int argc, char **argv, const char *program, char *out, cons
         return false;
     *key = 0xcbf29ce484222325u;
     *key = add_bytes(*key, program, strlen(program));
-    *key = add_bytes(*key, cwd, strlen(cwd));
+    *key = add_file(*key, program);
+    anywhere = strstr(cwd, "/tmp.") != NULL;
+    for (int i = 1; i < argc; i++)
+        anywhere &= strstr(argv[i], cwd) == NULL;
+    cwd_length = strlen(cwd);
+    *key = anywhere ? add_bytes(*key, &cwd_length, sizeof cwd_length) : add_bytes(*key, cwd, cwd_length);
     *key = add_bytes(*key, &length, sizeof length);
     for (int i = 1; i < argc; i++) {
         const char *text = argv[i];
 
         if (strncmp(text, out, length) == 0)
             text += length;
+        else if (text[0] == '/')
+            *key = add_file(*key, text); /* such as a library that the rule of make does not name */
         *key = add_bytes(*key, text, strlen(text));
     }
     return hash_file(argv[argc - 1], key);
 }
 
-/** Run the command. Store its output in @entry unless the command fails. */
-static int compile(int argc, char **argv, char *program, const char *scratch, const char *result, const char *entry)
+static void remove_entry(const char *entry)
+{
+    static const char *const names[] = {"rule", "output", "inputs", "result"};
+    char path[PATH_BYTES + 64];
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", entry, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(entry);
+}
+
+/** Run the command. Store its output in @entry unless the command fails. An entry whose header files have changed
+ *  remains, because another process may be reading it. */
+static int compile(int argc, char **argv, char *program, const struct folders *now, const char *result, const char *entry)
 {
     char pending[PATH_BYTES + 32], rule[PATH_BYTES + 64], path[PATH_BYTES + 64];
     char **all = calloc((size_t)argc + 4, sizeof *all);
+    bool is_stored = false;
     int status = 126;
 
     snprintf(pending, sizeof pending, "%s.%ld", entry, (long)getpid());
@@ -280,13 +388,15 @@ static int compile(int argc, char **argv, char *program, const char *scratch, co
         all[argc + 1] = rule;
         snprintf(path, sizeof path, "%s/output", pending);
         status = run(program, all, path);
-        (void)repeat(pending, "output", 1, scratch, scratch);
+        (void)repeat(pending, "output", 1, now, now);
         snprintf(path, sizeof path, "%s/inputs", pending);
-        if (status == 0 && write_inputs(rule, scratch, path)) {
+        if (status == 0 && write_inputs(rule, now, path)) {
             snprintf(path, sizeof path, "%s/result", pending);
             if (copy_file(result, path))
-                (void)!rename(pending, entry); /* another process may have stored the entry first */
+                is_stored = rename(pending, entry) == 0; /* another process may have stored the entry first */
         }
+        if (!is_stored)
+            remove_entry(pending);
     }
     free(all);
     return status;
@@ -294,7 +404,8 @@ static int compile(int argc, char **argv, char *program, const char *scratch, co
 
 int main(int argc, char **argv)
 {
-    char program[PATH_BYTES], scratch[PATH_BYTES], before[PATH_BYTES], entry[PATH_BYTES];
+    char program[PATH_BYTES], entry[PATH_BYTES];
+    struct folders before, now;
     const char *folder = getenv("LW_COMPILED"), *result;
     uint64_t key;
 
@@ -303,18 +414,18 @@ int main(int argc, char **argv)
         return 127;
     }
     if (folder == NULL || strlen(folder) > PATH_BYTES / 2 || (mkdir(folder, 0777) != 0 && errno != EEXIST) ||
-        !describe(argc, argv, program, scratch, &result, &key)) {
+        !describe(argc, argv, program, &now, &result, &key)) {
         argv[0] = program;
         execv(program, argv);
         return 127;
     }
     snprintf(entry, sizeof entry, "%s/%016" PRIx64, folder, key);
-    if (still_holds(entry, before) && strlen(before) == strlen(scratch)) {
+    if (still_holds(entry, &before, &now)) {
         int fd = open(result, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        bool ok = fd >= 0 && repeat(entry, "result", fd, before, scratch);
+        bool ok = fd >= 0 && repeat(entry, "result", fd, &before, &now);
 
         ok = (fd < 0 || close(fd) == 0) && ok;
-        return ok && repeat(entry, "output", 1, before, scratch) ? 0 : 126;
+        return ok && repeat(entry, "output", 1, &before, &now) ? 0 : 126;
     }
-    return compile(argc, argv, program, scratch, result, entry);
+    return compile(argc, argv, program, &now, result, entry);
 }

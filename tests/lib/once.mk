@@ -23,6 +23,7 @@ tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/pr
 CLEANFILES += tests/lib/once.stamp tests/lib/compile_once$(EXEEXT)
 clean-local: clean-once
 clean-once:
-	rm -rf tests/lib/once tests/lib/prepared
+	rm -rf tests/lib/once tests/lib/prepared tests/lib/compiled
 .PHONY: clean-once
-EXTRA_DIST += tests/lib/compile_once.sh
+check_SCRIPTS += tests/lib/test_compile_once.sh
+EXTRA_DIST += tests/lib/compile_once.sh tests/lib/test_compile_once.sh

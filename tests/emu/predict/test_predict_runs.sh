@@ -11,7 +11,7 @@ sh "$src/kernels/prepare" "$work" || exit 1
 program=$PWD/tests/emu/predict/predict_runs
 cp "$src/tests/ptx/suites/shapes.cl" "$work"
 cd "$work" || exit 1
-# Blocks of grid_rounds wait for each other, in slices of a million instructions: two blocks have all sites.
+# A block of grid_rounds runs a million instructions while it waits for the others. Two blocks have all sites.
 sed "s/grid_rounds, grid: 7/grid_rounds, grid: 2/; /buffer: \(met\|slots\),/{/check:/d}" "$src/tests/ptx/suites/shapes.yaml" >shapes.two
 [ "$(diff "$src/tests/ptx/suites/shapes.yaml" shapes.two | grep -c '^>')" = 1 ] || { echo "FAIL: shapes.yaml has no grid_rounds with 7 blocks"; exit 1; }
 sed "s/options: .*/options: [-DW=32, -O0, -g, -cl-opt-disable]}/" shapes.two >shapes.yaml

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The compiler cache of the tests (tests/lib/compile_once.c): what it gives in another folder equals what the compiler
+# gives there, also the name of the folder in debug information. A changed source, header or option is compiled again.
+plain=$PATH
+unset LW_COMPILED
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+[ -d "$build/tests/lib/once" ] || exit 77
+first=$work/tmp.aaaaZZZZ09 second=$work/tmp.z0bQ1x77Yy
+mkdir "$first" "$second"
+cat >"$first/one.cl" <<'END'
+#include "part.h"
+kernel void one(global int *a) { int i = get_global_id(0); a[i] = PART * i; }
+END
+cat >"$first/two.cu" <<'END'
+#include "part.h"
+extern "C" __global__ void two(int *a) { int i = threadIdx.x; a[i] = PART + i; }
+END
+echo '#define PART 3' >"$first/part.h"
+cp "$first"/* "$second"
+
+# usage: compiles FOLDER SOURCE RESULT [OPTION...]. With $plain as PATH the compiler itself runs
+compiles() {
+    folder=$1 source=$2 result=$3
+    shift 3
+    (cd "$folder" && "$lanewise" compile "$@" "$source" -o "$result") >out 2>err || fail "$source does not compile in $folder"
+}
+stored() { # how many results the cache has
+    find "$LW_COMPILED" -name result | wc -l
+}
+want=0
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    LANEWISE_CLANG=$clang
+    export LANEWISE_CLANG
+    for source in one.cl two.cu; do
+        for options in '-X -O3' '-X -O0 -X -g'; do
+            cases=$((cases + 1))
+            want=$((want + 1))
+            # shellcheck disable=SC2086
+            {
+                compiles "$first" $source first.lwo $options
+                compiles "$second" $source second.lwo $options
+                PATH=$plain compiles "$second" $source plain.lwo $options
+            }
+            [ "$(stored)" = $want ] || fail "$source, $clang $options: $(stored) results in the cache, not $want"
+            cmp "$second/second.lwo" "$second/plain.lwo" || fail "$source, $clang $options: not what the compiler gives"
+            case $options in
+            *-g) grep -q tmp.z0bQ1x77Yy "$second/second.lwo" || fail "$source, $clang $options: no name of a folder" ;;
+            esac
+        done
+    done
+done
+[ $cases -gt 0 ] || exit 77
+
+# another header, another source, another option
+echo '#define PART 5' >"$second/part.h"
+compiles "$second" one.cl second.lwo -X -O3
+PATH=$plain compiles "$second" one.cl plain.lwo -X -O3
+cmp -s "$second/second.lwo" "$second/plain.lwo" || fail "a changed header is not compiled"
+sed -i 's/PART \* i/PART - i/' "$first/one.cl"
+compiles "$first" one.cl first.lwo -X -O3
+[ "$(stored)" = $((want + 1)) ] || fail "a changed source is not compiled"
+compiles "$first" one.cl first.lwo -X -O3 -X -DMORE
+[ "$(stored)" = $((want + 2)) ] || fail "another option is not compiled"
+echo "test_compile_once: $cases cases"
+[ $failures = 0 ]
