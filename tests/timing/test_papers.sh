@@ -32,7 +32,7 @@ wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit 
 
 for what in ccws daws; do
     cases=$((cases + 1))
-    "$papers/run" $what --quick --only kmn --cores 1 --size .125 --out $what >out 2>err || fail "bench/papers/run $what: a trend does not hold"
+    "$papers/run" $what --quick --only kmn --cores 1 --size .0625 --out $what >out 2>err || fail "bench/papers/run $what: a trend does not hold"
     [ "$(wc -l <$what/$what.txt)" = 2 ] && [ "$(wc -l <$what/swl.txt)" = 2 ] || fail "bench/papers/run $what --out kept no tables"
     grep -q '^<svg .*' $what/$what.svg && grep -q '</svg>' $what/swl.svg || fail "bench/papers/run $what --out drew no plots"
     grep -q '^| .* | .* | [0-9.]* | 9.[12] |$' out || fail "bench/papers/run $what: no figure of the source"
