@@ -171,7 +171,8 @@ static bool write_bytes(int fd, const struct text *text, const char *before, con
     return ok && write_all(fd, done, (size_t)(text->bytes + text->size - done));
 }
 
-/** Write the file @entry/@name to @fd, with the folders @now for those of @before, which have the same lengths. */
+/** Write the file @entry/@name to @fd, with the folders @now for those of @before, which have the same lengths. Return
+ *  false, and write nothing, if the file is not text and the current folders differ. */
 static bool repeat(const char *entry, const char *name, int fd, const struct folders *before, const struct folders *now)
 {
     char path[PATH_BYTES + 16];
@@ -347,9 +348,11 @@ static bool describe(int argc, char **argv, const char *program, struct folders 
     for (int i = 1; i < argc; i++) {
         const char *text = argv[i];
 
-        if (strncmp(text, out, length) == 0)
+        if (strncmp(text, out, length) == 0) {
             text += length;
-        else if (text[0] == '/')
+            if (argv[i] != *result)
+                (void)hash_file(argv[i], key); /* such as the device code that the object of a host contains */
+        } else if (text[0] == '/')
             *key = add_file(*key, text); /* such as a library that the rule of make does not name */
         *key = add_bytes(*key, text, strlen(text));
     }
@@ -425,7 +428,8 @@ int main(int argc, char **argv)
         bool ok = fd >= 0 && repeat(entry, "result", fd, &before, &now);
 
         ok = (fd < 0 || close(fd) == 0) && ok;
-        return ok && repeat(entry, "output", 1, &before, &now) ? 0 : 126;
+        if (ok && repeat(entry, "output", 1, &before, &now))
+            return 0;
     }
     return compile(argc, argv, program, &now, result, entry);
 }

@@ -53,6 +53,20 @@ for clang in clang-14 clang-19; do
 done
 [ $cases -gt 0 ] || exit 77
 
+# An object of the host contains the device code. It is not text, and is compiled in each folder.
+cat >"$first/app.cu" <<'END'
+#include "part.h"
+__global__ void app(int *a) { a[threadIdx.x] = PART; }
+int main() { app<<<1, 1>>>(nullptr); return 0; }
+END
+cp "$first/app.cu" "$second"
+for folder in "$first" "$second" "$second"; do
+    cases=$((cases + 1))
+    (cd "$folder" && rm -f app && "$lanewise" cc -G -g app.cu -o app) >out 2>err && [ -x "$folder/app" ] || fail "$folder: no program of app.cu"
+    grep -q "${folder##*/}" "$folder/app" || fail "$folder: the program has no name of its folder"
+done
+want=$(stored)
+
 # another header, another source, another option
 echo '#define PART 5' >"$second/part.h"
 compiles "$second" one.cl second.lwo -X -O3
