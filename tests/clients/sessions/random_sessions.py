@@ -188,7 +188,7 @@ def client_kind(client, text):
     if client == "lldb":
         found = re.search(r"stop reason = (\w+)", text)
         return {"breakpoint": "breakpoint", "watchpoint": "watchpoint"}.get(found.group(1), "step") if found else None
-    if re.search(r"^(?:Thread .* hit )?(?:Temporary b|B)reakpoint \d+, ", text, re.M):
+    if re.search(r"^(?:Thread .* hit )?(?:Temporary b|B)reakpoint \d+(?:\.\d+)?, ", text, re.M):
         return "breakpoint"
     if re.search(r"^(?:Thread .* hit )?Hardware watchpoint \d+: ", text, re.M):
         return "watchpoint"
