@@ -54,7 +54,7 @@ static const char out_help[] = "write the output to this file; - is standard out
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},                             \
     {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early or likely"},                          \
-    {"push-order", 0, "NAME", "for --reconv stack, likely, multipath and early: the side of a branch that is the last entry, which runs first under stack and likely: smaller, larger or fall_through"},                                          \
+    {"push-order", 0, "NAME", "the side of a divergent branch that runs first with --reconv stack and likely, and that is the last entry of the table with multipath and early: smaller, larger or fall_through"},                                          \
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},                            \
     {"quantum", 0, "N", "number of warp instructions that a split runs before the policy selects again"},      \
     {"fairness-limit", 0, "N", "number of warp instructions after which a ready split that was not selected runs (1024); 0: no limit"}, \
