@@ -11,8 +11,8 @@
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
-/* Largest number of instructions in consecutive direct switches, after which the engine checks whether it was
- * interrupted. */
+/* The interpreter may switch directly from warp to warp for at most this many instructions. Then it returns to the engine,
+ * which checks whether another thread has interrupted the run. */
 enum { MOST_HANDED = 1 << 16 };
 /* Additional slots for a replay: other engines may start more blocks at a time than the fixed order. */
 enum { REPLAY_SLOTS = 4096 };
@@ -26,8 +26,8 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
     return (const struct emu_functional *)engine;
 }
 
-/** Removes the current block, which has just run, if it has ended. Immediate removal makes the state after an
- *  instruction independent of how the instruction was run. */
+/** Removes the current block, which has just run, if all its warps have ended. The block is removed immediately, so that
+ *  the state after its last instruction is the same whether this instruction ran in a slice or as a single step. */
 static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
 {
     if (block->warps_live == 0)
@@ -56,7 +56,7 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop)
     emu_fixed_thread_ref(w, w->running, &stop->place);
 }
 
-/** Returns true if the blocks of a grid run one by one; in that case no higher block has printed. */
+/** Returns true if the blocks of @grid run one after another. Then no block with a higher index has printed text yet. */
 static bool runs_alone(const struct emu_grid *grid)
 {
     return !emu_grid_of_device(grid) &&
@@ -84,7 +84,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
     emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
 }
 
-/** Ends the observation of loops without progress. */
+/** Destroys the spin observer, so that warps that may loop without progress are no longer observed. */
 static void end_probe(struct emu_functional *f)
 {
     emu_spin_observer_destroy(f->probe);
@@ -124,8 +124,8 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
     hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
-/** Records a block's progress at time @now, and updates *@latest, the time of the latest progress of several
- *  blocks. Returns true if this block has made progress since the last call. */
+/** Returns true if block @b has made progress since the last call, and then records @now as the time of its progress. The
+ *  caller passes the same *@latest for several blocks: it becomes the time of their latest progress, plus 1. */
 static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
     const bool moved = b->progress != b->seen || b->seen_at == 0;
@@ -138,10 +138,11 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     return moved;
 }
 
-/** Returns true if no block has made progress for a hang window, so that the running warps must be observed (MACHINE
- *  4). The check is due when the core's count passes watch_at, which is the same instruction in every run. After a hang
- *  that could not be proved, the window is twice as long. Blocks of a block-order-free grid run one by one, on any
- *  number of threads: their window depends only on @current and is counted in the instructions of @current. */
+/** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be
+ *  observed (MACHINE 4). The function checks only when the core has executed at least watch_at instructions, which is at
+ *  the same instruction in every run. Each observation that ends without a proof doubles the window. If the blocks of the
+ *  grid may run in any order (order_free), they run one after another: only @current is then checked, and its window
+ *  counts only its own instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -189,7 +190,7 @@ static uint64_t all_progress(const struct emu_functional *f)
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_check_progress(f, block), all = true;
-    /* a block that runs alone does not wait for the ends of other blocks */
+    /* If blocks run in any order, @block does not wait for other blocks to end, so their ends are no progress of @block. */
     uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
@@ -216,7 +217,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
-            all = false; /* A block that has not begun may write the values for which the other blocks wait. */
+            all = false; /* This block has not begun. It may still write the values for which the others wait. */
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
@@ -225,19 +226,19 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
 }
 
-/** Returns true if all blocks hang, in the fixed order. In a replay the result is always false: the log shows that the
- *  run continued. */
+/** Returns true if it is proved that no resident block will ever make progress. In a replay the result is always false,
+ *  because the schedule log contains steps that the recorded run executed after this instruction. */
 static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
         return false;
-    if (f->replaying) /* the recorded run continued */
+    if (f->replaying) /* The recorded run continued here, so the proof is dropped. */
         end_probe(f);
     return !f->replaying;
 }
 
-/** Returns the observers of the next instructions of @w: @observers, and the spin observer before them if it
- *  needs these instructions. */
+/** Returns the list of observers that are called for the next instructions of @w. If the spin observer needs these
+ *  instructions, it is the head of the list, before @observers; otherwise the list is @observers. */
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers)
 {
@@ -279,8 +280,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
     return NULL;
 }
 
-/** Selects the warp that runs next, and returns it. Returns NULL with stop->kind set (idle, hang), or with
- *  *@status an error. */
+/** Selects the warp that runs next, and returns it. Returns NULL if there is none: then either stop->kind is
+ *  EMU_STOP_IDLE or EMU_STOP_HANG, or *@status is an error. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
@@ -317,8 +318,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
         w = next_warp(f, block);
         if (w != NULL)
             return w;
-        /* No other block can let a block of a block-order-free grid continue, so the lowest such block is
-         * reported. */
+        /* If the blocks of the grid may run in any order, no other block can release this one: it hangs for ever, so it is
+         * reported without waiting for the other blocks. */
         if (f->order_free && !emu_block_can_run(block)) {
             emu_fixed_hang(f, block, false, stop);
             return NULL;
@@ -400,8 +401,8 @@ uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark 
     return passes < f->core->pass_run ? passes : f->core->pass_run;
 }
 
-/** Writes to the schedule log what the fixed order has executed since @mark. @committed: the next warp has
- *  been selected, too. */
+/** Appends to the schedule log the instructions that the fixed order has executed since @mark. If @committed is set, the
+ *  engine has already selected the warp of the next instruction, and the log records this selection, too. */
 static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool committed)
 {
     struct emu_machine *machine = f->base.machine;
@@ -424,9 +425,9 @@ static bool is_committed(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-/** Runs a slice of *@w, a warp of the current block; an ended block is not removed. @hand: the interpreter
- *  may switch directly to the next warps while all their slices fit @limit; *@w is then set to the last warp
- *  that ran. */
+/** Runs a slice of *@w, a warp of the current block, for at most @limit instructions. If the block ends, the caller must
+ *  remove it. If @hand is set, the interpreter may switch directly to the next warps of the block while the instructions
+ *  of all their slices together do not exceed @limit. *@w is then set to the last warp that ran. */
 static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
                               bool hand)
 {
@@ -437,7 +438,8 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* A spin observer must see the end of each slice. The members shadow and reaches are equal in all warps. */
+    /* No direct switch if there is a spin observer, which must see the end of each slice. It is enough to test the members
+     * shadow and reaches of the first warp, because they are equal in all warps. */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
@@ -456,9 +458,9 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     return end;
 }
 
-/** Returns how many instructions may run until something other than the rotation of warps is due: @limit, a
- *  check for a livelock, or a snapshot. The check is exactly at watch_at, so that it finds the same
- *  instruction however the run is divided. */
+/** Returns how many instructions may run before the engine must do something else than select the next warp: @limit, or
+ *  fewer if the next check for a livelock or the next snapshot is earlier. The check is exactly at watch_at, so that it
+ *  is at the same instruction whatever the limits of the single calls are. */
 static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
 {
     const uint64_t now = f->core->retired;
@@ -470,8 +472,9 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Returns the core's count up to which native code may run: native code continues past the ends of slices, so the
- *  limit must be before a stop or a snapshot. 0: an observer needs the instructions. */
+/** Returns how many instructions the core may have executed in all when native code stops. Native code does not stop at
+ *  the end of a slice, so this limit is before the next stop and the next snapshot. Returns 0 if no native code may run:
+ *  in a replay, under another engine (placed), and while the spin observer must see each instruction. */
 static uint64_t native_until(const struct emu_functional *f)
 {
     const uint64_t margin = 1 << 21; /* more instructions than native code executes between two checks of its limit */
@@ -479,14 +482,14 @@ static uint64_t native_until(const struct emu_functional *f)
 
     if (f->placed || f->replaying || f->probe != NULL)
         return 0;
-    if (f->claims != NULL) /* on threads, no check or snapshot is due */
+    if (f->claims != NULL) /* The grid runs on several host threads: then neither a stop nor a snapshot limits it. */
         return UINT64_MAX;
     return stop > margin ? stop - margin : 0;
 }
 
-/** Runs the current block's warps in rotation, from *@w on, while emu_fixed_commit() would choose only by
- *  rotation. *@w is set to the last warp that ran. On threads, the function returns after a limited number of
- *  instructions, because other threads may have stopped the run. */
+/** Runs the warps of the current block in rotation, beginning with *@w, until emu_fixed_commit() would do more than select
+ *  the next warp of this block. *@w is set to the last warp that ran. If the grid runs on several host threads, the
+ *  function returns after 65,536 instructions at most, because another thread may have stopped the run meanwhile. */
 static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 {
     struct emu_engine *engine = &f->base;
@@ -510,7 +513,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
             break;
         *w = next;
     }
-    (*w)->core->native.until = 0; /* in replays no native code runs */
+    (*w)->core->native.until = 0; /* A replay may run this warp next, and must not use native code. */
     retire_ended_current(f, block);
     return end;
 }
@@ -642,7 +645,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             return status;
     }
     mark = emu_fixed_mark(f);
-    do { /* repeat while a divided split has only begun to wait */
+    do { /* Repeats if the step executed no instruction: a divided split has then only begun to wait for its other part. */
         struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             break;
@@ -758,8 +761,9 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     return true;
 }
 
-/** Returns the number of warp slots of each block slot: the warps of a block of the running launch; where
- *  kernels launch others, or another engine placed the blocks, the most warps that any block can have. */
+/** Returns the number of warp slots of each block slot. Usually this is the number of warps in a block of the running
+ *  grid. If its kernels may launch other kernels, or if another engine placed the blocks, the resident blocks may differ in
+ *  size: then it is the largest number of warps that any block can have. */
 static unsigned slot_warps(const struct emu_functional *f)
 {
     return f->grid != NULL && !emu_program_launches(f->grid->launch.program)

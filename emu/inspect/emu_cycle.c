@@ -10,12 +10,14 @@
 enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
-    WALK_FREE = 1 << 16,       /* number of steps that may be analysed backwards in any case */
-    WALK_FIRST = 2,            /* first analysis of a T: number of further steps that it may take for each observed step */
-    WALK_MOST = 4,             /* all analyses of a T together: number of further steps for each observed step */
-    WALK_BYTES = 32,           /* analysing so many bytes of the map of local memory costs as much as analysing a
-                                * step */
-    NEW_SLOTS = 8              /* differing positions recorded in one analysis */
+    /* T is the sequence of observed steps that may be one iteration (emu_cycle_priv.h). An analysis of T reads its steps
+     * backwards. So that analyses do not cost much more than the observation, all of them together may read WALK_FREE
+     * steps, plus WALK_FIRST (in the first analysis of a T) or WALK_MOST (in further ones) for each observed step. */
+    WALK_FREE = 1 << 16,
+    WALK_FIRST = 2,
+    WALK_MOST = 4,
+    WALK_BYTES = 32,           /* this many bytes of the map of local memory count as much as one step */
+    NEW_SLOTS = 8              /* one analysis records at most this many positions that differ */
 };
 
 /* ---- position of a warp: its splits, pcs and barrier groups
@@ -39,8 +41,8 @@ static int next_split(const struct emu_warp *w, uint64_t *seen)
     return best;
 }
 
-/** Writes which lanes have equal numbers in barrier register @reg. The numbers change in each iteration; the sets of
- *  lanes do not. */
+/** Writes which lanes have equal numbers in barrier register @reg. The numbers themselves are not written, because a loop
+ *  gets new numbers in each iteration, although the same lanes share one. */
 static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned reg)
 {
     uint64_t todo = w->bform[reg].lanes & w->live;
@@ -170,7 +172,8 @@ static void put_regs(struct emu_bytes *out, const struct emu_warp *w)
     memcpy(at + sizeof w->p + sizeof w->s, w->sp, sizeof w->sp);
 }
 
-/** Starts T at the current state. Returns false without memory. */
+/** Makes the current state of @w the start of T. Returns false if memory is short, or if the warp's local memory is larger
+ *  than LOCAL_MOST. */
 static bool begin(struct emu_cycle *c, const struct emu_warp *w)
 {
     c->control.size = c->schedule.size = c->regs.size = c->local.size = 0;
@@ -197,7 +200,8 @@ static uint8_t local_byte(const struct emu_warp *w, const uint8_t *local, uint32
     return local[((size_t)(at / 4) * w->n + lane) * 4 + at % 4];
 }
 
-/** Returns true if @slot has its value from the start of T. */
+/** Returns true if the register or byte that @slot names has the same value now as at the start of T, in the bits of
+ *  slot->mask. */
 static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
                     const struct emu_cycle_slot *slot)
 {
@@ -228,15 +232,16 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Returns true if all of @r has the same values as at the start of T. Otherwise, if @note is set, records some
- *  positions that differ. */
+/** Returns true if all bits in the set @r have the same values now as at the start of T. Otherwise returns false, and if
+ *  @note is set, records up to NEW_SLOTS registers and bytes that differ in c->differs. */
 static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;
     struct emu_cycle *c = k->c;
     unsigned found = 0;
 
-/* finds the first lane whose @bits differ */
+/* Tests one register or byte of one lane. If its @bits differ, returns false, or with @note records it and leaves the
+ * loop over the lanes. */
 #define LOOK(what, at, which, bits)                                                            \
     {                                                                                          \
         const struct emu_cycle_slot slot = {.kind = (what), .lane = (uint8_t)(at), .number = (which), \
@@ -271,7 +276,8 @@ static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool n
     return found == 0;
 }
 
-/** Returns true if a recorded position still differs. That position is compared first the next time. */
+/** Returns true if one of the registers and bytes that same() recorded still differs from the start of T: then a new
+ *  analysis would fail, too. The one that differs becomes the first of c->differs, so that the next call tests it first. */
 static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
 {
     const unsigned n = c->differ_count < EMU_CYCLE_SLOTS ? c->differ_count : EMU_CYCLE_SLOTS;
@@ -286,14 +292,14 @@ static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
     return false;
 }
 
-/** Returns lanes that could run but did not in T. */
+/** Returns the lanes that executed no step of T, although their split is ready, has yielded, or sleeps. */
 static uint64_t starved(const struct emu_cycle *c, const struct emu_warp *w)
 {
     return emu_split_lanes(w, w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
                                   w->split_in[EMU_SPLIT_SLEEPING]) & ~c->ran;
 }
 
-/** Returns true if @put writes for the warp what is in @kept. */
+/** Returns true if @put writes for @w, in its present state, the same bytes as it wrote to @kept earlier. */
 static bool same_bytes(const struct emu_warp *w, void (*put)(struct emu_bytes *, const struct emu_warp *),
                        const struct emu_bytes *kept)
 {
@@ -305,7 +311,8 @@ static bool same_bytes(const struct emu_warp *w, void (*put)(struct emu_bytes *,
     return equal;
 }
 
-/** Checks the steps of a loaded file, which may be anything. */
+/** Returns true if all indices and offsets in the steps of T are valid for @w. The steps may come from a checkpoint file,
+ *  which may contain anything. */
 static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -325,7 +332,8 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
-/** Analyses T backwards once more, unless the total cost exceeds a fixed multiple of the observed steps. */
+/** Analyses T backwards once more. Returns false without an analysis if the cost of all analyses would then exceed
+ *  WALK_FREE plus @factor for each observed step, and returns false if the analysis shows that no proof is possible. */
 static bool walk(struct emu_slice *k, uint64_t factor)
 {
     struct emu_cycle *c = k->c;
@@ -338,7 +346,8 @@ static bool walk(struct emu_slice *k, uint64_t factor)
     return !k->hopeless;
 }
 
-/** Tries to prove that the warp loops; called when the warp's state is the same as at the start of T. */
+/** Tries to prove that the warp loops for ever. The caller has found that the warp's control state (splits, pcs, groups of
+ *  barriers) is the same as at the start of T. Registers and local memory may differ: this function compares those. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
@@ -357,12 +366,12 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     k->end.local = calloc(k->local_size + 1, 1);
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
-    /* Each extension of T depends on the values on which T depends. If one of them differs, the extensions of T fail,
-     * too. */
+    /* If T is extended by further steps, it still depends on all values on which it depends now. A value that differs is
+     * therefore recorded: as long as it differs, still_differs() rejects the extended T without an analysis. */
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;
-    c->next_try = c->count + c->count / 2 + 1; /* The result of the following analysis may not hold for a longer T. */
+    c->next_try = c->count + c->count / 2 + 1; /* If the analyses below fail, the next try is with a T half as long again. */
     if (!walked)
         goto cleanup;
     while (emu_slice_join(k))
@@ -533,15 +542,15 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     uint32_t *waiting)
 {
     const uint64_t before = ev->warp_sequence, after = before + (ev->kind == EMU_EV_RETIRED);
-    /* steps ran unobserved: T starts anew */
+    /* T starts here if this is the first observed step, or if the warp executed steps that were not observed. */
     const bool fresh = c->steps == 0 || c->next != before;
 
     c->next = after;
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* The warp has usually been looping for a long time. Otherwise T starts again
-                                       * at a later step. */
+        c->segment = most - most / 8; /* T may get this long before it starts at a later step. That is long, because the
+                                       * warp has usually been in its loop for a long time already. */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))
@@ -550,7 +559,7 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
         *waiting = waits_at(c, w);
         return EMU_CYCLE_PROVED;
     }
-    if (c->count >= c->segment) { /* the steps up to here may not belong to the loop */
+    if (c->count >= c->segment) { /* T began perhaps before the warp entered its loop: T starts at the current step. */
         c->segment *= 2;
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }

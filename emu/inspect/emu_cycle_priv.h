@@ -2,18 +2,23 @@
 /*
  * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
- * Between two moments the warp executed the steps T and is in the same state: the same splits at the same pcs in the
- * same states. R is the state that controls it: all registers and bytes of local memory on which control flow,
- * addresses and stored values of T depend, and the values on which those depend in the preceding iteration. If R has
- * the same contents at both moments, the warp executes T again and returns with the same R: it loops for ever, as long
- * as shared and global memory do not change. State outside R may change, for example an iteration counter. R is a set
- * of bits. The low bits of a sum depend only on the low bits of its terms. Two values differ as long as one bit of them
- * does, whatever the values of the other bits are; so a loop that counts by two to an odd number is proved to miss it.
- * T has no effect that other warps could see: the engine discards the proof when a byte of memory changes or a lane
- * exits.
+ * T is the sequence of steps that the warp executed between two moments. At both moments the warp has the same splits at
+ * the same pcs in the same states. R is the part of the warp's data that controls T: the bits of registers and of local
+ * memory on which control flow, addresses and stored values of T depend, and the bits on which those depend in the
+ * preceding iteration. If R has the same contents at both moments, the warp will execute T again and then have the same R
+ * again. It therefore loops for ever, as long as shared and global memory do not change. Data outside R may change, for
+ * example an iteration counter.
  *
- * Waiting (barriers, sleep, slices of other warps) delays lanes, but does not change their instructions and results.
- * Where the order of splits can be observed, the scheduling state must be the same as well.
+ * R is a set of bits, not of registers, because a part of a value may decide. For example, a loop counts by two and ends
+ * when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on bit 0 of the terms of the
+ * sum. It differs from bit 0 of the odd number, so that the values differ whatever their other bits are: R contains only
+ * this bit, and the loop is proved never to end.
+ *
+ * The engine discards a proof when a byte of memory changes or a lane exits, because other warps can see these effects.
+ *
+ * Waiting (at barriers, for a sleep to end, during slices of other warps) delays lanes, but does not change their
+ * instructions and results. If T depends on the order in which splits run, the state that determines this order must be
+ * the same at both moments as well.
  */
 #ifndef EMU_CYCLE_PRIV_H
 #define EMU_CYCLE_PRIV_H
@@ -26,16 +31,19 @@ struct emu_cycle_step {
     uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
     uint32_t index;            /* index of the instruction */
-    /* offset that all lanes of `local` have in common; if `apart` is set, index in offset[] of the lanes' offsets */
+    /* offset in local memory that all lanes of `local` accessed; if `apart` is set, the lanes accessed different offsets,
+     * which are in emu_cycle.offset[] from index `offset` on */
     uint32_t offset;
     uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
-    bool decided;              /* the step is a comparison for (in)equality whose values differ: `offset` is the bit in
-                                * which the compared values differ (64: none), or with `apart` an index in offset[] */
+    bool decided;              /* the step is a comparison for (in)equality. `offset` is then the number of a bit in which
+                                * the compared values differ (64: they are equal). If `apart` is set, the lanes have
+                                * different bits, which are in emu_cycle.offset[] from index `offset` on */
     bool retired;              /* the instruction was executed; false: lanes only started to wait */
 };
 
-/** A position at which R differed; R differs as long as one such position does. */
+/** A register or byte of local memory that an analysis found in R with another value than at the start of T. No proof is
+ *  possible as long as one of the recorded values differs. */
 struct emu_cycle_slot {
     uint8_t kind; /* class of the location; 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
@@ -47,18 +55,18 @@ struct emu_cycle {
     uint32_t grid;
     uint64_t block;
     unsigned warp;
-    bool over;              /* proved: no more steps are recorded */
+    bool over;              /* the warp is proved to loop for ever, so its further steps are not recorded */
     uint64_t steps;         /* total number of steps observed */
     uint64_t segment;       /* if T reaches this length without a proof, T starts anew at a later step */
     uint64_t next;          /* the warp's instruction count at the next step */
-    uint64_t next_try;      /* shortest T that is analysed */
+    uint64_t next_try;      /* T is analysed only if it has at least this many steps */
     uint64_t walked;        /* total number of steps analysed backwards */
     uint64_t ran;           /* lanes that executed steps of T */
     uint32_t arrives;       /* CTA barriers at which T arrives */
     bool waits;             /* T sleeps or waits for other warps */
-    struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* ring buffer */
-    unsigned differ_count;  /* total number recorded */
-    /* state at the start of T */
+    struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* the last values of R that differed, as a ring buffer */
+    unsigned differ_count;  /* number of values recorded in differs[] since T began, including those overwritten */
+    /* state at the start of T, and its hash `key`; then the steps of T, and the offsets or bits that these refer to */
     uint64_t key;
     struct emu_bytes control, schedule, regs, local;
     struct emu_cycle_step *step;
@@ -67,16 +75,17 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** The state that determines which split runs next. OWN: the warp's own state decides. ANY: the splits run in any
- *  order, but all of them run. CHOSEN: a debugger or a log decides, and may omit splits. */
+/** States what determines which split of the warp runs next. OWN: the warp's state. ANY: something else, so that splits may
+ *  run in any order, but each of them runs. CHOSEN: a debugger or a log, so that some splits may never run. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
 
 /**
- * Observes a step of the cycle's warp, immediately after it.
- * @most      limit of steps to observe
- * @waits_at  set when proved: CTA barriers at which lanes waited all the time
+ * Call this after each step of warp @w, before the warp executes another one. Adds the step to T, and tries a proof if the
+ * warp is in the same state as at the start of T.
+ * @most      the function gives up after observing this many steps
+ * @waits_at  set if the result is EMU_CYCLE_PROVED: CTA barriers at which lanes of @w waited during all of T
  */
 enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
                                     const struct emu_event *ev, uint64_t most, enum emu_order order,

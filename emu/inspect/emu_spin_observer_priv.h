@@ -10,7 +10,7 @@
 
 #include "emu/inspect/emu_cycle_priv.h"
 
-/** Accesses of one instruction by one warp. */
+/** The memory accesses that one warp made with one instruction while it was observed. */
 struct emu_poll {
     uint32_t grid;             /* sequence number */
     uint64_t block, pc;
@@ -32,7 +32,7 @@ struct emu_spin_observer {
     uint64_t most;             /* limit of observed steps of a warp, after which the warp is given up */
     uint8_t order;             /* enum emu_order */
     bool failed;               /* a warp was given up: this observation proves nothing */
-    struct emu_cycle *cycle;   /* warps, including those that are proved */
+    struct emu_cycle *cycle;   /* observed steps of each warp; also of the warps that are already proved to loop for ever */
     size_t cycle_count, cycle_capacity;
     bool attached;             /* the observer is attached to the running block */
     uint64_t progress;         /* sum of the resident blocks' progress at the start */
@@ -48,15 +48,16 @@ struct emu_spin_observer {
     bool incomplete;           /* an access was not recorded for lack of memory */
 };
 
-/** Starts an observation for an engine in whose warps emu_split_select() chooses the split; NULL: no memory. */
+/** Starts an observation for an engine that lets emu_split_select() select the split of a warp. After @tries observations
+ *  without a proof, warps are observed for longer. Returns NULL if memory is short. */
 struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries);
 /** Returns true if the proofs show that no warp of @block can make progress. */
 bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block);
-/** Returns true if @w, which runs next, must be observed. At any time one warp of a block is observed, as long as
- *  this warp can run. */
+/** Returns true if @w, which runs next, must be observed. Only one warp of a block is observed at a time, until it can no
+ *  longer run. */
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w);
-/** Returns true if the reads of @block have been observed for long enough. Adds a new block, if there is
- *  capacity. */
+/** Returns true if the reads of @block have been observed for long enough. If @block is not in probe->block[] yet, adds it
+ *  there, unless the array is full. */
 bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
 /** Returns true if @block is in the observation and its reads were observed for long enough. */
 bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);
@@ -66,7 +67,7 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
 
 struct emu_hang_cause {
     bool livelock; /* true: the block runs and no thread will ever make progress; false: nothing can run */
-    bool alone;    /* no other block can change the result */
+    bool alone;    /* no other block can let this block continue, so the report is about this block only */
     const struct emu_spin_observer *probe; /* observation with the proof, or NULL */
 };
 /** Explains in @out why a block makes no progress. */

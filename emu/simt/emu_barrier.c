@@ -20,7 +20,8 @@
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
-/** Writes the group numbers to the row of the register, so that lanes may have different numbers. */
+/** Converts the register to the form with a group number for each lane, so that lanes may hold different numbers. Returns
+ *  the row with these numbers. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -50,7 +51,7 @@ static void gather(struct emu_warp *w, unsigned reg)
     b->number = row[lw_lowest(b->lanes)];
 }
 
-/** Returns the lanes of @lanes that hold @number (the row is valid). */
+/** Returns the lanes of @lanes that hold @number. @row must be valid, that is, the register has a number for each lane. */
 static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
 {
     uint64_t out = 0;
@@ -60,7 +61,8 @@ static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
     return out;
 }
 
-/** Returns the lanes for which a soft barrier does not wait. */
+/** Returns the lanes for which a soft barrier does not wait: those that have yielded, or wait at a warpsync or a CTA
+ *  barrier. */
 static uint64_t past_soft(const struct emu_warp *w)
 {
     return emu_split_lanes(w, w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
@@ -75,7 +77,8 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return false;
 }
 
-/** Returns true if a group with the arrived lanes @arrived may open. @need: members that have not arrived. */
+/** Returns true if the group whose lanes @arrived wait at @reg may continue: no member is missing (@need), or the barrier
+ *  is soft and need not wait for any of the missing members. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
     if (need == 0)
@@ -86,8 +89,8 @@ static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, u
     return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
 }
 
-/** Divides, in order of creation, the splits of @ids that have lanes outside @lanes. Returns the ids that hold
- *  @lanes now. */
+/** Divides each split of @ids that has lanes both inside and outside @lanes. The oldest split is divided first. Returns
+ *  the ids of the splits that consist of @lanes afterwards. */
 static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
 {
     uint64_t whole = 0, todo = 0;
@@ -111,7 +114,7 @@ static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return whole;
 }
 
-/** Opens the group of @lanes, all blocked at @reg: they continue. */
+/** Lets the group of @lanes continue. All of them are blocked at @reg. */
 static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -335,8 +338,8 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
     return waits;
 }
 
-/** Called when lanes wait, and the lanes that part_to_wait() divided from them, if any, have got their pc: these lanes may
- *  wait at that pc, too. */
+/** The caller has made lanes wait, and has set the pc of the other lanes of their split, if part_to_wait() divided it. A
+ *  reconvergence engine with the hook `woken` may now make these other lanes wait at that pc, too. */
 static void rest_may_wait(struct emu_warp *w)
 {
     if (w->reconv->woken != NULL)
@@ -522,7 +525,8 @@ bool emu_block_suspended(const struct emu_block *block)
 
 /* ---- CTA barriers ------------------------------------------------------------------- */
 
-/** Returns true if all live lanes, or as many as the count requires, have arrived. */
+/** Returns true if the CTA barrier is complete: as many lanes have arrived as its count states, or, without a count, all
+ *  live lanes of the block. */
 static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)
 {
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
@@ -545,7 +549,8 @@ static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
     }
 }
 
-/** Writes the result of the bar.red at @index to @lanes, which waited for it. */
+/** Writes the result of the bar.red at instruction @index to @lanes, which have waited for it. @brought lanes took part in
+ *  the reduction, and @yes of them had a true predicate. */
 static void reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought, uint32_t yes)
 {
     const struct emu_dinsn *di = &w->code->insn[index];
@@ -607,8 +612,8 @@ static void cta_finish(struct emu_block *block, unsigned id)
     }
 }
 
-/** Returns the number of positions of a partial last 32-lane group that were never launched: they arrive with
- *  the group's first lane. */
+/** If the block's number of threads is not a multiple of 32, its last group of 32 lanes is partial, but a CTA barrier counts
+ *  all 32. Returns the number of missing lanes if @lanes contain the group's first lane, with which they arrive; else 0. */
 static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
 {
     unsigned threads = w->block->threads, over = threads % 32, first = threads - over;
@@ -637,7 +642,7 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     c->alone++;
     c->lanes[w->index] = w->m;
     w->running = -1;
-    w->split_in[EMU_SPLIT_READY] = 0; /* The split is the only one of its warp. */
+    w->split_in[EMU_SPLIT_READY] = 0; /* No split is ready now, because this split is the only one of its warp. */
     w->split_in[EMU_SPLIT_CTA] = w->split_ids;
     s->since = w->retired;
     s->pc = next;

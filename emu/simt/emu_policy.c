@@ -36,7 +36,7 @@ static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
     return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
 }
 
-/** Order of blocks, then of pcs. */
+/** Compares the rank that analysis gave to the basic block of each split's pc; if they are equal, the lower pc is first. */
 static bool before_rank(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
 {
@@ -90,7 +90,7 @@ const struct emu_policy *emu_policy_find(const char *name)
 
 /* ---- waking ------------------------------------------------------------------------- */
 
-/** Makes splits @ids ready one by one (no two merge), pushed in order of their lowest lanes. */
+/** Makes splits @ids ready without merging any of them. The split with the lowest lane gets the first sequence number. */
 static void wake(struct emu_warp *w, uint64_t ids)
 {
     uint8_t order[EMU_MAX_LANES];
@@ -117,7 +117,8 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Returns true if some of @lanes may still reach the pc at which other lanes wait for them. */
+/** Other lanes wait at a pc for @lanes. Returns true if one of @lanes may still reach it, because its split is ready, has
+ *  yielded, or sleeps. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -126,10 +127,12 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
     return (emu_split_lanes(w, moving) & lanes) != 0;
 }
 
-enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
+enum { SUSPENDED_PATIENCE = 1 << 16 }; /* a split is suspended for at most this many instructions of its warp */
 
-/** Wakes suspended parts that need not wait for other parts any more, because these diverged, blocked or exited. After
- *  a long time, wakes all suspended parts, because waiting must not stop progress. */
+/** A user's step of some lanes divides a split, and its parts then wait for each other in the state suspended. This
+ *  function wakes each suspended part that no other part can still reach, because the others have diverged, are blocked, or
+ *  have exited. It also wakes each part that has waited for SUSPENDED_PATIENCE instructions, so that waiting cannot stop
+ *  progress. */
 static void wake_suspended(struct emu_warp *w)
 {
     uint64_t due = 0;
@@ -146,7 +149,7 @@ static void wake_suspended(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Advances the block's time to the first wake-up if all remaining splits of the block sleep. */
+/** If no split of the block can run before a sleeping one wakes, advances the block's time to the first wake-up. */
 static void jump_time(const struct emu_warp *mine)
 {
     struct emu_block *block = mine->block;
@@ -168,7 +171,8 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** Computes the properties that policies compare, for ready splits @ids at one pc, which would run as one split. */
+/** Splits @ids are ready at the same pc, so that they run as one split if the policy selects them. Writes to @out the
+ *  properties of that one split which policies compare. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];
@@ -317,7 +321,8 @@ bool emu_block_can_run(const struct emu_block *block)
 
 /* ---- the length of a turn ----------------------------------------------------------- */
 
-/** Returns the instructions until a waiting ready split reaches the fairness limit. */
+/** Returns how many instructions the running split may still execute before another ready split has waited for w->window
+ *  instructions, which is the fairness limit. */
 static int64_t window_left(const struct emu_warp *w)
 {
     int64_t left = INT64_MAX;
@@ -376,8 +381,9 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->running < 0 || w->split_count == 1)
         return; /* The split is alone in its warp: parking it and selecting it again would change nothing. */
     w->turn_used += count;
-    if (w->quantum != 0 && w->turn_used > w->quantum) /* native code of the only ready split has run for longer than a
-                                                       * quantum; without it the split would have been selected again */
+    /* Native code does not stop at the end of a quantum if only one split is ready. The interpreter would have selected the
+     * same split for another quantum each time, so only the instructions of the last quantum count. */
+    if (w->quantum != 0 && w->turn_used > w->quantum)
         w->turn_used = (w->turn_used - 1) % w->quantum + 1;
     if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
         wake_sleepers(w);
@@ -427,7 +433,8 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            /* lanes of the family that are at another pc may never come here: waits only while some of them still may */
+            /* Some lanes of the family are at another pc. If one of them may still reach this pc, the split waits here. If
+             * none may, it continues without them. */
             if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);
