@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block-wide execution: a block whose lanes all run straight from the kernel's entry to an exit is executed
- * instruction by instruction, each once for all lanes of the block (emu_block_vector.c), by a plan of the
- * kernel (emu_block_vector_plan.c).
+ * Block-wide execution. If all lanes of a block run straight from the kernel's entry to an exit, the engine executes each
+ * instruction once for all lanes of the block, instead of once for each warp (emu_block_vector.c). It follows a plan, which
+ * is a list of prepared steps, made once for the kernel (emu_block_vector_plan.c).
  */
 #ifndef EMU_BLOCK_VECTOR_PRIV_H
 #define EMU_BLOCK_VECTOR_PRIV_H
@@ -13,12 +13,13 @@
 struct emu_functional;
 struct emu_block_vector;
 
-/** Executes blocks block-wide, from the current block on, as long as the next block has not begun, can run block-wide,
- *  and no check or stop is due at one of its instructions. Afterwards the state is the state after the same
- *  instructions of the fixed order. The engine must have no observers. Returns true if a host grid ended with them. */
+/** Executes blocks block-wide, beginning with the current block. Before each block the function returns if the block has
+ *  already begun, if it cannot run block-wide, or if a check or a stop is due at one of its instructions. Afterwards the
+ *  state is the same as after the same instructions in the fixed order. The engine must have no observers. Returns true if
+ *  the last of these blocks was the last one of a grid that the host launched. */
 bool emu_block_vector_blocks(struct emu_functional *f);
-/** Returns the number of blocks of the last kernel that the engine's own thread executed block-wide, for
- *  tests. */
+/** For tests: returns how many blocks of the last kernel were executed block-wide by the engine's own thread. Blocks that
+ *  its helper threads executed do not count. */
 uint64_t emu_block_vector_count(struct emu_engine *engine);
 /** Destroys a core's plan, which may be NULL. */
 void emu_block_vector_destroy(struct emu_block_vector *block_vector);
@@ -28,20 +29,22 @@ void emu_block_vector_destroy(struct emu_block_vector *block_vector);
 enum { BV_NO_REG = ISA_VZ, BV_SOURCES = 8, BV_ACCESSES = 24 };
 enum bv_kind { BV_NONE, BV_ROW, BV_COMPARE, BV_SCALAR, BV_LOAD, BV_STORE };
 struct bv_step {
-    struct emu_dinsn insn[2]; /* a copy of the instruction, and a second one that ends the chain */
-    uint8_t guard;            /* guard as in dinsn.guard; insn has none */
+    struct emu_dinsn insn[2]; /* a copy of the instruction, and an instruction after it whose handler returns, so that the
+                               * handler of the copy can jump to it as in a chain of handlers */
+    uint8_t guard;            /* guard as in emu_dinsn.guard; insn[] itself is unguarded */
     uint8_t kind;
     uint8_t a, b, c, d;       /* vector registers by number; BV_NO_REG: none or vz */
     uint8_t source[BV_SOURCES], source_count;
     uint8_t written, written_count;
     bool special;             /* v_s2r of a thread index, selected by insn.reg */
-    bool exit, ends;          /* ends: a block with lanes that reach this step is not executed block-wide */
+    bool exit, ends;          /* ends: if a lane of a block reaches this step, the block is not executed block-wide */
     bool last;                /* after this step, block-wide execution cannot be abandoned: only exits and scalar
                                * instructions follow, which cannot fault if all lanes execute */
     uint8_t mode, scale;      /* addressing mode, and scale of the address's index */
     uint8_t bytes, words;     /* bytes of a lane's access, and its registers */
     uint8_t size;
-    uint32_t *saved;           /* deferred stores: values */
+    uint32_t *saved;           /* values of this step, if it is a store that is deferred until the block cannot be
+                                * abandoned any more */
 };
 
 /** Contents of a register: a row with a value for each lane; an affine value, base + step * thread modulo 2^32; or the
@@ -53,7 +56,7 @@ struct affine_value {
 struct bv_cell {
     struct affine_value line;
     uint8_t state;
-    bool has_row; /* the lanes are valid as well */
+    bool has_row; /* the register's row has the values of the lanes, too, even if `state` is not BV_CELL_ROW */
 };
 
 struct bv_access {
@@ -71,8 +74,8 @@ struct emu_block_vector {
     bool usable;
     unsigned warps, count;
     uint64_t done;             /* blocks executed block-wide */
-    unsigned misses;           /* consecutive failures */
-    unsigned passed;           /* number of blocks that were not tried after many failures */
+    unsigned misses;           /* number of blocks in a row that could not be executed block-wide */
+    unsigned passed;           /* number of blocks that were not even tried, because `misses` was high */
     uint64_t tried_grid, tried; /* grid and block that were abandoned last */
     struct emu_code code;      /* immediates and preludes of the steps */
     struct bv_step *step;         /* [count] */
@@ -88,8 +91,8 @@ struct emu_block_vector {
     struct emu_warp warp;
 };
 
-/** Makes a plan for the blocks of @grid on @core, whose decoded program is @code; the plan may show that block-wide
- *  execution is impossible. Returns NULL without memory. */
+/** Makes a plan for the blocks of @grid on @core, whose decoded program is @code. If block-wide execution is impossible, the
+ *  plan's member `usable` is false. Returns NULL if memory is short. */
 struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code);
 

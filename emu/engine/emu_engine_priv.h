@@ -33,12 +33,13 @@ struct emu_functional {
     struct emu_engine base;
     struct emu_core *core;
     struct emu_resident *places; /* memory of the list of resident blocks (emu_resident.c) */
-    unsigned place_count;
-    uint64_t *free_numbers; /* a bit for each number below place_count that no resident block has */
+    unsigned place_count;        /* number of elements that `places` has memory for */
+    uint64_t *free_numbers; /* bit n is set if n is below place_count and no resident block has the slot number n */
     unsigned low_number;    /* no number below low_number is free */
-    struct emu_grid *grid;     /* the running host launch, NULL: the next launch is to be chosen */
+    struct emu_grid *grid;     /* the running grid, launched by the host; NULL: the engine must choose the next one first */
     struct emu_resident *resident; /* list in block order, at some offset in `places` */
-    unsigned count, capacity;  /* capacity: number of resident blocks of `grid` while it runs alone */
+    unsigned count, capacity;  /* count: length of the list; capacity: how many blocks of `grid` may be resident together,
+                                * as long as no kernel that the device launched is open */
     unsigned current;          /* index of the running block */
     uint64_t turn_left;        /* instructions left of the current block's slice */
     uint64_t warp_left;        /* instructions left of the current warp's quantum; 0: the next warp runs */
@@ -47,37 +48,41 @@ struct emu_functional {
     uint64_t gone_at;          /* 1 + the core's instruction count when the last block left the list */
     struct {
         unsigned place, first; /* a resident block and the index of its first warp */
-        uint64_t at;           /* 1 + the core's instruction count at that look-up; 0: nothing is cached */
-    } listed;                  /* position at which the last look-up of a warp by index ended */
+        uint64_t at;           /* 1 + the core's instruction count at that look-up; 0: there was none */
+    } listed;                  /* where the last look-up of a warp by index ended; if no instruction has run since, the
+                                * next look-up begins here */
     struct {
         const struct emu_grid *grid; /* grid of the first resident block */
         unsigned blocks, warps;
         uint64_t at;           /* 1 + the core's instruction count when warps were counted; 0: nothing is cached */
-    } counted;                 /* cached number of warps: debuggers request it dozens of times at a stop */
+    } counted;                 /* number of resident warps when they were last counted; cached, because debuggers request
+                                * the number dozens of times at a stop */
     uint64_t launches_seen;    /* machine->launch_changes when blocks were last made resident */
-    bool order_free;
-    unsigned tries;            /* consecutive observations without progress that proved nothing */
+    bool order_free;           /* the blocks of `grid` may run in any order, so the engine runs them one after another */
+    unsigned tries;            /* number of observations in a row in which no block made progress, but no hang was proved */
     struct emu_spin_observer *probe;   /* observation in progress, or NULL */
     /* replay */
     bool replaying;            /* emu_fixed_commit() runs on behalf of a log */
     bool placed;               /* another engine placed the recorded blocks: only the log starts and frees blocks */
-    struct emu_nondet_log answers;
+    struct emu_nondet_log answers; /* recorded results of instructions whose result depends on more than the guest's state */
     struct emu_recorder *history; /* recorder, or NULL */
     uint64_t snapshot_at;      /* core count at which the recorder is called */
     /* host threads */
     struct emu_pool *pool;     /* thread pool, NULL before its first use; belongs to the first engine */
-    struct emu_claims *claims; /* source of the engine's blocks, if the grid runs on threads; else NULL */
+    struct emu_claims *claims; /* if the grid runs on several host threads, the object from which each engine gets its next
+                                * block (emu_threads.c); else NULL */
 };
 
-/** Creates an engine for one more thread; it runs one block at a time. Returns NULL without memory. */
+/** Creates an engine for another host thread (emu_threads.c). It runs one block after another. Returns NULL if memory is
+ *  short. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
 /** Makes the engine run blocks of @grid taken from @claims; NULL: the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);
 
-/** Number of slots that the fixed order needs: a block has at least one warp; blocks that wait for launches
- *  need slots, too. */
+/** Returns the number of block slots that the fixed order needs: one for each resident warp, because a block may consist of
+ *  a single warp, and further slots for blocks that wait until the kernels that they launched have ended. */
 enum { EMU_SUSPENDED_SLOTS = 1024 };
 static inline unsigned emu_fixed_slots(const struct emu_machine *machine)
 {
@@ -91,8 +96,8 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 
 /* ---- resident blocks (emu_resident.c) ------------------------------------------------------ */
 
-/** Allocates memory for @need blocks in all, from f->resident on. Returns false without memory.
- *  Pointers to entries of the list become invalid. */
+/** Makes f->resident a list that can hold @need blocks in all. Returns false if memory is short. Pointers to entries of the
+ *  list become invalid. */
 bool emu_resident_capacity(struct emu_functional *f, size_t need);
 /** Inserts a block at index @at; memory must have been allocated. Pointers to entries become invalid. */
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
@@ -111,7 +116,7 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 bool emu_fixed_take_up_next(struct emu_functional *f);
 /** Starts the slice of the block at f->current. */
 void emu_fixed_new_slice(struct emu_functional *f);
-/** Removes the block at @index, which has ended; the next block takes its capacity. */
+/** Removes the block at @index, which has ended. The next block of the grid becomes resident instead. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
 /** Removes the block at @index, whose state is freed or was never created. */
 void emu_fixed_leave(struct emu_functional *f, unsigned index);
@@ -128,9 +133,10 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
 void emu_fixed_take_up(struct emu_functional *f);
 /** Returns a resident block by grid and linear index, or NULL. */
 struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
-/** Makes further blocks of device launches resident while a suspended block needs no capacity. */
+/** Makes further blocks of kernels that the device launched resident. Call it when a block waits for its launches, because
+ *  such a block does not count towards the number of resident blocks. */
 void emu_fixed_refill(struct emu_functional *f);
-/** Removes ended blocks; the blocks after them take their capacity. */
+/** Removes all blocks that have ended. The next blocks become resident instead. */
 void emu_fixed_retire(struct emu_functional *f);
 void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread_ref *place);
 /** Fills the stop of a warp whose running split is before a breakpoint. */
@@ -138,38 +144,40 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);
-/** Checks for progress if a check is due; @current is the running block. Returns true without progress for a
- *  window. */
+/** If a check for progress is due, returns true if no block has made progress for a hang window (MACHINE 4). Returns false
+ *  if no check is due. @current is the running block. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
 /** Returns whether it is proved that the running blocks will never make progress. emu_fixed_stuck() observes them if an
  *  observation is due. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
-/** Advances the engine to the warp that runs next and returns it. Returns NULL with stop->kind set (idle,
- *  hang), or with *status an error. Another call without an instruction in between changes nothing. */
+/** Advances the engine to the warp that runs next and returns it. Returns NULL if there is none: then either stop->kind is
+ *  EMU_STOP_IDLE or EMU_STOP_HANG, or *@status is an error. If no instruction runs before the next call, that call changes
+ *  nothing and returns the same warp. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                   enum lw_status *status, struct lw_error *err);
 /** Runs up to @limit instructions of @w, which emu_fixed_commit() returned, on the fast path; for replay. */
 enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
-/** Executes one watched instruction of @w. stop->kind remains EMU_STOP_NONE when a part of a divided split
- *  only started to wait. */
+/** Executes one instruction of @w, and notifies @observers. If a debugger's step has divided a split, its part may start to
+ *  wait for the others instead of executing the instruction: then stop->kind remains EMU_STOP_NONE. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
                               struct emu_observer *observers, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Returns the observers of @w, which runs next, @observers among them. */
+/** Returns the observers that must be notified of the next instructions of @w: @observers, and the spin observer if it
+ *  observes @w. */
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
 /** Notifies the observers of a list. Returns true if an observer requests a stop. */
 bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev);
 
-/** Counts at some moment. */
+/** The core's counts of instructions (retired) and of steps that retired no instruction (passes) at some moment. */
 struct emu_mark {
     uint64_t retired, passes;
 };
 struct emu_mark emu_fixed_mark(const struct emu_functional *f);
-/** Returns the number of steps that retired nothing, after the last instruction that was retired since @mark. */
+/** Returns how many steps since @mark retired no instruction, counting only those after the last retired instruction. */
 uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark);
 
 /* ---- out of the order (emu_single_step.c) --------------------------------------------------------- */
@@ -192,7 +200,7 @@ enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
 enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Replays the instructions that one rotation of the other warps executes. */
+/** Replays as many instructions as one rotation executes at most: a quantum for each of config.resident_warps warps. */
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Replays up to the count @until, including host steps and edits at that count, but not past the log's

@@ -16,10 +16,11 @@ struct emu_poll {
     uint64_t block, pc;
     unsigned warp;
     uint64_t lanes;            /* lanes that executed the instruction */
-    uint64_t moved, changed;   /* lanes whose address, or whose value at the address, was not always the same */
+    uint64_t moved, changed;   /* moved: lanes that accessed more than one address; changed: lanes for which the value at
+                                * the address was not always the same */
     uint64_t again;            /* lanes that executed the instruction at least twice */
     uint8_t kind, bytes;       /* kind (enum emu_access_kind) and bytes of struct emu_access */
-    bool ordered;              /* an atomic, or volatile, relaxed or acquire */
+    bool ordered;              /* the access is atomic, volatile, relaxed or acquire */
     uint64_t address[EMU_MAX_LANES];
     uint8_t value[EMU_MAX_LANES][16];
 };
@@ -57,7 +58,7 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
  *  longer run. */
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w);
 /** Returns true if the reads of @block have been observed for long enough. If @block is not in probe->block[] yet, adds it
- *  there, unless the array is full. */
+ *  there. If that array is full, returns true without observing the reads. */
 bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
 /** Returns true if @block is in the observation and its reads were observed for long enough. */
 bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);

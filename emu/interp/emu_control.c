@@ -23,7 +23,8 @@
 
 /* ---- continuing ---------------------------------------------------------------- */
 
-/** Continues at @t after the run was counted, if the next run fits in the budget. */
+/** Jumps to the handler of @t. The caller has counted the run before @t. If the run that begins at @t is longer than the
+ *  rest of the warp's budget, emu_slice_expired() handles it instead. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
@@ -33,10 +34,11 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 }
 
 /*
- * Marks functions with local arrays of lanes, which compute for a handler and return the instruction at which to
- * continue (NULL: the slice or the warp's run has ended). gcc does not compile the last call to a jump in a function
- * that has passed on the address of a local variable. Such a handler would leave its frame on the host's stack, and a
- * chain is 65,536 instructions long. tests/emu/exec/test_chain.sh executes all of them.
+ * Marks a function that does the work of a handler whose local variables include arrays. The function returns the
+ * instruction at which the handler continues (NULL: the slice or the warp's run has ended). The arrays are not in the
+ * handler itself, because gcc does not compile the last call of a function to a jump if the function has passed the address
+ * of a local variable to another function. Such a handler would leave its frame on the host's stack, which would overflow,
+ * as a chain has up to 65,536 handlers. tests/emu/exec/test_chain.sh executes all these handlers.
  */
 #define EMU_ASIDE static __attribute__((noinline))
 
@@ -65,7 +67,8 @@ static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
-/** Tests whether the engine has capacity for each side of a divergence. Returns false if a fault was raised. */
+/** Reserves entries in the reconvergence engine's table for a branch at @di that divides the split into @sides parts. If the
+ *  table would get too long, raises a fault and returns false. */
 static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
@@ -76,7 +79,9 @@ static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
     return false;
 }
 
-/** Handles a guard that divides the split, into two splits if @parts. Returns false if a fault was raised. */
+/** The guard of @di is true only in the lanes @on of the split. Raises a fault and returns false if lanes must not diverge
+ *  here, because exec does not cover all live lanes, or, with @parts, because the engine's table of entries is full. @parts:
+ *  the instruction makes a separate split of the lanes @on. */
 static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
                                                      const struct emu_dinsn *di, uint64_t on,
                                                      bool parts)
@@ -89,8 +94,9 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** Sets *@on to the lanes that a control instruction acts on: split mask & guard. If a guard divides the split under
- *  partial exec, raises a fault (MACHINE 1) and returns false. */
+/** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If these are only
+ *  some lanes of the split, may_part() decides whether that is permitted; if not, a fault is raised (MACHINE 1) and the
+ *  result is false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);
@@ -132,7 +138,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         jump(w, target);
         return;
     }
-    if (w->e == 0) { /* no lane is active: not taken */
+    if (w->e == 0) { /* No lane is active, so the branch is not taken. */
         fall_through(w, di);
         return;
     }
@@ -159,9 +165,10 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** Keeps the known forms of rows across the end of a slice within a loop or straight-line code. The split is alone in
- *  its warp, and continues with the same registers (emu_view.c drops the forms when a debugger writes registers). The
- *  mapping of memory may change. */
+/** A slice ends within a loop or straight-line code. Keeps what is known about the form of registers (for example that
+ *  consecutive lanes hold consecutive values) for the next slice. This is valid because the split is alone in its warp, and
+ *  continues with the same registers. If a debugger writes registers, emu_view.c discards the forms. What is known about
+ *  the mapping of memory is not kept, because the mapping may change between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
@@ -336,7 +343,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         emu_switch_to_next_warp(w);
 }
 
-/** Exits without a guard, the common end of a warp. */
+/** Executes an exit without a guard, by which most warps end. */
 static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->split_count == 1 && w->e == w->live && w->flow == NULL &&
@@ -347,7 +354,7 @@ static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
 }
-/** Exits with a guard, which is usually false in all lanes. */
+/** Executes an exit with a guard. The guard is usually false in all lanes, so this case is tested first. */
 static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if ((w->e & emu_guard(w, di)) == 0 && !(di->flags & EMU_D_LAST)) {
@@ -366,7 +373,8 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, false, &on))
         return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
-        /* lanes that overwrite their group number leave the group, which may release it */
+        /* A lane that overwrites its group number leaves its group. The remaining lanes of the group may have waited only
+         * for that lane, so that they now continue. */
         emu_count_run(w, di);
         emu_split_bssy(w, di->sub, on);
         jump(w, di + 1);
@@ -702,7 +710,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         emu_count_run(w, di);
         return di + 1;
     }
-    /* no register: all lanes of the virtual warp are members */
+    /* If the instruction names no register with member masks, all lanes of the virtual warp are members. */
     const uint32_t *masks = di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL;
     if (!members_with_self(w, di, on, masks, ~UINT32_C(0), "lane %u has the member mask 0x%llx, which does not contain "
                                                            "the lane", member))

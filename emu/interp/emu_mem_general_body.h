@@ -3,11 +3,12 @@
  * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is compiled once per
  * x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
  *
- * Three stages, each of which passes the accesses that it cannot handle to the next by a tail call:
+ * An access is handled by one of three stages. A stage that cannot handle it passes it to the next stage by a tail call:
  *
  *    fast     inlined in the handlers of common forms: all lanes' addresses are equal or
  *             consecutive, in one page of global memory or in the block's shared memory;
- *             local memory at one offset. One test and one move.
+ *             or all lanes access the same offset of local memory. The handler then makes one
+ *             test and one move for all lanes.
  *    general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
  *             be in the allocation that the instruction used last (or in shared memory).
  *    slow     emu_mem_slow: lane by lane, also determines the fault.
@@ -26,9 +27,9 @@
 
 enum {
     MEM_CHUNK = 16,
-    MEM_MODE_ANY = 4, /* the addressing mode is the instruction's mode */
+    MEM_MODE_ANY = 4, /* the handler reads the addressing mode from the instruction at run time */
     MEM_SCALED = 8,   /* the instruction has a mode that multiplies the offset by the bytes of a lane */
-    MEM_GATHER_LEAST = 4 /* number of lanes from which a scattered load uses vectors */
+    MEM_GATHER_LEAST = 4 /* a scattered load of at least this many lanes uses vector instructions of the host */
 };
 #if defined(__clang__)
 #define MEM_UNROLL_8 _Pragma("clang loop unroll(full)")

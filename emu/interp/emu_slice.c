@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time slice: the instructions that a warp executes before the next warp of its block's rotation runs, at most
- * `quantum` of them (MACHINE 4).
+ * A time slice: the instructions that a warp executes before the next warp of its block runs. A slice has at most
+ * config.warp_quantum instructions (MACHINE 4).
  *
  *                emu_warp_run_slice()                 next warp's slice
  *     engine ----------------------------> in a chain <---------------+
@@ -12,7 +12,8 @@
  *       |                                         v                   |
  *       +------ else: EMU_LEAVE_SLICE_END --- emu_switch_to_next_warp()
  *
- * Counters of instructions are updated at these points:
+ * A run is a sequence of instructions that a warp executes one after another, without a jump. So that the handlers of a run
+ * need not count, counters of instructions are updated only at these points:
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
@@ -21,16 +22,16 @@
  *
  * Handlers do not test the budget in a run. A branch to a run that is longer than the rest of the budget calls
  * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The
- * layer removes itself when it is reached. If the chain was left earlier, emu_slice_end_unpatch() removes it. Without
- * that layer, each such slice would return to the engine: the engine's run of `gemm` would execute 7.6 % more host
- * instructions, `nbody` 7.9 %, `bfs`, `mandel` and `hist` 1 to 2 %, `reduce` none.
+ * layer removes itself when it is reached. If the warp leaves the chain of handlers earlier, emu_slice_end_unpatch() removes
+ * it. Without that layer, each such slice would return to the engine: a run of `gemm` would execute 7.6 % more host
+ * instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2 %, and a run of `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** Starts the slice of @x inside the handler chain. */
+/** Starts a slice of @x at @di by a jump to the handler of @di, without a return to the engine. */
 static inline void begin_slice(struct emu_warp *x, const struct emu_dinsn *di)
 {
     x->core->hand.start = x->slice_start = x->retired;
@@ -47,7 +48,8 @@ static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
     begin_slice(x, di);
 }
 
-/** Switches to the warp after @w in the rotation if it is one split. */
+/** Switches to the next warp of the block after @w, if that warp consists of one split, which is ready. Otherwise does
+ *  nothing, so that the engine selects the next warp. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -84,15 +86,16 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Switches after a block's first slice, which may start its grid. */
+/** Does what hand_to_next() does, after the first slice of a block. This may be the first slice of the whole grid, so the
+ *  grid is marked as begun before. */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
     hand_to_next(w);
 }
 
-/* Ends the slice of @w inside the chain. Does what the engine does between slices (emu_engine.c: rotate). core->hand
- * allows this only where the engine would just choose the next warp of the rotation. */
+/* Ends the slice of @w without a return to the engine, and does what the engine would do between two slices (rotate() in
+ * emu_engine.c). The engine permits this by core->hand, only if it would do nothing but select the next warp of the block. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -100,27 +103,27 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->slice_start = w->retired; /* emu_counts_sync(): the warp's counts have been added */
+    w->slice_start = w->retired; /* From here on, the counts are updated as emu_counts_sync() does it. */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* The engine is due, or a checker has requested a stop. */
+        return; /* The engine must check something before the next slice, or a checker has requested a stop. */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
         begin_and_hand(w);
 }
 
-/** Returns true if the slice of @w may end in a direct switch: the engine allows it, no run is cut short
- *  for other reasons (EMU_LONGEST_BUDGET), and the warp is one split. */
+/** Returns true if @w may switch directly to the next warp at the end of its slice: the engine allows it, the quantum is at
+ *  most EMU_LONGEST_BUDGET, so that the slice ends because of the quantum alone, and the warp is one split. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
-    const bool jumps = true; /* true: a handler jumps to the next handler, of whichever warp */
+    const bool jumps = true; /* Each handler jumps to the next one, so it can also jump to a handler of another warp. */
 #endif
 
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
