@@ -13,10 +13,11 @@
  * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
  * the warp, else the warp's width.
  *
- * Code for whole warps and masked code come from the same steps. Masked code executes one split, whose lanes are the
- * mask of the frame. Masked code computes in all lanes of its variables; lanes outside the split hold arbitrary values.
- * Shapes hold for the lanes of the mask. The mask selects the lanes for branches, for checks of accesses, for memory
- * accesses and for writes to the register file; so the register file keeps the values of other splits.
+ * The same functions emit two kinds of code: code for whole warps, and masked code. Masked code executes one split. The
+ * frame, through which the emulator passes data to native code, has a mask of the split's lanes. Masked code computes in all
+ * lanes of its variables, and the values of lanes outside the mask are arbitrary. The mask selects the lanes that
+ * decide branches, that are checked before an access, that access memory, and that are written to the register file. So the
+ * register file keeps the values of other splits. A statement about the shape of a register is about the lanes of the mask.
  */
 #ifndef NAT_PRIV_H
 #define NAT_PRIV_H
@@ -30,14 +31,14 @@
 enum nat_kind {
     NAT_ROW,     /* the expression in the instruction's row of isa/insns.def */
     NAT_LOAD, NAT_STORE, NAT_SCALAR_LOAD,
-    NAT_GENERIC, /* executed by the interpreter's handler, on the register file */
-    NAT_NOTHING,
+    NAT_GENERIC, /* native code calls the interpreter's handler, which reads and writes the register file */
+    NAT_NOTHING, /* no code is emitted */
     NAT_BRANCH,  /* bra, s_bra */
     NAT_BSSY, NAT_BSYNC,
     NAT_EXIT,    /* an exit with a guard: native code leaves before the instruction if a lane exits */
     NAT_LEAVE    /* native code always leaves before the instruction */
 };
-/** Sets of registers: v, s, p, sp. */
+/** Numbers of registers in a struct nat_set. For each class (v, s, p, sp), the number of its first register. */
 enum { NAT_V = 0, NAT_S = 256, NAT_P = 384, NAT_SP = 392, NAT_REGS = 400, NAT_SET_WORDS = (NAT_REGS + 63) / 64 };
 struct nat_set {
     uint64_t word[NAT_SET_WORDS];
@@ -58,7 +59,7 @@ static inline void nat_remove(struct nat_set *set, unsigned reg)
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
 enum nat_shape_kind {
-    NAT_UNKNOWN, /* not reached yet */
+    NAT_UNKNOWN, /* the analysis has not reached the instruction yet */
     NAT_SAME,    /* the same value in all lanes */
     NAT_AFFINE,  /* base + x * sx + y * sy, modulo 2^32, or 2^64 for pairs */
     NAT_HIGH,    /* high word of an affine pair, whose shape is that of the low register */
@@ -66,28 +67,30 @@ enum nat_shape_kind {
 };
 struct nat_shape {
     uint8_t kind;  /* enum nat_shape_kind */
-    bool known;    /* SAME: the value is `value` */
+    bool known;    /* SAME: the translator knows the value, which is `value` */
     bool pair;     /* AFFINE: low word of a pair */
-    bool known_sy; /* AFFINE: sy is known; else it is a value at run time */
+    bool known_sy; /* AFFINE: the translator knows sy; else the code computes it at run time */
     int64_t sx, sy;
     uint64_t value;
 };
 struct nat_state {
     bool reached;
     struct nat_shape v[256], s[128]; /* s: SAME, known or not */
-    uint8_t p[8];                    /* SAME or LANES */
-    struct nat_set nan;              /* registers with results of f32, whose NaNs need not be canonical yet */
-    struct nat_set bits;             /* registers whose bits must not change, even if they are a NaN; a register in
-                                      * neither set has a constant that is no NaN */
+    uint8_t p[8];                    /* NAT_SAME or NAT_LANES */
+    struct nat_set nan;              /* registers with an f32 result. If it is a NaN, it may have any bits of a NaN: code
+                                      * that reads the register's bits must first replace it by the canonical NaN */
+    struct nat_set bits;             /* registers with other values, whose bits must not change, even if they are those of
+                                      * a NaN. A register in neither set has a constant that is not a NaN */
 };
 
 struct nat_block {
-    uint32_t first, count; /* instructions, counted from the kernel's first */
-    int32_t next[2];       /* successors: falls through, jumps; -1: none */
-    uint16_t entry;        /* 1 + number of its entry; 0: none */
+    uint32_t first, count; /* index of the block's first instruction in the kernel, and number of its instructions */
+    int32_t next[2];       /* [0]: the block that follows without a jump; [1]: the target of its branch; -1: none */
+    uint16_t entry;        /* if native code can be entered at this block, 1 + the number of that entry; 0: it cannot */
     bool head;             /* target of a backward branch */
-    uint32_t path;         /* most instructions that run from its first to a backward branch, a bsync or a leave */
-    struct nat_set live;   /* before it */
+    uint32_t path;         /* largest number of instructions that native code executes from the start of this block until a
+                            * backward branch, a bsync, or the end of native code */
+    struct nat_set live;   /* registers that are live before the block */
     struct nat_state *in;
 };
 
@@ -97,14 +100,14 @@ struct nat_block {
 struct nat_lanes {
     bool some;              /* false: all lanes of the warp */
     LLVMValueRef mask, bits; /* as a vector of i1 and as an integer */
-    LLVMValueRef low;       /* the lowest of them, i32 */
+    LLVMValueRef low;       /* the number of the lowest lane in the set, i32 */
 };
 
 /** A function that several places of the code call: `leave` puts rows of uniform and affine registers into the register
  *  file, `enter` verifies shapes. */
 struct nat_shared {
     struct nat_shared *next;
-    LLVMValueRef function; /* NULL: nothing to do */
+    LLVMValueRef function; /* NULL: there is nothing to store or verify, so no function is called */
     LLVMBasicBlockRef block; /* for `leave`: calls the function and returns; NULL: not used yet */
     LLVMValueRef site;       /* phi node in that block: the site */
     bool enter;
@@ -116,7 +119,7 @@ struct nat_shared {
     } item[];
 };
 
-/** Variables of the registers; NULL: not used yet. */
+/** LLVM variables that hold the registers while native code runs. NULL: no code that uses the register was emitted yet. */
 struct nat_values {
     LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256], scalar[128], pred[8], pred_same[8], spred[8];
 };
@@ -134,9 +137,9 @@ struct nat_unit {
     int32_t *block_of;    /* [count] */
     struct nat_block *block;
     uint32_t blocks, entries, windows;
-    bool failed;          /* no memory */
-    bool through;         /* emission: each register is stored where it is written, so that leaving stores only rows of
-                           * uniform and affine registers */
+    bool failed;          /* memory was short, so the translation must be abandoned */
+    bool through;         /* emission: code that writes a register also stores it to the register file, unless the register
+                           * is uniform or affine. So only uniform and affine registers are stored when native code is left */
 
     /* Emission. */
     LLVMValueRef function, frame;
@@ -150,12 +153,12 @@ struct nat_unit {
     uint32_t sites, sites_room, leave_site;
     struct nat_set *live; /* [count of the block] registers that are live before its instructions; owned */
     struct nat_lanes split, lanes; /* lanes of the split, and those of the access being emitted, which its guard selects */
-    LLVMValueRef alone;            /* masked code: the warp has no other split */
-    LLVMBasicBlockRef entry_block; /* holds the variables */
+    LLVMValueRef alone;            /* masked code: an i1 that is true if the warp has no other split */
+    LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
     struct nat_state state; /* shapes before the instruction being emitted */
-    uint32_t at;            /* that instruction */
+    uint32_t at;            /* index of the instruction being emitted */
     LLVMBasicBlockRef leave; /* block that leaves before instruction leave_at - 1; with `through` leave_shared and
                               * leave_site are used instead */
     uint32_t leave_at;       /* 0: there is no such block */
@@ -170,11 +173,14 @@ static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op);
 }
 
-/** Finds blocks, entries and liveness. Returns false if the kernel cannot be translated, or without memory. */
+/** Finds the kernel's basic blocks, the blocks at which native code can be entered, and which registers are live. Returns
+ *  false if the kernel cannot be translated, or if memory is short. */
 bool nat_flow(struct nat_unit *unit);
-/** Returns about how many host vectors the code loads where it is entered and stores where it leaves, over all such places. */
+/** Estimates the size of the code that loads registers where native code is entered, and stores them where it is left:
+ *  returns the number of host vectors in all these loads and stores together. */
 uint64_t nat_leave_cost(const struct nat_unit *unit);
-/** Registers that instruction @i reads (including those that it writes in some lanes only) and writes. */
+/** Gets the registers that instruction @i reads and writes. A register that it writes only in some lanes counts as read,
+ *  too, because the other lanes keep its value. */
 void nat_uses(const struct nat_unit *unit, uint32_t i, struct nat_set *reads, struct nat_set *writes);
 /** Gets the registers that are live before each instruction of a block; @out: [count of the block]. */
 void nat_live_in(const struct nat_unit *unit, const struct nat_block *b, struct nat_set *out);
@@ -200,7 +206,7 @@ struct nat_source {
 void nat_sources(const struct isa_insn *insn, struct nat_source source[3]);
 /** Returns the shape of a source of one or two words. */
 struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_state *state, const struct nat_source *source);
-/** Returns the shape of a result before its guard, from the shapes of its sources. */
+/** Returns the shape of an instruction's result from the shapes of its sources, as if the instruction had no guard. */
 struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_insn *insn, const struct nat_source source[3],
                                   const struct nat_shape shape[3]);
 /** Gets the value of a special register if the block shape determines it; otherwise returns false. */
@@ -217,7 +223,8 @@ struct nat_row {
     const char *text;
     size_t size;
 };
-/** Reads a row's semantics. Returns false if they are no expression. */
+/** Reads the semantics column of a row of isa/insns.def. Returns false if the column is not an expression that native code
+ *  can be made from. */
 bool nat_row_of(const struct isa_op_info *info, struct nat_row *row);
 /** Returns true if the instruction has modifiers that the table's expression does not contain. */
 bool nat_has_modifiers(const struct isa_insn *insn);
@@ -248,7 +255,7 @@ LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
 LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
 /** Returns a pair as a vector of i64, a value for each lane. */
 LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
-/** Returns what nat_put_lanes() stored last. */
+/** Returns the vector that nat_put_lanes() stored last for register @reg. */
 LLVMValueRef nat_get_stored(struct nat_unit *unit, unsigned reg);
 /** Returns the set of the lanes of @mask, a vector of i1. */
 struct nat_lanes nat_lanes_of(struct nat_unit *unit, LLVMValueRef mask, LLVMValueRef bits);
@@ -275,7 +282,7 @@ LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef 
 /** Calls a function of emu_native.h: frame, then @count further arguments. */
 LLVMValueRef nat_call(struct nat_unit *unit, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types,
                       LLVMValueRef *args, unsigned count);
-/** Executes the instruction by its handler. */
+/** Emits a call of the interpreter's handler, which executes the instruction. */
 void nat_emit_generic(struct nat_unit *unit);
 LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
 /** Lets the code of @function use vectors of 512 bits. */

@@ -84,7 +84,8 @@ bool nat_has_modifiers(const struct isa_insn *insn)
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-/** Returns source @source with type @type; @lanes: as a vector even if it is uniform. */
+/** Returns the value of @source, converted to @type. If @lanes is set, the value is a vector even if it is the same in all
+ *  lanes. */
 static struct nat_value get(struct nat_unit *u, const struct nat_source *source, unsigned type, bool lanes)
 {
     const struct nat_build *b = &u->b;
@@ -181,7 +182,7 @@ static struct nat_value blend(struct nat_unit *u, const struct isa_insn *insn, u
 
 /* ---- affine results --------------------------------------------------------------------------- */
 
-/** A source that is SAME or AFFINE: base and sy. */
+/** A source whose shape is NAT_SAME or NAT_AFFINE: its base, and its step sy for each row of the lane grid. */
 struct line {
     LLVMValueRef base, step;
 };
@@ -272,7 +273,7 @@ static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const s
         d.step = l->BuildAdd(b, l->BuildShl(b, wide.step, by, ""), x[2].step, "");
         break;
     }
-    default: { /* products: one factor is the same in all lanes */
+    default: { /* Products. The result is affine because one factor is the same in all lanes. */
         is_signed = info->tag == ISA_TAG_MULWIDE_S || info->tag == ISA_TAG_MADWIDE_S;
         const bool widens = info->tag != ISA_TAG_MUL && info->tag != ISA_TAG_MAD;
         struct line p = x[0], q = x[1];
@@ -309,7 +310,7 @@ static unsigned name_sources(struct nat_unit *u, const struct nat_row *row, cons
     return count;
 }
 
-/** Emits LANEW: two expressions of the halves. */
+/** Emits an instruction whose semantics are LANEW: two expressions, which compute the two words of the result. */
 static bool emit_words(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
                        const struct nat_source source[3], bool lanes)
 {
@@ -449,7 +450,7 @@ static struct nat_value by_table(struct nat_unit *u, unsigned table, struct nat_
         x[i] = nat_vector(b, x[i]);
     sum = x[0];
     sum.v = l->ConstNull(l->TypeOf(x[0].v));
-    for (unsigned k = 0; k < 8; k++) { /* the code generator finds the processor's own instruction */
+    for (unsigned k = 0; k < 8; k++) { /* LLVM replaces these operations by the host's own instruction for truth tables */
         if (!(table >> k & 1))
             continue;
         LLVMValueRef term = NULL;
@@ -496,7 +497,7 @@ static struct nat_value to_integer(const struct nat_build *b, struct nat_value x
                               (uint8_t)type, x.vector};
 }
 
-/** Emits common conversions; the others return false. */
+/** Emits a conversion. Returns false for conversions that are not common: then the interpreter's handler executes it. */
 static bool emit_convert(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3],
                          struct nat_value *out)
 {
@@ -616,7 +617,7 @@ static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const s
     return true;
 }
 
-/** Emits a row; returns false if the handler has to execute the instruction. */
+/** Emits an instruction of kind NAT_ROW. Returns false if the interpreter's handler must execute it instead. */
 static bool emit(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = nat_info(insn);

@@ -67,8 +67,8 @@ static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
-/** Reserves entries in the reconvergence engine's table for a branch at @di that divides the split into @sides parts. If the
- *  table would get too long, raises a fault and returns false. */
+/** Reserves entries in the reconvergence engine's table for the instruction @di, which divides the split into up to @sides
+ *  parts. If that fails, raises a fault and returns false. */
 static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
@@ -165,10 +165,9 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** A slice ends within a loop or straight-line code. Keeps what is known about the form of registers (for example that
- *  consecutive lanes hold consecutive values) for the next slice. This is valid because the split is alone in its warp, and
- *  continues with the same registers. If a debugger writes registers, emu_view.c discards the forms. What is known about
- *  the mapping of memory is not kept, because the mapping may change between slices. */
+/** A slice ends within a loop or straight-line code. If the split is alone in its warp, keeps the known forms of rows
+ *  (EMU_PROVED_*) for the next slice. They remain valid, because the split continues with the same registers; if a debugger
+ *  writes registers, emu_view.c discards the forms. The mapping of memory may change between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)

@@ -86,8 +86,8 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Does what hand_to_next() does, after the first slice of a block. This may be the first slice of the whole grid, so the
- *  grid is marked as begun before. */
+/** Does what hand_to_next() does, after the first slice of a block. This may also be the first slice of the whole grid, so
+ *  the function first calls emu_grid_begin(). */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
