@@ -54,8 +54,8 @@ struct emu_spin_observer {
 struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries);
 /** Returns true if the proofs show that no warp of @block can make progress. */
 bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block);
-/** Returns true if @w, which runs next, must be observed. Only one warp of a block is observed at a time, until it can no
- *  longer run. */
+/** Returns true if @w, which runs next, must be observed. To find proofs, warps of a block are observed one after another: a
+ *  new one begins only when the last one is proved to loop or can no longer run. When all are proved, all are observed. */
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w);
 /** Returns true if the reads of @block have been observed for long enough. If @block is not in probe->block[] yet, adds it
  *  there. If that array is full, returns true without observing the reads. */
