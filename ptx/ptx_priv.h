@@ -34,14 +34,14 @@ struct ptx_job {
     size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* object under construction; the entry point owns it */
-    /* capacities of its arrays, in elements */
+    /* capacities of the object's arrays, in elements */
     size_t text_capacity, reloc_capacity, line_capacity, loop_capacity, bound_capacity;
 };
 
 /** Ends the translation with the message "name:line: ...", or "name: ..." if @line is 0. */
 _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status,
                         const char *fmt, ...) LW_PRINTF(4, 5);
-/** Ends the translation with a message that already contains its location, because a construct is not supported. */
+/** Ends the translation because a construct is not supported. @message already contains the location of the construct. */
 _Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
 /** Location "name:line" of a line of module @source; for compiled text the location in the source
  *  ("inc.h:3"). */
@@ -55,7 +55,7 @@ void *ptx_object_grow(struct ptx_job *job, void *array, size_t *capacity, size_t
 
 #define PTX_NEW(job, type) ((type *)ptx_new((job), 1, sizeof(type)))
 #define PTX_ARRAY(job, type, count) ((type *)ptx_new((job), (count), sizeof(type)))
-/** Appends an element to a list; the value is the new last element. */
+/** Appends an element to a list. The macro's value is the new last element, which the caller sets. */
 #define PTX_PUSH(job, list)                                                              \
     (((list).count < (list).capacity                                                     \
           ? (void)0                                                                      \
@@ -98,8 +98,8 @@ const char *ptx_op_name(enum ptx_op op);
 /** How an instruction interacts with other lanes (MACHINE 2). */
 enum ptx_effect {
     PTX_EFFECT_NONE,
-    PTX_EFFECT_ORDERED, /* the kind is WAITS if the access is volatile, relaxed or an acquire, otherwise NONE */
-    PTX_EFFECT_WAITS,   /* instructions that may poll until another lane acts, so that loops with them yield */
+    PTX_EFFECT_ORDERED, /* a memory access: WAITS if it is volatile, relaxed or an acquire, otherwise NONE */
+    PTX_EFFECT_WAITS,   /* may poll until another lane acts, so a loop that contains the instruction yields */
     PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
 };
 const char *ptx_word_text(enum ptx_word word);
@@ -145,7 +145,7 @@ struct ptx_symbol {
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
     bool texture;          /* a .texref: PTX_TEXTURE_BYTES of texture descriptor */
-    bool weak, common;     /* another definition of the name replaces it */
+    bool weak, common;     /* another module's definition of the same name may replace this one */
     uint16_t source;       /* index of its module */
     uint8_t pointer_space; /* space that a .ptr parameter points to */
     uint8_t type;          /* enum ptx_type of the variable's elements */
@@ -172,7 +172,7 @@ enum ptx_spill_home {
     PTX_SPILL_NONE,     /* the variable is not used */
     PTX_SPILL_CONST,    /* constant bank 0, for a parameter of a kernel */
     PTX_SPILL_REGISTER,
-    PTX_SPILL_FRAME,    /* a local variable of the function */
+    PTX_SPILL_FRAME,    /* in the function's own frame, like a local variable */
     PTX_SPILL_POINTER   /* in the caller's frame; a register contains its address */
 };
 
@@ -194,9 +194,9 @@ struct ptx_operand {
     uint8_t kind;
     bool negated;    /* complemented predicate: !p */
     uint8_t literal; /* enum ptx_literal */
-    uint16_t count;  /* number of elements */
-    uint32_t reg;    /* index of a register or label, or enum isa_special */
-    uint32_t symbol; /* index of its symbol, or PTX_NONE */
+    uint16_t count;  /* number of elements (VECTOR, PAIR, LIST) */
+    uint32_t reg;    /* by kind: index of the register, index of the label, or enum isa_special */
+    uint32_t symbol; /* index of the symbol that the operand names, or PTX_NONE */
     uint64_t imm;
     struct ptx_operand *element;
 };
@@ -210,15 +210,16 @@ struct ptx_insn {
                       * .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
-    uint64_t words[3]; /* modifiers that no rule has handled yet: bits by enum ptx_word */
-    const char *unknown; /* modifier that is in no table, or NULL */
+    uint64_t words[3]; /* bits by enum ptx_word: modifiers that no selection rule has handled yet */
+    const char *unknown; /* modifier that ptx_words.def does not contain, or NULL */
     struct ptx_operand *operand;
 };
 static inline bool ptx_has(const struct ptx_insn *insn, enum ptx_word word)
 {
     return insn->words[word / 64] >> (word % 64) & 1;
 }
-/** Returns NONE, WAITS or SYNCS; NONE for a call. @insn must be as it was parsed. */
+/** Returns the effect of @insn: NONE, WAITS or SYNCS. For a call returns NONE. @insn must still have all modifiers that
+ *  the parser found, because selection rules remove the modifiers that they handle. */
 enum ptx_effect ptx_effect(const struct ptx_insn *insn);
 /** Removes a modifier and returns whether it was present. Modifiers that remain after selection are refused. */
 static inline bool ptx_take(struct ptx_insn *insn, enum ptx_word word)
@@ -244,18 +245,19 @@ struct ptx_reg {
 struct ptx_loc {
     uint32_t file, line;
     uint16_t column;
-    /* For an inlined function: label of its name, and location of the call. */
+    /* If the code comes from an inlined function: location of the call, and the function's name, which is at label
+     * @name + @name_offset. */
     bool inlined;
     uint16_t call_column;
     uint32_t call_file, call_line;
-    uint32_t parent; /* location that contains the call, 0: unknown */
-    uint32_t copy;   /* number of the duplicate that ptx_reduce() made, 0: original code */
+    uint32_t parent; /* index in ptx_module.locs of the location that contains the call, 0: unknown */
+    uint32_t copy;   /* number of the duplicate of the code, which ptx_reduce() made; 0: original code */
     const char *name;
     uint32_t name_size, name_offset;
     uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, 0: none yet */
     const struct ptx_function *instance_of;
 };
-enum { PTX_LEAST_REGISTERS = 16 }; /* minimum effective limit of registers */
+enum { PTX_LEAST_REGISTERS = 16 }; /* a lower limit of registers has the effect of this one */
 enum { PTX_FIRST_SAVED = 96 }; /* the callee preserves vector registers from here on (docs/reference/abi.md) */
 /** Registers that a call may change: a bit set of vector registers, then one of predicates. */
 struct ptx_clobber {
@@ -264,8 +266,8 @@ struct ptx_clobber {
 };
 /** Properties of a function and its callees that its callers need (ptx_call_graph.c). */
 struct ptx_tree {
-    /* lanes may leave its regions before they reconverge, so lanes that call the function together may return at
-     * different times */
+    /* lanes may leave the function's reconvergence regions before all lanes are there, so lanes that call the function
+     * together may return at different times */
     bool lossy;
     bool waits;  /* the function may wait for another lane, so that loops which call it yield */
     bool syncs;  /* contains block barriers or .sync operations */
@@ -273,19 +275,19 @@ struct ptx_tree {
     struct ptx_clobber clobber;
     unsigned barriers;       /* callers must not use barrier registers below this number; 0: the function saves the
                               * registers that it uses */
-    unsigned below;          /* `barriers` of the callees outside an SCC; valid if below_known */
+    unsigned below;          /* largest `barriers` of the callees outside the SCC; valid if below_known */
     bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
     uint32_t shared_end;     /* end of the shared variables of its functions and their callees */
-    uint64_t frame_bytes, below_bytes; /* stack of its own functions, and of the deepest callee */
+    uint64_t frame_bytes, below_bytes; /* bytes of stack for its own functions, and for the callee that needs most */
     uint64_t stack_bytes;              /* frame_bytes + below_bytes, valid after the last function of the SCC is
                                         * translated */
 };
 /** Function in the call graph. */
 struct ptx_calls {
-    PTX_LIST(uint32_t) callees;  /* functions with a body that it calls directly */
-    PTX_LIST(uint32_t) names;    /* further functions whose address it takes */
+    PTX_LIST(uint32_t) callees;  /* functions with a body that the function calls directly */
+    PTX_LIST(uint32_t) names;    /* further functions whose address the function takes */
     bool any;                    /* the function calls such functions, or calls through a register */
     bool indirect, address_taken, reachable;
     bool recursive;              /* the function may call itself, directly or through others */
@@ -446,7 +448,7 @@ struct ptx_scope {
 };
 struct ptx_parser {
     uint16_t source;    /* index of the module */
-    uint32_t file_base; /* added to its .file numbers */
+    uint32_t file_base; /* added to the module's .file numbers */
     bool visible, weak, common, external; /* attributes of the current directive */
     size_t directives;  /* number of directives parsed in the module */
     bool opencl;        /* the module is OpenCL C: its target is texmode_independent */
@@ -469,8 +471,8 @@ struct ptx_parser {
     bool no_line;                  /* the last .loc has line 0 */
     uint32_t loc;                  /* location of the next instruction, or PTX_NEXT_LOC */
 };
-enum { PTX_NEXT_LOC = 0x7fffffff }; /* placeholder for the location of the next .loc */
-/** Values in scopes: the low two bits are the kind of name, the others an index. */
+enum { PTX_NEXT_LOC = 0x7fffffff }; /* stands for the location of the next .loc until the parser reaches that .loc */
+/** Values of ptx_scope.names: the low two bits are the kind of the name, the other bits are an index. */
 enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1, PTX_NAME_VECTOR = 2 };
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
 /** Declares registers in the innermost scope: one, or the consecutive @elements of a vector (.reg .v4). */
@@ -496,7 +498,7 @@ void ptx_parse_file(struct ptx_parser *parser);
 void ptx_parse_section(struct ptx_parser *parser);
 const char *ptx_text(struct ptx_parser *parser, struct ptx_name name);
 
-/** Parts of a call; a list is NULL if the call does not have it. */
+/** Parts of a call. @results and @args are NULL if the call has no such list. */
 struct ptx_call_parts {
     const struct ptx_symbol *callee;   /* function that is called; NULL: the call is through register @target */
     const struct ptx_function *function; /* the function of the callee */
@@ -548,21 +550,21 @@ enum ptx_slot { /* operands of a machine instruction that refer to registers */
 };
 enum ptx_mi_flag {
     PTX_MI_PARTIAL = 1 << 0, /* D keeps its old value in some rows or lanes, so the instruction also reads D */
-    PTX_MI_IMM64 = 1 << 1,   /* pseudo: D = imm64 (op is V_MOV_B32 or V_MOV_B64) */
+    PTX_MI_IMM64 = 1 << 1,   /* D = imm64 (op is V_MOV_B32 or V_MOV_B64); ptx_layout() encodes the constant */
     PTX_MI_DEAD = 1 << 2,
-    PTX_MI_SPIN = 1 << 3,  /* loops that contain it need a yield (MACHINE 2) */
-    PTX_MI_SPILL = 1 << 4, /* created by the allocator */
+    PTX_MI_SPIN = 1 << 3,  /* a loop that contains the instruction needs a yield (MACHINE 2) */
+    PTX_MI_SPILL = 1 << 4, /* created by ptx_spill.c for a spilled value, or by ptx_frame.c */
     PTX_MI_RELOC_LOW = 1 << 5,
-    PTX_MI_RELOC_HIGH = 1 << 6, /* X is the high word (LOW: the low word) of the address of `symbol` + imm64 */
+    PTX_MI_RELOC_HIGH = 1 << 6, /* HIGH, LOW: X is the high or low word of the address of `symbol` + imm64 */
     PTX_MI_DYNAMIC = 1 << 7,    /* imm64 is relative to the kernel's dynamic shared memory */
-    PTX_MI_PIN = 1 << 8,        /* emits nothing: fixes A or D to the register of an argument or result of a call */
-    PTX_MI_PROLOGUE = 1 << 9,   /* emits nothing: marks the place of the prologue */
-    PTX_MI_CFA = 1 << 10,       /* the offset is relative to the CFA, the other end of the frame */
+    PTX_MI_PIN = 1 << 8,        /* emits no code: fixes A or D to the register of an argument or result of a call */
+    PTX_MI_PROLOGUE = 1 << 9,   /* emits no code: marks where ptx_frame() inserts the prologue */
+    PTX_MI_CFA = 1 << 10,       /* the offset is relative to the CFA: the caller's end of the frame, not v2 */
     PTX_MI_SYNCS = 1 << 11,     /* a block barrier or a reconvergence of lanes; or a call with one of them */
     PTX_MI_READONLY = 1 << 12,  /* loads from memory that nothing stores to while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* nop that carries the line of a jump; ptx_layout() drops it if another instruction
                                  * with the line follows */
-    PTX_MI_NO_GUARD = 1 << 14,  /* keeps its own guard; that of the PTX instruction is not applied */
+    PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule has set the guard, so the PTX instruction's guard is not added */
     PTX_MI_UNHOOKED = 1 << 15      /* no statement begins at this instruction, so debuggers skip it */
 };
 /** Variable on which an address depends (ptx_object_bounds.c). */
@@ -585,19 +587,20 @@ struct ptx_mi {
 };
 struct ptx_vreg {
     uint8_t rows;      /* number of 32-bit registers; 0: a predicate */
-    uint32_t origin;   /* PTX register that it holds, or PTX_NONE */
-    uint32_t def;      /* instruction of its only definition, PTX_NONE: several or none */
+    uint32_t origin;   /* index of the PTX register whose value it holds, or PTX_NONE */
+    uint32_t def;      /* index of the instruction that is its only definition; PTX_NONE: several definitions or none */
     uint32_t def_count, use_count;
     bool ssa;          /* one definition dominates every use */
     bool divergent;
     bool scalar;       /* assigned to a scalar register or predicate */
-    bool no_spill;     /* temporary of a spill, which must not be spilled itself */
-    /* Members for spilling (ptx_spill.c). `home` is 1 + the spill slot: an offset in local memory, or for a predicate a
-     * virtual register. 0: the value is not spilled. `level` is the loop depth of the piece if it is already split. */
+    bool no_spill;     /* must get a register: a temporary of a call, or a piece of a spilled value for one instruction */
+    /* Members for spilling (ptx_spill.c). `home` is 1 + the spill slot, which is an offset in local memory, or for a
+     * predicate a virtual register; 0: no slot. `level` is 0 for a value that was not split; for a piece of a split
+     * value it is the depth of the piece's loop, or LINE (ptx_spill.c). */
     uint32_t home;
     uint8_t level;
     uint16_t fixed;    /* 1 + register that it must be assigned to, 0: any */
-    bool retained;         /* holds a source variable, so copies of it are not removed */
+    bool retained;         /* holds a source variable, so ptx_opt() does not remove copies of the register */
 };
 
 /** How a value differs between lanes that execute an instruction together (ptx_affine.c). */
@@ -606,7 +609,7 @@ enum ptx_lane_dim { PTX_LANE_X, PTX_LANE_Y, PTX_LANE_Z, PTX_LANE_ID, PTX_LANE_DI
 struct ptx_affine {
     uint8_t kind;    /* enum ptx_lanes; a uniform value is affine with strides of zero */
     uint8_t some;    /* bits by enum ptx_lane_dim: the stride is uniform but unknown */
-    bool assumed;    /* the flag is valid only if no 32-bit intermediate value wraps */
+    bool assumed;    /* `kind` and the strides are valid only if no 32-bit intermediate value wraps */
     bool narrow;     /* the value has 32 bits; used for printing */
     uint64_t stride[PTX_LANE_DIMS]; /* strides modulo 2^32 or 2^64 */
     uint64_t low, high; /* range of the unsigned value, valid if high < 2^32 */
@@ -621,7 +624,7 @@ struct ptx_block {
     uint32_t succ[2];      /* BRANCH: target, then fall-through; NEXT: the only successor */
     ptx_ref guard;         /* guard of a BRANCH */
     bool guard_neg;
-    bool may_diverge, barrier_flow; /* its branch may diverge; the block is in a divergent region */
+    bool may_diverge, barrier_flow; /* the block's branch may diverge; the block is in the region of a divergent branch */
     uint32_t loc, line;    /* location of the terminator */
     bool synthetic;             /* created by ptx_cfg(): the text has no such block */
     uint32_t label;        /* label in the text, PTX_NONE: none */
@@ -647,7 +650,7 @@ struct ptx_block {
                                         * the saved number is discarded */
     bool yields[2];
 };
-enum { PTX_MOST_NESTED = 2000 }; /* deepest nesting of loops: time and memory grow with its square */
+enum { PTX_MOST_NESTED = 2000 }; /* limit of the nesting of loops, because time and memory grow with the square of the depth */
 struct ptx_loop {
     uint32_t header, preheader, parent, depth;
     uint32_t nest_in, nest_out; /* interval in the tree of loops, for ptx_in_loop() */
@@ -663,7 +666,7 @@ struct ptx_region {
     uint32_t size;
     PTX_LIST(uint32_t) inside;
     PTX_LIST(uint32_t) branches;
-    PTX_LIST(uint64_t) leaves; /* edges that leave it: block << 1 | successor index */
+    PTX_LIST(uint64_t) leaves; /* edges that leave the region: block << 1 | successor index */
 };
 
 /** Call from which lanes may return at different times; they reconverge in @join. */
@@ -695,17 +698,17 @@ struct ptx_unit {
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     uint32_t shared_below; /* end of the shared variables of its callees */
-    /* Calls (docs/reference/abi.md): true if the function calls or is called, so that it uses v2. */
+    /* For calls (docs/reference/abi.md). @framed: the function calls or is called, so that it uses v2. */
     bool framed;
-    ptx_ref sp;                  /* start of a function's local memory, v2; the local memory of a kernel */
+    ptx_ref sp;                  /* base of addresses in local memory: v2 in a framed function */
     uint32_t frame_base;         /* the frame starts at this fixed offset, after the stacks of the function's callees */
-    ptx_ref link, stack;         /* virtual registers for v0:1 and v2 */
+    ptx_ref link, stack;         /* virtual registers for v0:1 (@link) and v2 (@stack) */
     struct ptx_clobber clobber;  /* registers that its calls change */
     unsigned breg_base;          /* callees use the barrier registers with lower numbers */
     PTX_LIST(struct ptx_wrap) wraps;
     /* For ptx_affine(), if wants_affine is true; by virtual register. */
     bool wants_affine;
-    uint8_t *mixed;            /* lanes that join here may hold values of different definitions or iterations */
+    uint8_t *mixed;            /* where lanes join, the register may have values of different definitions or iterations in them */
     size_t mixed_count, affine_count;
     struct ptx_affine *affine;
     /* Live-in virtual registers of each block, computed by ptx_liveness(). */
@@ -728,7 +731,7 @@ void ptx_dominators_find(struct ptx_dominators *d);
 
 void ptx_select(struct ptx_unit *unit);
 struct ptx_block *ptx_block_new(struct ptx_unit *unit);
-/** Finds the variable on which each register's address depends (called by ptx_select()). */
+/** Finds for each register that contains an address the variable on which the address depends. ptx_select() calls it. */
 void ptx_bounds_find(struct ptx_unit *unit);
 /** Sets the bounds of the memory instructions from @first on, which were selected for @insn. */
 void ptx_bounds_mark(struct ptx_unit *unit, const struct ptx_insn *insn, size_t first);
@@ -739,12 +742,12 @@ void ptx_bounds_finish(struct ptx_job *job, struct ptx_module *module);
 /** Finds predecessors, order, dominators, post-dominators, and loops with preheaders. Refuses irreducible control
  *  flow. */
 void ptx_cfg(struct ptx_unit *unit);
-/** Does what ptx_cfg() does, for a graph whose blocks or order have changed. Resets what later passes stored in the
- *  blocks. */
+/** Does what ptx_cfg() does, for a graph whose blocks or order have changed. Resets the members of the blocks that passes
+ *  after ptx_cfg() have set. */
 void ptx_cfg_rebuild(struct ptx_unit *unit);
 /** Finds exit sides and immediate post-dominators, after ptx_opt(). */
 void ptx_postdominators(struct ptx_unit *unit);
-/** Returns true if only empty blocks follow @block before the kernel's end or an exit. */
+/** Returns true if from @block on, control passes only empty blocks before the kernel's end or an exit. */
 bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block);
 static inline bool ptx_is_exit_edge(const struct ptx_block *block, unsigned k)
 {
@@ -767,15 +770,15 @@ void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in: for each block the virtual registers that are live at its start. */
 void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);
-/** Returns true if the result may differ between lanes although the sources do not. */
+/** Returns true if the result of @mi may differ between lanes even if its sources are equal in all lanes. */
 bool ptx_diverges_itself(const struct ptx_mi *mi);
 /** Fills unit->affine. Requires ptx_divergence() with unit->wants_affine set before. */
 void ptx_affine(struct ptx_unit *unit);
 bool ptx_affine_is_uniform(const struct ptx_affine *a);
 /** Prints the class of each register of the source, one per line. */
 void ptx_affine_print(const struct ptx_unit *unit, struct lw_sink *out);
-/** Makes irreducible loops reducible by node splitting. The order of blocks is known; ptx_cfg() must be repeated
- *  afterwards. */
+/** Makes irreducible loops reducible by node splitting. Before the call, the order of blocks must be known. After the
+ *  call, ptx_cfg() must find predecessors, dominators and loops again. */
 void ptx_reduce(struct ptx_unit *unit);
 /** If-conversion: turns short sides of divergent branches into guarded instructions, and updates the graph and the
  *  divergence. */
@@ -783,7 +786,7 @@ void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
 /** Returns true if region @g also serves a branch whose bssy is in block @start and which has the same join. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
-/** Removes regions until lanes cannot wait for each other in a cycle. The blocks of all regions are known. */
+/** Removes regions until lanes cannot wait for each other in a cycle. The caller has found the blocks of all regions. */
 void ptx_barrier_cycles(struct ptx_unit *unit);
 /** Assigns barrier registers to the regions, whose blocks are known, and stores them at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
@@ -818,7 +821,8 @@ void ptx_calls_barriers(struct ptx_unit *unit);
 /** Resolves, after all functions are translated, call targets, stacks, soft barriers and the totals of kernels. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
 /** Returns the first instruction of the entry block after the prologue, which saves v96 and up, and after the pins of
- *  the arguments. Before it the arguments occupy their registers, so nothing else may be written. */
+ *  the arguments. Before this instruction the arguments occupy their registers, so inserted code must not write
+ *  registers there. */
 uint32_t ptx_entry_own(const struct ptx_unit *unit);
 /** Saves the barrier registers of a function that may be entered again before it returns. */
 void ptx_calls_save_barriers(struct ptx_unit *unit);
@@ -847,8 +851,8 @@ static inline bool ptx_mi_reads(const struct ptx_mi *mi, enum ptx_slot slot)
 
 /** Builds the debug entries of the source from the module's sections, after ptx_parse(). */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
-/** Last use by debuggers of a register that holds a source variable, in order of instructions; ptx_select() keeps the
- *  register live until there. */
+/** Instruction up to which debuggers may read register @reg, because it holds a source variable. ptx_select() keeps the
+ *  register live until there. The array of ptx_debug_keeps() is sorted by instruction. */
 struct ptx_keep {
     uint32_t insn, reg;
 };
@@ -856,7 +860,8 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count);
 /** Returns true if the function is compiled for debuggers (-O0 -g, -G), so that its variables have locations; in
  *  optimised code the locations of parameters are lost. */
 bool ptx_debug_is_stepped(const struct ptx_unit *unit);
-/** Keeps registers that hold variables live as long as notes of the text refer to them; just before ptx_alloc(). */
+/** Keeps registers that hold variables live as long as notes of the text (struct ptx_note) refer to them. Must be called
+ *  just before ptx_alloc(). */
 void ptx_debug_keep_values(struct ptx_unit *unit);
 /** Resolves the locations and scopes of a function's entries after register allocation and emission. @index: by
  *  instruction, the index of its word in the function; one more element than instructions. */

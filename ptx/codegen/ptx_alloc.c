@@ -10,16 +10,16 @@ struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1
 };
 struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
-    float weight;               /* cost of spilling, weighted by loop depth */
+    float weight;               /* cost of spilling the range: uses and definitions, weighted by loop depth */
     float cost; /* result of cost_of(), computed once per scan */
-    uint32_t hint;              /* another range that should get the same register, PTX_NONE: none */
-    bool partial;               /* some write replaces only a part of the value */
+    uint32_t hint;              /* vreg whose register this range should get, too; PTX_NONE: none */
+    bool partial;               /* a write replaces only some rows or lanes of the value */
     bool crosses;               /* the range is live across a call */
 };
 enum { RESERVED_ROWS = 4 };     /* v0 to v3 are reserved in a framed function */
-/* Weights of splitting, tuned to minimise the loads and stores of the benchmark kernels with 32 registers. SPLIT_RISK:
- * probability that the piece of a loop gets no register either. PIECE_WORTH: weight of a piece relative to a value that
- * was not split. */
+/* Weights in the costs of spilling, tuned to minimise the loads and stores of the benchmark kernels with 32 registers.
+ * SPLIT_RISK: assumed probability that a piece of a split value in a loop gets no register either. PIECE_WORTH: factor
+ * for the cost of spilling a piece, relative to a value that was not split. */
 #define SPLIT_RISK 0.5f
 #define PIECE_WORTH 0.4f
 struct owned {
@@ -27,7 +27,7 @@ struct owned {
 };
 struct row {
     PTX_LIST(struct owned) s;
-    size_t head; /* segments before it end before the scan's position */
+    size_t head; /* index of the first segment that may end after the scan's position */
     uint32_t last;
 };
 struct alloc {
@@ -39,7 +39,7 @@ struct alloc {
     uint8_t *spilled; /* by representative vreg: the range is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
-    bool join_scalars; /* coalesce copies between scalars; not coalesced, scalars always get registers (ptx_scalar) */
+    bool join_scalars; /* coalesce copies between scalars, too; without that, all scalars get registers (ptx_scalar.c) */
     uint32_t *order;
     PTX_LIST(struct segment) joined; /* scratch memory of join_ranges() */
 };
@@ -66,8 +66,8 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 {
     struct range *r = &al->range[v];
 
-    /* A segment that begins with a write (odd) is not merged with the segment that ends there, nor with the segment
-     * of a source that is live for one more step because its instruction must not overwrite it. */
+    /* The last segment begins with a write, at an odd position. The new segment is not merged with it. If the new
+     * segment ends one step after that write (an instruction must not overwrite its source), it loses that step. */
     if (r->s.count != 0 && r->s.at[r->s.count - 1].start % 2 == 1 &&
         end == r->s.at[r->s.count - 1].start + 1 && start < end - 1)
         end--;
@@ -83,7 +83,7 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 
 static bool early_clobber(const struct ptx_mi *mi)
 {
-    /* The instruction writes a result of several registers, which must not overwrite its sources. */
+    /* A result of several registers must not overwrite the sources of its instruction. */
     return ptx_ref_is_vreg(mi->ref[PTX_S_D]) && mi->rows[PTX_S_D] > 1 &&
            mi->in.op != ISA_V_MOV_B64;
 }
@@ -97,8 +97,8 @@ static float times_ten(uint32_t depth)
     return w;
 }
 
-/* Returns the cost of a use at this loop depth if the value is split: a piece of the loop is loaded before the loop if
- * a register is free for it. */
+/* Returns the cost of a use at loop depth @depth if the value is split. If a register is free for the piece of the loop,
+ * the piece is loaded once before the loop; if not, it is loaded at the use, which costs @deep. */
 static float use_weight(const struct ptx_vreg *vreg, uint32_t depth, float deep)
 {
     return depth <= vreg->level ? deep : times_ten(vreg->level) + deep * SPLIT_RISK;
@@ -194,7 +194,7 @@ static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t 
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];
     uint32_t d, x;
 
-    /* a partial write changes the value without starting a segment */
+    /* A partial write would change the value without starting a segment, so the caller could not see it. */
     if (position % 2 == 0 || !is_copy(al->unit, mi) || al->range[a].partial ||
         al->range[b].partial)
         return false;
@@ -222,8 +222,8 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
     return false;
 }
 
-/* Merges the segments of two ranges in scratch memory, then copies them into the larger list, so that a chain of copies
- * takes memory for its last state only. */
+/* Merges the segments of two ranges in scratch memory, then copies the result into the larger list of the two. A chain of
+ * coalesced copies then needs memory for its last list only, because the arena frees no earlier list. */
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
     struct range *a = &al->range[into], *b = &al->range[from];
@@ -240,7 +240,7 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
         else
             next = b->s.at[j++];
         if (last != NULL && next.start < last->end && last->end < next.end) {
-            /* a later write starts its own segment, without overlap */
+            /* @next begins inside the last segment with a write: the last segment ends there */
             last->end = next.start;
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
@@ -300,7 +300,7 @@ static void coalesce(struct alloc *al)
                     continue;
                 if (unit->vregs.at[to].level != 0 || unit->vregs.at[from].level != 0) {
                     al->range[to].hint = from;
-                    continue; /* each piece has its own spill slot */
+                    continue; /* Pieces are not coalesced, because each is bound to the spill slot of its own value. */
                 }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
@@ -356,7 +356,7 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
     old = row->s.count;
     for (size_t i = 0; i < n; i++)
         (void)PTX_PUSH(al->unit->job, row->s);
-    left = old; /* merges from the end, in place */
+    left = old; /* @left, @n: segments of the row and of the range that are not merged yet. The merge runs from the end. */
     for (size_t at = row->s.count; at-- > row->head && n != 0;) {
         if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {
             row->s.at[at] = row->s.at[--left];
@@ -433,7 +433,7 @@ static void spill(struct alloc *al, uint32_t v)
     al->unit->assigned[v] = 0xffff;
 }
 
-/* Returns the cost of spilling a range, per position that it would free. */
+/* Returns the cost of spilling a range, divided by the number of positions at which that would free a register. */
 static float cost_of(const struct alloc *al, uint32_t v)
 {
     const struct range *r = &al->range[v];
@@ -468,13 +468,14 @@ static float add_row_cost(const struct alloc *al, const struct row *row, const s
     return cost;
 }
 
-/* No register is free: spills the cheapest set of interfering ranges, or this range. */
+/* Called if no register is free for @v: spills @v itself, or the cheapest set of ranges that occupy the registers @v could
+ * have, and gives these to @v. */
 static void make_room(struct alloc *al, uint32_t v)
 {
     unsigned n, width = width_of(al, v), best = 0;
     struct row *rows = rows_of(al, v, &n);
     const struct range *r = &al->range[v];
-    float best_cost = r->cost; /* If no cost is lower, this range itself is spilled. */
+    float best_cost = r->cost; /* If no set of ranges has a lower cost, @v itself is spilled. */
 
     for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;
@@ -611,8 +612,8 @@ static void scan_ranges(struct alloc *al)
     }
 }
 
-/* Returns the number of vector registers. A limit applies only to kernels without calls; other code shares registers by
- * docs/reference/abi.md. */
+/* Returns how many vector registers this function may use. A limit applies only to kernels without calls. Other functions
+ * share registers with their callers and callees (docs/reference/abi.md). */
 static unsigned vector_rows(const struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;

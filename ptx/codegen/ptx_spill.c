@@ -14,33 +14,34 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 6,    /* loops nested more deeply have no separate pieces */
+    DEEPEST = 6,    /* a loop nested more deeply gets no piece of its own */
     LINE = 0xff,    /* level of a piece of straight-line code */
-    NEAR = 40       /* maximum instructions between two uses of one piece */
+    NEAR = 40       /* most instructions between two uses that share a piece of straight-line code */
 };
 
 struct piece {
-    uint32_t loop, vreg;
-    uint32_t next; /* next piece of the same value + 1 */
+    uint32_t loop, vreg; /* vreg: register of the piece */
+    uint32_t next; /* 1 + index of the next piece of the same value; 0: none */
 };
-struct load {      /* load at the end of a block */
-    uint32_t value, vreg;
-    uint32_t next; /* next load + 1 */
+struct load {      /* load of a loop's piece, at the end of the block before the loop */
+    uint32_t value, vreg; /* spilled value, register of the piece */
+    uint32_t next; /* 1 + index of the next load of the same block; 0: none */
 };
 struct split {
     struct ptx_unit *unit;
     const uint32_t *rep;    /* by vreg: the vreg with which it was coalesced */
     const uint8_t *spilled; /* by vreg: the value is spilled */
     PTX_LIST(struct ptx_mi) code;
-    uint32_t *remat;        /* by vreg: 1 + its only definition, if it can be rematerialised */
+    uint32_t *remat;        /* by vreg: 1 + the move that is its only definition, if each use can repeat it; or 0 */
     uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
     uint32_t *touched;      /* by vreg: the last instruction that used the current piece */
     PTX_LIST(uint32_t) open; /* vregs that have a current piece */
-    uint32_t *first_piece;  /* by vreg: 1 + its first piece of a loop */
+    uint32_t *first_piece;  /* by vreg: 1 + index of its first piece of a loop; 0: none */
     PTX_LIST(struct piece) pieces;
-    uint32_t *first_load;   /* by block: 1 + its first load */
+    uint32_t *first_load;   /* by block: 1 + index of its first load; 0: none */
     PTX_LIST(struct load) loads;
-    uint32_t *entry;        /* by loop: 1 + the only block that enters it */
+    uint32_t *entry;        /* by loop: 1 + the block before the loop, if only this block enters the loop and it has
+                             * no other successor; otherwise 0 */
     uint32_t *header;       /* by loop: its header block */
 };
 
@@ -126,7 +127,8 @@ static void fetch(struct split *sp, const struct ptx_mi *like, uint32_t v, uint3
     }
 }
 
-/* Stores piece @t after it was written. @member: the register coalesced into @v that was written, for debuggers. */
+/* Emits the store of piece @t to the spill slot of @v, after an instruction that wrote @t. @member: the register that the
+ * code named before coalescing; it is stored with the instruction for debuggers. */
 static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uint32_t member,
                     uint32_t t)
 {
@@ -149,9 +151,9 @@ static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uin
     }
 }
 
-/* Returns true for loads and stores that an earlier round inserted for a piece that is split again: they are removed,
- * because the new pieces have their own loads and stores. A store's note for debuggers moves to the store just
- * inserted. */
+/* Returns true if @mi is a load or store that an earlier round inserted for a piece, and if this round splits the piece
+ * again. The caller drops @mi, because the new pieces have their own loads and stores. The note for debuggers of a
+ * dropped store moves to the store that replaces it. */
 static bool is_own_transfer(struct split *sp, const struct ptx_mi *mi)
 {
     enum ptx_slot slot = mi->in.op == ISA_LD_LOCAL   ? PTX_S_D
@@ -211,7 +213,8 @@ static void find_entries(struct split *sp)
     }
 }
 
-/* Returns the loop around @block that gets a piece when a value of this level is split; PTX_NONE: none. */
+/* Returns the loop around @block whose uses of @v share one piece: the loop one level deeper than @v's level. Returns
+ * PTX_NONE if there is none; uses in @block then get pieces of straight-line code. */
 static uint32_t loop_for(const struct split *sp, uint32_t v, uint32_t block)
 {
     const struct ptx_unit *unit = sp->unit;
@@ -276,7 +279,7 @@ static void plan_loops(struct split *sp)
 
             if (!sp->spilled[v] || lives[v] == l + 1 || (t = piece_of_loop(sp, v, l)) == PTX_NONE)
                 continue;
-            lives[v] = l + 1; /* marked, because the vreg may be coalesced with many other vregs */
+            lives[v] = l + 1; /* one load is enough: live_in may contain several vregs that are coalesced into @v */
             *PTX_PUSH(unit->job, sp->loads) = (struct load){ v, t, sp->first_load[from] };
             sp->first_load[from] = (uint32_t)sp->loads.count;
         }
@@ -297,7 +300,8 @@ static uint32_t new_piece(struct split *sp, uint32_t v, uint32_t index)
     struct ptx_unit *unit = sp->unit;
     uint32_t t = new_vreg(unit, unit->vregs.at[v].rows);
 
-    unit->vregs.at[t].no_spill = true; /* The piece may be spilled again once a second instruction uses it. */
+    /* A piece for one instruction must get a register. piece_to_read() resets the flag for a second instruction. */
+    unit->vregs.at[t].no_spill = true;
     unit->vregs.at[t].level = LINE;
     if (sp->remat[v] == 0)
         unit->vregs.at[t].home = home_of(sp, v) + 1;
@@ -331,7 +335,8 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
     uint32_t out_v[3], out_t[3], out_m[3];
     unsigned outs = 0;
 
-    /* drops the pin of a variable that is live to the end of its scope: its spill slot is preserved anyway */
+    /* A pin that keeps a source variable live to the end of its scope is dropped if the variable is spilled: its spill
+     * slot has the value anyway. */
     if (mi.flags & PTX_MI_PIN && ptx_ref_is_vreg(mi.ref[PTX_S_A]) &&
         sp->spilled[sp->rep[ptx_ref_vreg(mi.ref[PTX_S_A])]])
         return;
@@ -350,7 +355,7 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
             if (!sp->spilled[v])
                 continue;
             if (written && sp->remat[v] != 0)
-                return; /* The definition is repeated at each use, so nothing is stored here. */
+                return; /* The definition is dropped, because each use repeats it (rematerialisation). */
             loop = loop_for(sp, v, block);
             t = loop == PTX_NONE ? PTX_NONE : piece_of_loop(sp, v, loop);
             if (t == PTX_NONE) /* a partial write needs the old value */
@@ -416,7 +421,8 @@ static void find_remats(struct split *sp)
                         !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
                         mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
 
-            /* a piece with a spill slot is only one of several definitions of the value */
+            /* If @v has a spill slot, it is a piece of a value that an earlier round split. Its only move is one of several
+             * definitions of that value, so @v cannot be rematerialised. */
             move = move && unit->vregs.at[v].home == 0;
             sp->remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
         }
