@@ -700,7 +700,7 @@ struct ptx_unit {
     uint32_t shared_below; /* end of the shared variables of its callees */
     /* For calls (docs/reference/abi.md). @framed: the function calls or is called, so that it uses v2. */
     bool framed;
-    ptx_ref sp;                  /* base of addresses in local memory: v2 in a framed function */
+    ptx_ref sp;                  /* base of the frame's addresses: v2 in a function, PTX_ZERO in a kernel */
     uint32_t frame_base;         /* the frame starts at this fixed offset, after the stacks of the function's callees */
     ptx_ref link, stack;         /* virtual registers for v0:1 (@link) and v2 (@stack) */
     struct ptx_clobber clobber;  /* registers that its calls change */

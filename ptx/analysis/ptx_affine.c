@@ -18,7 +18,7 @@
  */
 #include "ptx/ptx_priv.h"
 
-enum { FULL_AFTER = 2 }; /* a range that has grown this often becomes the full range, so that the iteration ends */
+enum { FULL_AFTER = 2 }; /* a range that has grown this often becomes the full range, so that the analysis ends */
 #define U32_TOP UINT64_C(0xffffffff)
 
 static struct ptx_affine constant(uint64_t value)
@@ -50,7 +50,8 @@ static bool same_strides(const struct ptx_affine *a, const struct ptx_affine *b)
     return memcmp(a->stride, b->stride, sizeof a->stride) == 0 && a->some == 0 && b->some == 0;
 }
 
-/* Combines two definitions: their common strides, and the union of their ranges. */
+/* Returns what is true of both @a and @b, for a register with two definitions: strides that are equal in both, and a range
+ * that includes both ranges. */
 static struct ptx_affine meet(const struct ptx_affine *a, const struct ptx_affine *b)
 {
     struct ptx_affine out = *a;
@@ -142,7 +143,8 @@ static struct ptx_affine product(const struct ptx_affine *a, const struct ptx_af
     return out;
 }
 
-/* Extends 32 bits to 64: the strides remain if no lane wraps. */
+/* Returns the extension of a 32-bit value to 64 bits. The strides stay the same if no lane's value wraps; if the range does
+ * not exclude that, the result is marked as assumed. */
 static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 {
     struct ptx_affine out = *a;
@@ -206,7 +208,7 @@ static struct ptx_affine read_slot(const struct affine *f, const struct ptx_mi *
     return read_ref(f, mi->ref[slot], rows);
 }
 
-/* Applies negation or complement; isa_insn_srcmod() returns these bits. */
+/* Applies source modifiers to @a. @mods: the bits that isa_insn_srcmod() returns. */
 static struct ptx_affine modified(struct ptx_affine a, unsigned mods, unsigned rows)
 {
     struct ptx_affine zero = constant(0);
@@ -222,9 +224,8 @@ static struct ptx_affine special(const struct ptx_mi *mi)
 {
     static const struct {
         uint16_t special;
-        uint8_t dim; /* dimension with which the register's value grows; PTX_LANE_DIMS: the register is uniform. low,
-                      * high: its range */
-        uint32_t low, high;
+        uint8_t dim; /* dimension with which the special register's value grows; PTX_LANE_DIMS: the register is uniform */
+        uint32_t low, high; /* range of the special register's value */
     } known[] = {
         { ISA_SR_TID_X, PTX_LANE_X, 0, 1023 }, { ISA_SR_TID_Y, PTX_LANE_Y, 0, 1023 },
         { ISA_SR_TID_Z, PTX_LANE_Z, 0, 1023 }, { ISA_SR_LANEID, PTX_LANE_ID, 0, 63 },
@@ -244,7 +245,8 @@ static struct ptx_affine special(const struct ptx_mi *mi)
     return ptx_diverges_itself(mi) ? varying() : out;
 }
 
-/* Returns true if a test for (in)equality has the same result in all lanes: both operands have the same strides. */
+/* Returns true if @mi tests two operands for equality or inequality and they have the same strides. Their difference, and
+ * so the result, is then equal in all lanes. */
 static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a,
                              const struct ptx_affine *b)
 {
@@ -254,7 +256,8 @@ static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a
            !b->assumed;
 }
 
-/* Applies the row's rule to sources none of which is varying. @all_uniform: all of them are uniform. */
+/* Applies the rule of the instruction's row in the instruction table (column `tag`). No source may be varying. @all_uniform:
+ * all sources are uniform. */
 static struct ptx_affine by_rule(const struct affine *f, const struct ptx_mi *mi, bool all_uniform)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
@@ -313,7 +316,7 @@ static struct ptx_affine by_rule(const struct affine *f, const struct ptx_mi *mi
             return widen(&x, from == ISA_ST_S32);
         return none;
     }
-    case ISA_TAG_SELECT: /* all lanes select the same source */
+    case ISA_TAG_SELECT: /* If R, which selects, is uniform, all lanes select the same source. */
         b = read_ref(f, mi->ref[PTX_S_R], 0);
         return ptx_affine_is_uniform(&b) ? meet(&a, &x) : none;
     case ISA_TAG_CMP: case ISA_TAG_CMP_S:
@@ -341,7 +344,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
             continue;
         a = f->at[ptx_ref_vreg(mi->ref[slot])];
         if (a.kind == PTX_LANES_UNKNOWN)
-            return a; /* the value of the source is not known yet */
+            return a; /* No definition of the source has been visited yet, so the result is unknown, too. */
         all_uniform = all_uniform && ptx_affine_is_uniform(&a);
         any_varying |= a.kind == PTX_LANES_VARYING;
         assumed |= a.assumed;
@@ -392,8 +395,8 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
             value = result(f, mi);
         have = true;
         own = value;
-        /* The instruction writes a part of the register. The value of the part is uniform only if the whole register
-         * is. */
+        /* If the instruction writes only some rows of the register, the strides of the whole value are not known: it
+         * counts as uniform if the written rows are uniform, otherwise as varying. */
         if (slot == PTX_S_D && mi->rows[PTX_S_D] != unit->vregs.at[v].rows &&
             own.kind != PTX_LANES_UNKNOWN)
             own = ptx_affine_is_uniform(&own) ? uniform() : varying();
@@ -432,13 +435,13 @@ void ptx_affine(struct ptx_unit *unit)
     struct ptx_affine start = unit->function->kernel ? uniform() : varying();
 
     for (uint32_t v = 0; v < n; v++) {
-        if (!defined[v]) /* a kernel's registers start at zero; bases are parameters */
+        if (!defined[v]) /* No instruction writes the register: in a kernel it is zero, or a pinned base, so uniform. */
             f.at[v] = start;
     }
     for (size_t i = 0; i < unit->live_in[unit->entry].count; i++) {
         uint32_t v = unit->live_in[unit->entry].at[i];
 
-        f.at[v] = start; /* the register may be read before it is written */
+        f.at[v] = start; /* The register may be read before it is written, so its first value counts, too. */
     }
     for (bool changed = true; changed;) {
         changed = false;

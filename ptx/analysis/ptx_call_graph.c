@@ -51,7 +51,7 @@ static void reach(struct graph *g, uint32_t function)
     *PTX_PUSH(g->job, g->work) = function;
 }
 
-/* Records that @by, or an initialiser if it is NULL, takes the address of @symbol. */
+/* Records that function @by takes the address of @symbol. @by is NULL if the initialiser of a variable takes it. */
 static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx_symbol *symbol)
 {
     const struct ptx_function *fn;
@@ -63,7 +63,7 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
-    if (fn->kernel) /* A kernel is translated in any case, and a launch of a kernel is no call. */
+    if (fn->kernel) /* Every kernel is translated anyway, and a launch through its address is no call. */
         return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
@@ -314,8 +314,9 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         unit->breg_base = unit->module->sccs.at[callee->scc].barriers;
 }
 
-/* Returns the number of barrier registers that callees outside the SCC need. No function of the SCC uses these
- * registers: otherwise a region around a call of another function of the SCC would lose its barrier there. */
+/* Returns the number of barrier registers that callees outside the SCC need. No function of the SCC may use these registers
+ * itself: a region around a call of another function of the SCC would lose its barrier, because that function may call
+ * such a callee. */
 static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
     struct ptx_tree *recursion = &module->sccs.at[scc];
@@ -366,7 +367,7 @@ void ptx_calls_begin(struct ptx_unit *unit)
     if (calls->tree.below_bytes > 1u << 22)
         ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
                  "'%s' needs more than 4 MiB of stack", unit->function->name);
-    if (unit->function->kernel) { /* the memory of the functions below is allocated for the whole run of the block */
+    if (unit->function->kernel) { /* A kernel's local memory contains the stack of its callees first, then its own frame. */
         unit->frame_base = unit->local_bytes = (uint32_t)calls->tree.below_bytes;
         unit->shared_bytes = unit->shared_below;
     }
@@ -381,8 +382,8 @@ static bool saves_all(const struct ptx_unit *unit)
     return !unit->function->kernel && unit->breg_count > available;
 }
 
-/* Returns the first barrier register that the function saves. Functions of an SCC each save the registers that they
- * use. A function that uses many registers saves all of them, so that registers remain for its callers. */
+/* Returns the first barrier register that the function saves. Each function of an SCC saves the registers that it uses. A
+ * function that uses more than BARRIERS_PRESERVED saves all of them, so that its callers may use these registers. */
 static unsigned first_saved(const struct ptx_unit *unit)
 {
     if (unit->function->kernel)
@@ -455,7 +456,7 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
     }
 }
 
-/* Finds the registers that a call of this function changes, after register allocation. */
+/* Finds the registers that a call of this function changes. Registers must have been allocated. */
 static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
 {
     *out = unit->clobber;
@@ -475,7 +476,8 @@ static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
     out->v[0] &= ~UINT64_C(0xc);
 }
 
-/* Adds up the stack; the recursion depth of a recursive function is unknown. */
+/* Adds up the stack of the function and its callees. A recursive function counts with a fixed number of bytes or more,
+ * because its depth is unknown. */
 static void add_stack(struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;
@@ -542,7 +544,7 @@ static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
         into->shared_bytes = from->shared_bytes;
 }
 
-/* Adds up the totals of each SCC, which are complete after its last function; the callers are later in the order. */
+/* Adds up the totals of each SCC. Callees come first in the order, so their totals are complete when a caller adds them. */
 static void sum_up(struct graph *g)
 {
     struct ptx_module *module = g->module;
@@ -559,7 +561,7 @@ static void sum_up(struct graph *g)
     }
 }
 
-/* Makes all barriers of functions that a soft kernel calls soft (MACHINE 2). */
+/* Makes all barriers soft (MACHINE 2) in functions that a kernel with soft barriers calls, directly or through others. */
 static void spread_soft(struct graph *g)
 {
     struct ptx_module *module = g->module;

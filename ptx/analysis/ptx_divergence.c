@@ -23,16 +23,16 @@ struct divergence {
     uint32_t *def_first, *def;   /* by vreg: blocks that define it */
     uint32_t *block_of;
     uint32_t *mark;              /* by block: equal to `stamp` if it is in the current region */
-    uint8_t *sides;              /* by block: sides of the branch that reach it, as bits */
+    uint8_t *sides;              /* by block of the current region: sides of the branch that reach it, as bits */
     uint32_t stamp;
     /* A region whose only entry is its branch (a closed region) is traversed once. Outer regions then include only its
      * branch, not its other blocks. By block: */
     uint8_t *closed;             /* the branch of the block was processed, and its region is closed */
-    uint32_t *owner;             /* true: the branch of the block was processed, and its region is closed */
-    uint32_t *enclosing_loop;              /* 1 + block of the branch of the innermost closed region that contains the
-                                            * block; 0: none */
-    PTX_LIST(uint32_t) work, region, exits; /* for the branch of a closed region: depth of the innermost loop that the
-                                             * region does not leave */
+    uint32_t *owner;             /* 1 + block of the branch whose closed region directly contains the block; 0: none */
+    uint32_t *enclosing_loop;    /* if the block ends with the branch of a closed region: depth of the innermost loop that
+                                  * the region does not leave; 0: none */
+    PTX_LIST(uint32_t) work, region, exits; /* blocks to visit; the last result of find_region(); the blocks
+                                             * that follow a loop */
 };
 
 static void value_diverges(struct divergence *d, uint32_t vreg)
@@ -59,9 +59,9 @@ bool ptx_diverges_itself(const struct ptx_mi *mi)
         return !isa_special_info((enum isa_special)mi->in.x)->uniform ||
                isa_special_info((enum isa_special)mi->in.x)->order != ISA_ORDER_NONE;
     if (mi->in.op == ISA_LD_CONST || mi->flags & PTX_MI_READONLY)
-        return false; /* The loaded value is divergent only if the address is divergent. */
+        return false; /* Nothing stores to this memory, so lanes that read the same address get the same value. */
     if (mi->flags & PTX_MI_PIN)
-        return true; /* The register holds a value that is passed to or from a call. */
+        return true; /* The register gets an argument or a result of a call, which may differ between lanes. */
     return (info->flags & (ISA_F_MEMORY | ISA_F_CROSS)) != 0;
 }
 
@@ -105,7 +105,8 @@ static void index_code(struct divergence *d, bool fill)
     }
 }
 
-/* Returns true if a block, or with @regions a closed region that contains it, is marked. */
+/* Returns true if @block is marked. If @regions is true, also returns true if the branch of a closed region that contains
+ * the block is marked, because find_region() marks only the branch of such a region. */
 static bool is_marked(const struct divergence *d, uint32_t block, bool regions)
 {
     while (d->mark[block] != d->stamp) {
@@ -173,13 +174,15 @@ static void loop_exits_diverge(struct divergence *d, uint32_t loop)
         join_diverges(d, d->exits.at[i], false);
 }
 
-/* Returns true if a traversal from @x skips the region of branch @y and continues after it. */
+/* Returns true if find_region(@x), when it reaches branch @y, skips the region of @y and continues at the join of @y: the
+ * region is closed and @x dominates its branch. */
 static bool passes_by(const struct divergence *d, uint32_t x, uint32_t y)
 {
     return d->closed[y] && y != x && ptx_dominates(d->unit, x, y);
 }
 
-/* Traverses the region of branch @x; of the closed regions inside it only their branches are included. */
+/* Stores the blocks of the region of branch @x in d->region. Of a closed region inside it, only the block with the branch is
+ * stored. */
 static void find_region(struct divergence *d, uint32_t x)
 {
     const struct ptx_unit *unit = d->unit;
@@ -218,9 +221,8 @@ static void find_region(struct divergence *d, uint32_t x)
     }
 }
 
-/* Marks the region of @x as closed if @x is its only entry: its definitions and joins are then completely known. A
- * region that contains blocks of another closed region stays open, because that region must be reached through these
- * blocks. */
+/* Marks the region of @x, which is in d->region, as closed if @x is its only entry. Outer regions then need not traverse it
+ * again. The region stays open if it contains inner blocks of another closed region, because a block has only one owner. */
 static void close_region(struct divergence *d, uint32_t x, uint32_t enclosing_loop)
 {
     const struct ptx_unit *unit = d->unit;
@@ -241,7 +243,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
 {
     struct ptx_unit *unit = d->unit;
     const struct ptx_block *from = &unit->blocks.at[x];
-    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* innermost loop that the region does not leave */
+    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* becomes the innermost loop that the region does not leave */
 
     find_region(d, x);
     for (size_t i = 0; i < d->region.count; i++)
@@ -257,7 +259,8 @@ static void branch_diverges(struct divergence *d, uint32_t x)
             break;
         loop_exits_diverge(d, l);
     }
-    /* Lanes on a side that later leaves an outer loop also leave that loop in different iterations. */
+    /* A side of the branch may leave outer loops later in the region. Lanes then leave these loops in different
+     * iterations, too. */
     for (size_t i = 0; i < d->region.count; i++) {
         const struct ptx_block *b = &unit->blocks.at[d->region.at[i]];
 
@@ -276,7 +279,8 @@ static void branch_diverges(struct divergence *d, uint32_t x)
     close_region(d, x, enclosing_loop);
 }
 
-/* Finds the last branch in reverse post order, so that inner branches precede outer ones. */
+/* Takes from the worklist the branch that is last in reverse post order, so that inner branches are processed before outer
+ * ones. Returns false if the list is empty. */
 static bool next_branch(struct divergence *d, uint32_t *block)
 {
     for (; d->branch_words != 0; d->branch_words--) {
@@ -333,7 +337,7 @@ void ptx_divergence(struct ptx_unit *unit)
     }
     d.use = PTX_ARRAY(unit->job, uint32_t, d.use_first[n] + 1);
     d.def = PTX_ARRAY(unit->job, uint32_t, d.def_first[n] + 1);
-    index_code(&d, true); /* afterwards the list of v begins at first[v - 1] and ends at first[v] */
+    index_code(&d, true); /* From here on, the list of v begins at first[v - 1] and ends before first[v]. */
     for (size_t v = 0; v < n; v++)
         unit->vregs.at[v].divergent = false;
     for (size_t i = 0; i < unit->code.count; i++) {

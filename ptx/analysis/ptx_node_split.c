@@ -7,17 +7,18 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    MOST_TIMES = 8,      /* limit of the function's size: this many times its own code, */
-    MOST_MORE = 4000,    /* plus this many instructions */
+    /* A function may grow to MOST_TIMES times its instructions, plus MOST_MORE instructions. */
+    MOST_TIMES = 8,
+    MOST_MORE = 4000,
     MOST_HEADERS = 16,   /* number of entries that are tried as header */
     MOST_VISITS = 1 << 24
 };
 
 struct node {
-    uint32_t set, number, low; /* used to find strongly connected components */
+    uint32_t set, number, low; /* for Tarjan's search of strongly connected components */
     uint32_t part;             /* stamp of its component */
     uint32_t seen;             /* stamp of the traversal that reached it */
-    uint32_t copy;             /* 1 + its duplicate, 0: none */
+    uint32_t copy;             /* 1 + the block that duplicates it, 0: none */
     bool waiting, entry;
 };
 struct slice {
@@ -31,7 +32,7 @@ struct work {
     PTX_LIST(uint32_t) fresh;         /* duplicates in the order of their creation */
     uint32_t copies;                  /* number of duplicated parts */
     uint32_t loc, new_loc;            /* location that was copied last, and its copy */
-    uint32_t stamp, *home;            /* by virtual register: 1 + the only block that uses it, or SEVERAL */
+    uint32_t stamp, *home;            /* home, by virtual register: 1 + the only block that uses the register, or SEVERAL */
     uint32_t home_count;
     size_t room, visits;
 };
@@ -183,8 +184,8 @@ static size_t reach_past(struct work *w, struct slice part, uint32_t header)
     return size;
 }
 
-/* Finds temporaries that only one block uses. A duplicate gets separate temporaries, because registers with one
- * definition are optimised better. */
+/* Finds the registers that only one block uses (temporaries). A duplicate of the block gets registers of its own for them,
+ * so that each still has one definition, which ptx_opt() requires. */
 static void find_homes(struct work *w)
 {
     const struct ptx_unit *unit = w->unit;
@@ -202,8 +203,8 @@ static void find_homes(struct work *w)
 
                 if (v == PTX_NONE)
                     continue;
-                /* A register that the block reads before it writes it may have its value from another iteration, so it
-                 * is no temporary. */
+                /* If the block reads the register before it writes it, the value may come from another iteration or block, so the
+                 * register is no temporary of the block. */
                 if (w->home[v] == 0)
                     w->home[v] = ptx_mi_writes(mi, (enum ptx_slot)s) ? i + 1 : SEVERAL;
                 else if (w->home[v] != i + 1)
@@ -249,7 +250,8 @@ static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
     module->locs.at[module->locs.count++] = *loc;
 }
 
-/* Returns the location of a duplicated instruction, which it keeps in all later passes. */
+/* Returns the location for the duplicate of an instruction whose location is @loc: a copy of @loc that names the number of
+ * the duplicate. Later passes do not change the location of an instruction, so debug information can find duplicates. */
 static uint32_t copied_loc(struct work *w, uint32_t loc)
 {
     struct ptx_module *module = w->unit->module;
@@ -412,7 +414,7 @@ void ptx_reduce(struct ptx_unit *unit)
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }
-    /* Moves the duplicates before the last block of the layout. */
+    /* Puts the duplicates before the last block of the order, which stays last. */
     for (size_t i = 0; i < w.fresh.count; i++) {
         uint32_t last = unit->order.at[unit->order.count - 1];
 

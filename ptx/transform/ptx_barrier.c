@@ -23,7 +23,7 @@ enum {
     LOOPS_LEFT = 16   /* number of loops around a branch, the nearest ones, in which its lanes reconverge */
 };
 
-/* Returns the limit @most, lowered in proportion for tests that use few barrier registers. */
+/* Returns @most, or a limit that is lower in proportion if a test lets the translator use fewer barrier registers. */
 static unsigned limit(const struct ptx_unit *unit, unsigned most)
 {
     const struct ptx_options *options = unit->job->options;
@@ -61,7 +61,8 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
     return g;
 }
 
-/* Returns the preheader of the outermost loop that contains @x but not @join, or @x. */
+/* Returns the block for the bssy of a region with branch @x: the preheader of the outermost loop that contains @x but not
+ * @join, or @x itself if there is no such loop. */
 static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join)
 {
     uint32_t start = x;
@@ -74,12 +75,11 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
     return start;
 }
 
-/* Finds where a branch in a loop reconverges if no lane leaves the loop: a break on one side must not separate the
- * other lanes for all further iterations. That point is the immediate post-dominator within one iteration: the
- * iteration ends at the latches, and edges out of the loop are ignored. */
+/* Finds where the lanes of a branch in a loop reconverge if they do not leave the loop. Without this point, a break on one
+ * side of the branch would separate the other lanes for all further iterations. The point is the immediate
+ * post-dominator within one iteration: the iteration ends at the latches, and edges out of the loop are ignored. */
 struct local {
-    uint32_t *visit_number;                 /* by block: 1 + number in this iteration's graph, valid if seen has the
-                                             * stamp */
+    uint32_t *visit_number;        /* by block: its node in the graph of the iteration; valid if seen[block] == stamp */
     uint32_t *seen, *next, *stack; /* arrays of the traversal, by block */
     uint32_t *block_at;            /* by node: its block */
     struct ptx_dominators *d;
@@ -140,7 +140,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
             uint32_t s = unit->blocks.at[b].succ[k];
 
             if (s == l->header)
-                d->from[d->first[i + 1]++] = 0; /* end of the iteration */
+                d->from[d->first[i + 1]++] = 0; /* An edge to the header ends the iteration: node 0. */
             else if (in_round(unit, b, k, loop) && lo->seen[s] == lo->stamp)
                 d->from[d->first[i + 1]++] = lo->visit_number[s];
         }
@@ -148,8 +148,8 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
     ptx_dominators_find(d);
 }
 
-/* Returns the block where a branch in the loop reconverges; PTX_NONE: the iteration may end without this point, or no
- * path continues. */
+/* Returns the block in which the lanes of branch @x reconverge within the iteration. Returns PTX_NONE if there is no such
+ * block: the sides meet only at the end of the iteration, or no path from @x continues the loop. */
 static uint32_t local_join(const struct local *lo, uint32_t x)
 {
     uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->visit_number[x]] : 0;
@@ -157,8 +157,8 @@ static uint32_t local_join(const struct local *lo, uint32_t x)
     return up == 0 ? PTX_NONE : lo->block_at[up];
 }
 
-/* Returns true if lanes that diverge at a branch may continue an iteration of loop @l on both sides, possibly after
- * inner loops. */
+/* Returns true if both sides of branch @x may continue the iteration of loop @l, if necessary after inner loops have
+ * ended. */
 static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
 {
     return unit->blocks.at[x].loop != l || (in_round(unit, x, 0, l) && in_round(unit, x, 1, l));
@@ -198,7 +198,7 @@ static void find_regions(struct ptx_unit *unit)
             room += parts_round(unit, unit->rpo[k], l);
         }
     }
-    /* lists, for each loop, its branches in order, including branches that reconverge outside the loop */
+    /* By loop: list of the branches in the loop whose immediate post-dominator is outside the loop, in order. */
     struct {
         uint32_t branch, next;
     } *list = ptx_new(unit->job, room + 1, sizeof *list);
@@ -212,7 +212,7 @@ static void find_regions(struct ptx_unit *unit)
             if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
-                continue; /* One side of the branch leaves the loop directly, so the remaining lanes stay together. */
+                continue; /* One side leaves the loop, so all lanes that continue the loop are on the other side. */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -242,8 +242,9 @@ static void find_regions(struct ptx_unit *unit)
 }
 
 /* Removes the barriers of regions that are nested too deeply, because each outer barrier number would have to be saved.
- * The number of open regions in a block is that of its dominator, plus the regions that start there, minus those that
- * end here. Regions within iterations of one loop are few (LOOPS_LEFT) or disjoint. */
+ * How many regions are open in a block is computed from the block's immediate dominator: the regions open there, plus the
+ * regions that start there, minus the regions that end in the block. Regions with a scope (a loop) are not counted,
+ * because few of them (LOOPS_LEFT) can be nested. */
 static void limit_nesting(struct ptx_unit *unit)
 {
     uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -273,13 +274,13 @@ static void limit_nesting(struct ptx_unit *unit)
 }
 
 struct scratch {
-    uint32_t *inside, *can; /* by block: equal to `stamp` if it is in the set */
+    uint32_t *inside, *can; /* by block, equal to `stamp` if true: the start reaches the block; the block reaches the join */
     uint32_t stamp;
     PTX_LIST(uint32_t) work, reached;
 };
 
-/* Returns true for a reached block from which the join can be reached, or from which no end of the function can be
- * reached. */
+/* Returns true if @block, which the region's start reaches, belongs to the region: the join can be reached from the block,
+ * or no end of the function can (an endless loop). */
 static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint32_t block)
 {
     return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
@@ -372,7 +373,7 @@ static void find_spins(struct ptx_unit *unit)
                     unit->loops.at[l].spins = true;
                 unit->soft |= b->loop != PTX_NONE;
             }
-            /* The code may diverge and has a CTA barrier, a warpsync or a .sync operation. */
+            /* A CTA barrier, a warpsync or a .sync operation in a divergent region makes the barriers soft. */
             if (b->barrier_flow && mi->flags & PTX_MI_SYNCS)
                 unit->soft = true;
         }
@@ -389,7 +390,7 @@ static void find_spins(struct ptx_unit *unit)
     }
 }
 
-/* Adds a region of one block for each call whose lanes may return apart. */
+/* Adds a region of one block for each call from which lanes may return at different times. */
 static void add_wraps(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->wraps.count; i++) {
@@ -428,7 +429,7 @@ static void name_wraps(struct ptx_unit *unit)
     }
 }
 
-/* Recursion that may wait for another lane is treated as a loop (MACHINE 2). */
+/* A recursive function that may wait for another lane yields at its entry, as a loop does on its back edge (MACHINE 2). */
 static void yield_at_entry(struct ptx_unit *unit)
 {
     const struct ptx_calls *calls = &unit->function->calls;
@@ -467,7 +468,7 @@ static bool function_has(const struct ptx_unit *unit, uint32_t function, unsigne
     const struct ptx_module *module = unit->module;
     uint32_t scc = module->functions.at[function].calls.scc;
 
-    return scc != unit->function->calls.scc && /* functions of the same SCC save their barrier registers */
+    return scc != unit->function->calls.scc && /* Functions of the same SCC save the barrier registers that they use. */
            module->sccs.at[scc].barriers > barrier;
 }
 
@@ -519,7 +520,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
-                    /* between the save and the restore of the number, an inner region uses the register */
+                    /* From the save of the barrier number to its restore, an inner region uses the register. */
                     if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
                         saved = mi->ref[PTX_S_D] + 1;
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
@@ -545,8 +546,8 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
                     uint32_t to = block->succ[s];
 
-                    /* each block is visited once for the number in the register, and once for each pair that holds the
-                     * saved number */
+                    /* Each block is visited once with the barrier number in the register, and once for each pair of vector
+                     * registers to which the number may have been saved. */
                     if (saved == 0 ? seen[to] == stamp
                                    : saved_in[to] == saved && saved_seen[to] == stamp)
                         continue;

@@ -14,8 +14,8 @@
  */
 #include "ptx/ptx_priv.h"
 
-enum { SHARED_BY = 4 }; /* most regions that share a register by nesting: each outer region needs a pair of vector
-                         * registers */
+enum { SHARED_BY = 4 }; /* most nested regions that share a register, because each region inside another one needs a
+                         * pair of vector registers for the outer number */
 
 struct region_set {
     uint32_t below;  /* the set without its smallest region; 0: empty */
@@ -92,7 +92,7 @@ static void add_to_sets(struct numbering *n, uint32_t i)
 
 static void make_sets(struct numbering *n, uint32_t numbered)
 {
-    (void)PTX_PUSH(n->unit->job, n->sets); /* number 0: the empty set */
+    (void)PTX_PUSH(n->unit->job, n->sets); /* set 0 is the empty set */
     memset(n->sets.at, 0, sizeof *n->sets.at);
     for (unsigned b = 0; b < ISA_BREG_COUNT; b++)
         n->set[b] = PTX_ARRAY(n->unit->job, uint32_t, n->unit->blocks.count);
@@ -188,7 +188,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
     for (size_t k = 0; k < g->inside.count; k++) {
         uint32_t b = g->inside.at[k];
 
-        /* a callee may use the registers of a region if no lane is in the region during the call */
+        /* A callee may use a register of this function only if no region that uses the register contains the call. */
         clash |= n->inside[b] | n->starts[b] | n->joins[b] | (n->calls[b] ? callees : 0);
     }
     g->saved = PTX_NONE;
@@ -211,7 +211,8 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
         add_to_sets(n, i);
 }
 
-/* Stores the barrier numbers at bssys, bsyncs, branches and the edges that leave. */
+/* Stores each region's barrier register where it is used: at its bssy, its bsync, its branches and the edges that leave
+ * it. */
 static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -237,7 +238,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
                 g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
     }
-    for (size_t i = n; i-- > 0;) { /* bsyncs of smaller regions come first */
+    for (size_t i = n; i-- > 0;) { /* from the smallest region on: its bsync comes first in a block */
         const struct ptx_region *h = sorted[i];
 
         if (h->barrier == PTX_NO_BARRIER)

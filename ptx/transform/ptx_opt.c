@@ -8,8 +8,8 @@
 struct opt {
     struct ptx_unit *unit;
     uint32_t *block_of; /* by instruction: its block */
-    ptx_ref *alias;     /* by vreg: the register of which it is a copy, PTX_NO_REF: no copy */
-    bool *alias_neg;    /* for a predicate: it is the complement of the register */
+    ptx_ref *alias;     /* by vreg: the register of which it is a copy; PTX_NO_REF: it is no copy */
+    bool *alias_neg;    /* by vreg: the vreg is a predicate and the complement of alias[vreg] */
 };
 
 static bool has_c(enum isa_op op)
@@ -51,7 +51,7 @@ static void count_all(struct opt *opt)
                     struct ptx_vreg *v = &unit->vregs.at[ptx_ref_vreg(mi->ref[s])];
 
                     v->def = v->def_count++ == 0 ? i : PTX_NONE;
-                    /* a partial write also depends on the old value */
+                    /* A partial write keeps a part of the old value, so the register counts as having several definitions. */
                     if (mi->flags & PTX_MI_PARTIAL)
                         v->def_count++;
                 } else if (ptx_ref_is_vreg(mi->ref[s])) {
@@ -80,7 +80,7 @@ static void find_ssa(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
 
-    for (size_t v = 0; v < unit->vregs.count; v++) /* calls also change fixed registers */
+    for (size_t v = 0; v < unit->vregs.count; v++) /* A fixed register has no single definition, because calls change it, too. */
         unit->vregs.at[v].ssa = unit->vregs.at[v].def_count == 1 && unit->vregs.at[v].fixed == 0;
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
         const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
@@ -258,7 +258,8 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
                mi->ref[PTX_S_C] != PTX_ZERO && op != ISA_V_PRMT_B32 &&
                opt->block_of[opt->unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_C])].def] == block &&
                isa_insn_srcmod(&mi->in, 2) == 0 && isa_insn_srcmod(&mi->in, 1) == 0) {
-        /* X becomes the third source; a constant that is loaded before a loop stays in its register, which is faster */
+        /* Only X can be a constant, so X and C change places. This needs a constant that is defined in this block: one
+         * that is loaded before a loop stays in its register, which is faster. */
         ptx_ref b = mi->ref[PTX_S_X];
         uint8_t rows = mi->rows[PTX_S_X];
         uint32_t imm;
@@ -425,7 +426,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
         neg = def->in.op == ISA_V_NEG_F32 || def->in.op == ISA_V_NEG_F64;
         if (!neg && def->in.op != ISA_V_ABS_F32 && def->in.op != ISA_V_ABS_F64)
             continue;
-        /* abs is applied before neg, so an outer abs makes an inner neg ineffective */
+        /* The instruction applies abs before neg. If it has abs already, a neg of the source has no effect. */
         if (neg)
             mods ^= mods & 2 ? 0 : 1;
         else
@@ -438,8 +439,8 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
 
 /* ---- copies into loop variables ------------------------------------------ */
 
-/* After d = s in a block, replaces uses of s by d while both keep their values. Then s is often dead after the copy,
- * and the allocator assigns one register to both. */
+/* After a copy d = s in a block, replaces uses of s by d as long as neither is written again. Then s often has no use after
+ * the copy, so that the allocator can assign one register to both. */
 static void forward_copies(struct opt *opt, const struct ptx_block *b)
 {
     struct ptx_unit *unit = opt->unit;
@@ -519,7 +520,7 @@ static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
     PTX_LIST(uint32_t) work = { 0 };
-    uint32_t *defs_first, *defs; /* definitions of each vreg */
+    uint32_t *defs_first, *defs; /* instructions that define vreg v: defs[defs_first[v]] and the following ones */
     size_t n = unit->vregs.count;
 
     count_all(opt);
@@ -568,7 +569,7 @@ static void remove_dead(struct opt *opt)
             if (unit->vregs.at[ptx_ref_vreg(mi->ref[s])].use_count != 0)
                 needed = true;
             else if (s != PTX_S_D)
-                mi->ref[s] = PTX_NO_REF; /* No instruction reads this predicate, so it is not written. */
+                mi->ref[s] = PTX_NO_REF; /* No instruction reads the predicate, so the instruction need not write it. */
             else if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_ATOMIC)
                 reduce_atomic(mi);
         }
