@@ -12,15 +12,15 @@
 struct ptx_fixup {
     uint32_t offset;
     uint8_t size;
-    struct ptx_name name, minus; /* minus.size 0: nothing is subtracted */
+    struct ptx_name name, minus; /* names of labels or symbols; minus.size 0: nothing is subtracted */
     int64_t addend;
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
-    uint32_t source, file_base; /* index of the fixup's module, and the base of that module's .file numbers */
+    uint32_t source, file_base; /* index of the section's module, and the number that is added to the module's .file numbers */
     PTX_LIST(uint8_t) bytes;
     PTX_LIST(struct ptx_fixup) fixups; /* sorted by offset */
-    struct ptx_map labels;             /* by name: offset in the section */
+    struct ptx_map labels;             /* name of a label to its offset in the section */
 };
 
 /** Kind of an attribute's value, derived from its form. */
@@ -91,13 +91,13 @@ struct ptx_debug {
         struct ptx_inlined *at;
         struct ptx_duplicates *copies; /* duplicates of the function, then of each inlined call; NULL: none */
         uint32_t count, number; /* number: index of the function in the object */
-    } *inlined;          /* by function of the module; NULL: the sections have the inlined calls */
+    } *inlined;          /* by function of the module; NULL: the module has .debug_info, which has the inlined calls */
     uint8_t *expressions; /* expressions of locations, in the object's arena */
     uint32_t expression_bytes;
     size_t expression_capacity;
     const char *dropped; /* reason why no section is used; NULL: no error */
     bool noted;
-    uint64_t budget;     /* remaining steps, which limit the time for hostile input */
+    uint64_t budget;     /* steps that reading the sections may still take: limits the time for hostile input */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; when they are used up, lists are used without
                           * corrections */
 };
@@ -107,7 +107,7 @@ struct ptx_debug {
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name);
 const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
                                          const char *name);
-/** Selects the sections and labels of a module. */
+/** Makes the sections and labels of module @source the current ones (struct ptx_debug). */
 void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source);
 /** Returns the index of the module that contains a function. */
 uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function);
@@ -121,12 +121,12 @@ uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigne
 
 /** Returns the line of the text on which the statement with the instruction of line @line begins. */
 uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
-/** Returns the lines before a statement that have its location and include line @line; NULL: none. */
+/** Returns the element of fn->early whose lines include @line: instructions scheduled before their statement; NULL: none. */
 const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t line);
 /** Returns how many statements of the function begin before line @line of the text. */
 uint32_t ptx_debug_statements_before(const struct ptx_function *fn, uint32_t line);
 
-/** Builds the tree of entries from the sections; sets module->debug->dropped if that fails. */
+/** Builds the tree of entries from the sections. If the sections are invalid, sets module->debug->dropped to the reason. */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
 const struct ptx_value *ptx_debug_value(const struct ptx_debug *debug, uint32_t die,
                                         unsigned name);

@@ -235,7 +235,7 @@ static const struct ptx_operand *element(const struct ptx_operand *o, unsigned i
     return o->kind == PTX_O_VECTOR ? &o->element[i] : o;
 }
 
-/* Moves a loaded value to the destination register; a wider register gets the extended value. */
+/* Moves a loaded value of @type to destination @to. If the register is wider than the type, the value is extended. */
 static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref from,
                     enum ptx_type type)
 {
@@ -283,9 +283,9 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             mi = ptx_sel_put(sel, rows == 2 ? ISA_V_MOV_B64 : ISA_V_MOV_B32, d, PTX_NO_REF,
                              PTX_NO_REF, PTX_NO_REF, rows);
             mi->in.xkind = ISA_X_CONST;
-            mi->in.x = (uint32_t)at; /* offset in bank 0 */
+            mi->in.x = (uint32_t)at; /* offset of the value in constant bank 0 */
         } else {
-            /* the low word of an address in parameter space is the whole address */
+            /* An address in parameter space has 32 bits, so the low word of the base is enough. */
             mi = ptx_sel_put(sel, ISA_LD_CONST, d, location.base, PTX_NO_REF, PTX_NO_REF, rows);
             mi->rows[PTX_S_A] = 1;
             mi->in.x = (uint32_t)at << 8;
@@ -306,7 +306,7 @@ static enum isa_op load_op(enum ptx_space space)
     }
 }
 
-/* Sets memory order, scope and cache path. */
+/* Sets memory order, scope and cache hint of @mi, and marks an access to .const variables. */
 static void put_order(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_space space)
 {
     ptx_sel_order(sel, mi);
@@ -423,8 +423,8 @@ void ptx_rule_ld(struct ptx_sel *sel)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
 }
 
-/* Returns true for a store at an offset that is no multiple of its size: clang 16 stores the arguments of printf
- * without gaps. The store is split into pieces of at most a word. */
+/* Returns true for a store to a .param variable at an offset that is no multiple of the store's size. clang 16 stores the
+ * arguments of printf so, without gaps. The caller splits the store into pieces of at most a word. */
 static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
 {
     const struct ptx_operand *o = &sel->in.operand[0];
@@ -495,7 +495,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     if (n == 1) {
         x = part[0];
         size = size_of(type);
-        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store has no sign */
+        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store extends no value, so the sign has no meaning */
             size = size == ISA_SIZE_S8 ? ISA_SIZE_U8 : ISA_SIZE_U16;
     } else {
         unsigned group_rows = total > 4 ? total / 4 : 1, per_row = bytes < 4 ? 4 / bytes : 1;
@@ -574,7 +574,7 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     }
 }
 
-/* Emits the atomic operation of one element: at @location, from @x (and @c), to @d. */
+/* Emits one atomic operation on the memory at @location, with sources @x and @c. @d receives the old value. */
 static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location location, ptx_ref d,
                        ptx_ref x, ptx_ref c, unsigned aop, enum ptx_type type)
 {
@@ -638,7 +638,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
         ptx_sel_fail(sel, LW_EUNSUPP, ".%s of type .%s is not supported",
                      ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
-    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* f32 additions keep denormals, as documented */
+    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* Additions of f32 keep denormals here anyway. */
     ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
     if (space == PTX_SP_GLOBAL)
         op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
@@ -713,7 +713,7 @@ static void load_where(struct ptx_sel *sel, struct location from, unsigned offse
     mi->flags |= PTX_MI_PARTIAL | PTX_MI_NO_GUARD;
 }
 
-/* Loads the first @n bytes of @bytes into registers @group; the others become zero. */
+/* Loads the first @n of @bytes bytes into registers @group. The other bytes of @group become zero. */
 static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, unsigned bytes,
                       ptx_ref n)
 {
@@ -925,7 +925,7 @@ void ptx_rule_hint(struct ptx_sel *sel)
     }
 }
 
-/** Removes the cache policy after an access's operands, which is a hint, too. */
+/** Removes the operand with the cache policy, the last one of an access with .cache_hint. A policy is a hint only. */
 static void drop_policy(struct ptx_sel *sel)
 {
     if (!ptx_take(&sel->in, PTX_W_CACHE_HINT))
@@ -964,10 +964,10 @@ void ptx_rule_fence(struct ptx_sel *sel)
         ptx_sel_operands(sel, 0, 0);
     (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* The fence orders mbarriers, which are not supported, so it has no
                                                     * effect. */
-    (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
+    (void)ptx_take(&sel->in, PTX_W_SC); /* The order of issue is sequentially consistent, so .sc is ignored. */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
-        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* permits a weaker fence */
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* The modifier only permits a weaker fence, so it can be ignored. */
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
     }
     if (ptx_take(&sel->in, PTX_W_PROXY)) { /* Lanewise has only one path to memory */

@@ -11,18 +11,18 @@ struct ptx_sel {
     struct ptx_job *job;
     struct ptx_function *fn;
     struct ptx_insn in; /* a copy of the instruction; rules remove the modifiers that they handle */
-    uint32_t first_temp; /* temporaries of this instruction are the virtual registers from here on */
+    uint32_t first_temp; /* the virtual registers from this one on are temporaries of the current instruction */
     uint32_t *block_at;  /* by PTX instruction: number of the block that starts there */
-    uint32_t *call_at;   /* by PTX instruction: first block of a call, or PTX_NONE */
+    uint32_t *call_at;   /* by PTX instruction: first of the blocks that the call needs, or PTX_NONE */
     uint32_t current;    /* block that receives instructions */
     const struct ptx_reg *local; /* register of an access that contains the address of a local variable, otherwise NULL */
-    uint32_t wrap;       /* block after a call that needs a reconvergence, PTX_NONE: none */
+    uint32_t wrap;       /* block in which lanes reconverge after the current call; PTX_NONE: they need not */
     uint32_t call_area;  /* offset in the frame of the arguments of print and assertion rows */
     uint32_t *definition; /* by register: 1 + the mov or cvta that defines it (ptx_printf_args.c) */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
-/** Returns the rule of an instruction; NULL: the instruction is refused by name. */
+/** Returns the function that selects an operation, or NULL if the operation is not supported. */
 ptx_rule_fn ptx_rule(enum ptx_op op);
 
 _Noreturn void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const char *fmt, ...)
@@ -34,9 +34,10 @@ enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index);
 ptx_ref ptx_sel_reg(struct ptx_sel *sel, uint32_t reg);
 /** Creates a virtual register of @rows (0: a predicate). */
 ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows);
-/** Creates a register with a 32-bit value. */
+/** Emits the move of a 32-bit constant to a new virtual register and returns the register. */
 ptx_ref ptx_sel_literal(struct ptx_sel *sel, uint32_t value);
-/** Removes .rn .rz .rm .rp, and with @integral also .rni .rzi .rmi .rpi. Returns ISA_CRND_RN etc., or @none. */
+/** Removes the modifier .rn, .rz, .rm or .rp, if @integral also .rni, .rzi, .rmi or .rpi. Returns its ISA_CRND_... value, or
+ *  @none if the instruction has no such modifier. */
 unsigned ptx_take_rounding(struct ptx_insn *in, bool integral, unsigned none);
 struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op);
 /** Emits an instruction with D, A, X and C; PTX_NO_REF: the operand is not used. @rows applies to every operand. */
@@ -46,7 +47,7 @@ struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_r
 void ptx_sel_imm(struct ptx_sel *sel, ptx_ref d, unsigned rows, uint64_t value);
 void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows);
 
-/** Reads an operand as a source of @type (PTX_ZERO for zero). A register of another type is refused. */
+/** Returns the register with the value of operand @index, which must have @type; PTX_ZERO if the value is zero. */
 ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type);
 ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *operand,
                       enum ptx_type type);
@@ -68,7 +69,7 @@ void ptx_sel_check(struct ptx_sel *sel);
 void ptx_verify_types(struct ptx_sel *sel);
 /** Refuses features that are newer than the module's .version or .target (ptx_verify_version.c). */
 void ptx_verify_version(struct ptx_sel *sel);
-/** Returns true for cache hints, which have no effect. */
+/** Returns true if the modifier is a cache hint, which has no effect in Lanewise. */
 bool ptx_is_hint(enum ptx_word word);
 /** Returns the predicate register of an operand. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
@@ -81,7 +82,8 @@ void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slo
 bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
 /** Returns the address of a variable as a value. */
 ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
-/** Removes the cache, order and scope modifiers and sets them in @mi, which accesses memory. */
+/** Removes the modifiers of cache, memory order and scope from the PTX instruction and sets them in @mi, which accesses
+ *  memory. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
 /** Creates a virtual register that is fixed to register @row, for a value that a call passes. */
@@ -110,9 +112,9 @@ struct ptx_param_slots {
 };
 struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigned rows);
 bool ptx_param_is_scalar(const struct ptx_symbol *s);
-/** Returns the number of registers that are passed; for an aggregate, the number of registers of its offset. */
+/** Returns the number of registers in which a call passes the value; for an aggregate, those of its offset in memory. */
 unsigned ptx_param_rows(const struct ptx_symbol *s);
-/** Returns the bytes that a call passes on the stack. */
+/** Returns how many bytes of results and parameters a call passes on the stack. */
 uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,
                          size_t result_count, const uint32_t *params, size_t param_count);
 /** Assigns a location to every .param variable of the function. @target: by instruction, whether a branch targets
@@ -128,8 +130,8 @@ bool ptx_param_store(struct ptx_sel *sel);
 
 /** Reserves space at the frame's start for arguments on the stack and for the arguments of print rows. */
 void ptx_sel_call_frame_bytes(struct ptx_sel *sel);
-/** Returns the number of blocks that a call needs: a guarded call is branched around, and lanes that may return apart
- *  reconverge after it. */
+/** Returns the number of blocks that a call needs. A guarded call needs a branch around it. If lanes may return at different
+ *  times, they need a block after the call in which they reconverge. */
 unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in);
 bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
 /** Emits the moves of a function's parameters to the parameters' registers, at the function's entry. */
@@ -213,7 +215,7 @@ struct ptx_interval {
  *  according to the format to which parameter @format points. */
 const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
                                          const struct ptx_symbol *args, size_t *count);
-/** Returns an upper bound of their size after the moves. */
+/** Returns an upper bound of the bytes that the arguments of a printf call occupy after the moves of ptx_print_pieces(). */
 uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args);
 
 #endif

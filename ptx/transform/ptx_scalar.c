@@ -23,23 +23,23 @@
 #include "ptx/select/ptx_select_priv.h"
 
 enum {
-    MAX_LIVE = 30,  /* most live registers: each occupies at most one of 31 quads */
+    MAX_LIVE = 30,  /* most scalars that may be live at a time: each occupies at most one of 31 aligned quads */
     MAX_LIVE_P = 6, /* most live predicates */
     MAX_ROUNDS = 24,
-    NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of `scalar_op` */
+    NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of struct scalar's scalar_op */
 };
 
 struct scalar {
     struct ptx_unit *unit;
-    uint16_t *scalar_op;      /* by operation: its scalar row, NOT_KNOWN or NO_SCALAR_OP */
+    uint16_t *scalar_op;      /* by vector operation: the scalar operation that does the same, NOT_KNOWN or NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
     uint32_t *cut;       /* by block: index of the first instruction at which lanes may no longer execute together */
     /* by block: the block is reachable from a point where lanes do not execute together */
     bool *after_divergence;
     bool *can;           /* by vreg: the vreg is a candidate */
     float *own;          /* by vreg: gain of making the vreg scalar */
-    bool *at_def;        /* by vreg: its vector copy is made at the definition, not at the use */
-    bool *fixed;         /* by vreg: already scalar (base of an address) */
+    bool *at_def;        /* by vreg: a vector copy of it is made after the definition, not before each use */
+    bool *fixed;         /* by vreg: already scalar before this pass (base of an address) */
     uint32_t *web;       /* by vreg: its web, as union-find structure */
     uint32_t *copy;      /* by vreg: 1 + the vector register that holds a copy of it */
     uint32_t *copy_at;   /* by vreg: 1 + block in which that copy is valid */
@@ -63,7 +63,8 @@ static enum isa_tok scalar_token(enum isa_tok tok)
     return ISA_TOK_NONE;
 }
 
-/* Returns true if the operands correspond; a scalar comparison writes only one predicate. */
+/* Returns true if a scalar operation has the operands of a vector operation, each as a scalar. The second predicate that a
+ * vector comparison writes is ignored, because a scalar comparison writes only one. */
 static bool operands_match(const struct isa_operands *vector, const struct isa_operands *scalar)
 {
     unsigned count = 0;
@@ -77,7 +78,8 @@ static bool operands_match(const struct isa_operands *vector, const struct isa_o
     return count == scalar->count;
 }
 
-/* Returns the scalar row of a vector row: its name has the prefix s_, and its operands are scalars. */
+/* Returns the scalar operation that does the same as vector operation @op, or ISA_OP_NONE. Its name has the prefix s_ instead
+ * of v_, and its operands are scalars. */
 static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op), *to;
@@ -89,7 +91,7 @@ static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
     s->scalar_op[op] = NO_SCALAR_OP;
     if (strncmp(info->mnemonic, "v_", 2) != 0)
         return ISA_OP_NONE;
-    /* The names of all other pairs of rows differ only in the prefix. */
+    /* The names differ only in the prefix, except those of selections. */
     snprintf(name, sizeof name, "s_%s", info->mnemonic + 2);
     if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64)
         snprintf(name, sizeof name, "s_cselect_%s", op == ISA_V_SELP_B32 ? "b32" : "b64");
@@ -193,7 +195,7 @@ static bool differs(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].divergent;
 }
 
-/* Returns true if lanes may leave the instruction at different times: some wait, or return elsewhere. */
+/* Returns true if lanes may leave the instruction at different times, because some lanes wait in it or branch elsewhere. */
 static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
@@ -204,7 +206,7 @@ static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
         return false;
     if (differs(unit, mi->ref[PTX_S_GUARD]))
         return true;
-    if (flags & ISA_F_SYNC) /* of the operands, only the member mask decides which lanes wait */
+    if (flags & ISA_F_SYNC) /* Only the member mask (X of a warpsync) decides which lanes wait. */
         return differs(unit, mi->ref[PTX_S_M]) ||
                (mi->in.op == ISA_WARPSYNC && differs(unit, mi->ref[PTX_S_X]));
     return differs(unit, mi->ref[PTX_S_A]) || differs(unit, mi->ref[PTX_S_X]) ||
@@ -249,7 +251,7 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Returns true if instruction @i can be scalar now: all registers that it reads can be scalar. */
+/* Returns true if instruction @i can be scalar with the present candidates: all registers that it reads are candidates. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];
@@ -266,7 +268,8 @@ static bool insn_can(struct scalar *s, uint32_t i)
     return writes;
 }
 
-/* Returns true for an unsupported use of a scalar predicate: only guards and scalar rows read it. */
+/* Returns true if @mi reads a candidate predicate in @slot and cannot read it as a scalar: only guards and scalar
+ * instructions can. @converted: @mi becomes a scalar instruction. */
 static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *mi, unsigned slot,
                                   bool converted)
 {
@@ -274,7 +277,7 @@ static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *m
            ptx_ref_is_vreg(mi->ref[slot]) && !converted && s->can[ptx_ref_vreg(mi->ref[slot])];
 }
 
-/* Removes candidates until all remaining ones are consistent. */
+/* Removes candidates until each remaining one can be scalar if all the others are. */
 static void propagate(struct scalar *s)
 {
     struct ptx_unit *unit = s->unit;
@@ -349,7 +352,8 @@ static float weight_of(const struct ptx_unit *unit, uint32_t block)
 /* Ways in which a vector instruction reads a scalar. */
 enum reading { READ_DIRECT, READ_SWAPPED, READ_BASE, READ_PRODUCT, READ_COPY };
 
-/* Returns true for the sum of a scalar product and a vector, whose product is computed on the scalar unit. */
+/* Returns true if @mi adds a vector to a product of scalars. The scalar unit then computes the product, and a vector
+ * instruction adds it. */
 static bool is_product_sum(const struct scalar *s, const struct ptx_mi *mi)
 {
     uint32_t i = (uint32_t)(mi - s->unit->code.at), b;
@@ -391,7 +395,7 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
         return READ_PRODUCT;
     if (slot == PTX_S_X && mi->in.xkind == ISA_X_VECTOR && ptx_op_wide_x((enum isa_op)mi->in.op))
         return READ_DIRECT;
-    /* X reads a scalar at no cost, A and C do not */
+    /* X can read a scalar directly, A and C need a copy, so A and X change places if the operation permits it. */
     if (slot == PTX_S_A && may_swap(mi) &&
         (ptx_op_commutes((enum isa_op)mi->in.op) || info->format == ISA_FMT_CMP) &&
         !s->can[ptx_ref_vreg(mi->ref[PTX_S_X])])
@@ -409,7 +413,7 @@ static uint32_t web_of(struct scalar *s, uint32_t v)
 }
 
 struct tally { /* one per vreg */
-    float defs, copies; /* weights of the definitions, and of uses that need a copy */
+    float defs, copies; /* sums of the weights of the definitions, and of the uses that need a vector copy */
     bool read_by_scalar;
 };
 
@@ -489,7 +493,7 @@ static bool give_up(struct scalar *s)
 
 /* ---- what there is room for ---------------------------------------------- */
 
-/* Finds the first and last instruction in the live range of each candidate, ignoring holes. */
+/* Finds the first and the last position at which each candidate is live. Between them it counts as live everywhere. */
 static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
 {
     struct ptx_unit *unit = s->unit;
@@ -553,8 +557,8 @@ static bool make_room(struct scalar *s, float threshold)
         (is_pred(s, v) ? live_p : live)[low[v]]++;
         (is_pred(s, v) ? live_p : live)[high[v] + 1]--;
     }
-    uint32_t *over = PTX_ARRAY(unit->job, uint32_t, places); /* number of positions before this one at which too many
-                                                              * are live */
+    uint32_t *over = PTX_ARRAY(unit->job, uint32_t, places); /* by position: at how many earlier positions too many
+                                                              * candidates are live */
     uint32_t *over_p = PTX_ARRAY(unit->job, uint32_t, places);
 
     for (size_t i = 0; i + 1 < places; i++) {
@@ -581,8 +585,8 @@ static void choose(struct scalar *s)
 
     for (unsigned round = 0; round < 64 && give_up(s); round++)
         propagate(s);
-    /* the other registers of a web may have lost their uses, so registers that have become unprofitable must be
-     * removed, too */
+    /* make_room() may remove a part of a web. The rest of the web may then gain nothing, so give_up() below removes
+     * registers that are no longer profitable. */
     for (unsigned round = 0; make_room(s, threshold); round++) {
         propagate(s);
         threshold = round < MAX_ROUNDS ? threshold * 4 : 1e30f;
@@ -745,7 +749,7 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         set_x(out);
 }
 
-/* Rewrites a vector instruction: it reads its scalars directly or from copies. */
+/* Emits vector instruction @mi again, with operands that read its scalars directly or from vector copies. */
 static void keep(struct rewriter *rw, const struct ptx_mi *mi)
 {
     struct scalar *s = rw->s;
@@ -869,7 +873,7 @@ void ptx_scalar(struct ptx_unit *unit)
     s.after_divergence = PTX_ARRAY(unit->job, bool, unit->blocks.count + 1);
     s.can = PTX_ARRAY(unit->job, bool, n + 1);
     s.own = PTX_ARRAY(unit->job, float, n + 1);
-    /* rewriting creates at most one register for each copy and one for each sum */
+    /* Rewriting creates at most one register for each vector copy and one for each product of a sum. */
     s.at_def = PTX_ARRAY(unit->job, bool, n + 1);
     s.fixed = PTX_ARRAY(unit->job, bool, n + 1);
     s.web = PTX_ARRAY(unit->job, uint32_t, n + 1);
