@@ -564,7 +564,7 @@ enum ptx_mi_flag {
     PTX_MI_READONLY = 1 << 12,  /* loads from memory that nothing stores to while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* nop that carries the line of a jump; ptx_layout() drops it if another instruction
                                  * with the line follows */
-    PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule has set the guard, so the PTX instruction's guard is not added */
+    PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule decides its guard, if any; the PTX instruction's guard is not added */
     PTX_MI_UNHOOKED = 1 << 15      /* no statement begins at this instruction, so debuggers skip it */
 };
 /** Variable on which an address depends (ptx_object_bounds.c). */
