@@ -60,7 +60,7 @@ enum {
 enum tim_stage {
     TIM_STAGE_FREE,
     TIM_STAGE_COLLECT, /* some operands have not been read */
-    TIM_STAGE_READY,   /* complete at the end of cycle `at`; waits for a pipe */
+    TIM_STAGE_READY,   /* the last operand is read at the end of cycle `at`; the instruction waits for a pipe */
     TIM_STAGE_PIPE,    /* in a pipe: the result is available in cycle `at` */
     TIM_STAGE_LOCAL,   /* in the memory unit of its scheduler */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
@@ -77,15 +77,16 @@ struct tim_op {
     uint8_t kind;   /* enum emu_access_kind */
     bool cached;    /* global loads: goes through L1 */
     bool bypasses;  /* cached loads: a line that L1 does not have is loaded without a line of L1 */
-    bool dual;      /* issued in the second slot of its cycle */
-    uint8_t write_bar, read_bar; /* dependence barriers of its control field; 7: none */
-    uint8_t vector; /* issue.dependence vector: set of entries that its results take */
+    bool dual;      /* the instruction issued in the second issue slot of its cycle */
+    uint8_t write_bar, read_bar; /* dependence barriers that its control field names; 7: it names none */
+    uint8_t vector; /* issue.dependence vector: the entries of tim_warp.vector_reg that its results take, one bit each */
     uint8_t interval; /* issue.compression: cycles for which the instruction occupies its pipe */
     uint16_t warp;
-    uint16_t swizzle;  /* offset of the banks of its registers */
+    uint16_t swizzle;  /* added to the number of a register before the register's bank is computed */
     uint32_t operands; /* set of vector registers not read yet: indexes into row_read */
     uint32_t writes;   /* set of vector registers not written yet: indexes into row_write */
-    uint32_t compact_reads, compact_writes; /* with tags: registers that are compact entries */
+    /* with tags: the registers that the instruction reads, and those that it writes, as compact entries */
+    uint32_t compact_reads, compact_writes;
     uint32_t expands;  /* subset of `writes`: registers whose compact entry must first be expanded */
     uint32_t next;     /* next instruction in a list of tim_flight; TIM_NONE: this instruction is the last */
     const struct tim_static *what;
@@ -97,7 +98,7 @@ struct tim_op {
     uint64_t read_at;    /* lsu.local: cycle in which other instructions see its sources as read; 0: not known yet */
     uint32_t rows_left;  /* lsu.local: set of address registers not read yet: indexes into row_read */
     int8_t read_after, result_after; /* cycles by which its reads and its result differ from the usual times of its kind */
-    uint8_t number, exp_number; /* wait counters: its number modulo 64 in struct tim_counted_ops */
+    uint8_t number, exp_number; /* wait counters: its numbers, modulo 64, in struct tim_counted_ops (tim_modern_priv.h) */
     unsigned passes;     /* remaining passes over shared memory */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
@@ -106,7 +107,7 @@ struct tim_op {
     uint32_t packet, ride; /* packet: number of the instruction's packet, 0: none. ride: list in core->packets of the
                             * instructions that share this instruction's accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
-    bool follower;  /* a later member of a packet, whose first member has the place in the load/store queue */
+    bool follower;  /* the instruction is not the first of its packet; only the first has a place in the load/store queue */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -126,23 +127,23 @@ struct tim_buffered {
     bool constant_requested, constant_there;
     bool constant_comes; /* the line of the constant is under way; tim_constant_filled() will report it */
 };
-/** Members are grouped by the host's cache lines: stall reason; instruction buffer; state that issue, fetch and
- *  results change; pending register writes. */
+/** A warp slot of the core and its warp. The members are in four groups, and each group starts a cache line of the
+ *  host: stall reason; instruction buffer; state that issue, fetch and results change; pending register writes. */
 struct tim_warp {
     _Alignas(64) bool used; /* the slot has a warp, or instructions of it in flight */
     bool ended;          /* all lanes have exited */
     bool reselect;       /* another split of the warp may have been selected; emu must be queried */
     bool launching;      /* a launch has set not_before */
     bool fetching;       /* waits for a line of the instruction cache */
-    uint8_t waits;       /* split < 0: the enum tim_stall reason */
+    uint8_t waits;       /* if split < 0: the reason (enum tim_stall) why no split can run */
     uint8_t buffered;    /* number of buffered instructions, from pc on */
     uint8_t reason;       /* enum tim_stall: the latest stall reason */
     int16_t split;       /* the split that runs; -1: none can run */
     bool expands;        /* the expansion of tagged registers has set not_before */
-    uint8_t read_bars;   /* subset of `bar`: barriers that have counted only operand reads since they were 0 */
-    uint8_t full_bars;   /* subset of `bar`: barriers at their maximum; an instruction that takes one of them waits */
+    uint8_t read_bars;   /* subset of `bars`: barriers that have counted only operand reads since they were 0 */
+    uint8_t full_bars;   /* subset of `bars`: barriers at their maximum; an instruction that would increment one waits */
     uint16_t place;      /* bit index of the warp in the sets of struct tim_known */
-    uint8_t bars;        /* set of barriers above 0 */
+    uint8_t bars;        /* set of dependence barriers b with bar[b] > 0 */
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is from a load */
     bool yields;         /* a yield bit has set not_before */
     uint8_t new_write, new_read; /* dependence barriers that the warp's last instruction incremented; the increments are
@@ -159,10 +160,10 @@ struct tim_warp {
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
-    uint64_t held; /* 1 + the instruction line that arrived for the warp, even if the cache has evicted the line; 0: none */
+    uint64_t held; /* 1 + the instruction line that arrived for the warp, which can use it even after its eviction; 0: none */
     uint64_t operand; /* constant.l0_bytes: 1 + the line for which its next instruction waits; UINT64_MAX: any line */
     uint64_t operand_held; /* 1 + the constant line that arrived for the warp */
-    uint64_t refetch_at;  /* earliest cycle of fetches at another pc */
+    uint64_t refetch_at;  /* earliest cycle in which the warp may fetch at another pc, such as the target of a branch */
     unsigned in_flight, unread; /* number of its instructions in flight; number of those that have not read all operands */
     unsigned writes_out; /* unanswered packets of its stores, reductions and atomics */
     uint16_t writing;    /* stores, reductions and atomics with accesses still to make */
@@ -187,32 +188,33 @@ struct tim_warp {
 };
 struct tim_pipe { uint64_t free_at; };
 
-/** Sets of 64 warps. All sets of the same warps are adjacent in memory, as a cycle reads most of them. A set may_...
- *  contains every warp for which its phase may have something to do, and possibly others. */
+/** Sets of the same 64 warps, one bit for each warp. They are adjacent in memory because a cycle reads most of them. A
+ *  set may_... belongs to a phase of the cycle. It contains every warp for which the phase may have something to do, and
+ *  possibly other warps. */
 struct tim_sets {
     uint64_t reselect;             /* another split of the warp may have been selected */
     uint64_t may_fetch, may_ask;   /* the warp's instruction buffer has space; the warp lacks a constant operand */
     uint64_t sleeps;               /* no split can run before emu's sleep ends */
-    uint64_t alive, at_barrier;    /* exact: warps with live lanes; warps with live lanes of which no lane can run */
+    uint64_t alive, at_barrier;    /* exactly the warps with live lanes; exactly those whose live lanes all wait at a barrier */
 };
-/** A place is a bit index in the sets of struct tim_known. The warps of a scheduler have consecutive places, which
- *  start at a multiple of 64. One struct tim_known describes 64 places. */
+/** Every warp slot has a place: its bit index in the sets of struct tim_known. The warps of a scheduler have consecutive
+ *  places, and the first of these is a multiple of 64. One struct tim_known describes 64 places. */
 enum { TIM_WARP_SLOTS = 512 }; /* places: whole 64-bit words for each of TIM_MAX_SCHEDS schedulers */
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* the warp has changed since its last check */
     uint64_t timed;     /* the warp's stall reason holds until cycle `recheck_at` */
-    uint64_t can[4];    /* for each enum tim_path: only missing capacity on the path can stop the warp */
+    uint64_t can[4];    /* for each enum tim_path: warps that can issue unless the path lacks capacity */
     /* The first struct tim_known of a scheduler holds the following members for all warps of the scheduler. */
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
-    uint8_t nearest;    /* stall reason of the last slot that issued nothing */
-    uint16_t direct;    /* set of units: a superset of those whose pipes the warps of can[TIM_PATH_DIRECT] need */
+    uint8_t nearest;    /* stall reason that the scheduler counted for its last slot without an issue */
+    uint16_t direct;    /* set of units: all whose pipes the warps of can[TIM_PATH_DIRECT] need, and possibly others */
 };
 /**
- * Cached results of ready checks. A change of a warp adds the warp to sets may_.... A phase removes a warp from its set
- * if the phase has no work for the warp and the passing of time alone will bring none. Each place is in `recheck`, in
- * `timed`, in one of `can`, or in none of them. In the last case the stall reason of the warp holds until
- * tim_warp_touch() is called. The reference checks all warps in every phase instead.
+ * Cached results of ready checks. Code that changes a warp adds the warp to the sets may_.... A phase removes a warp
+ * from its set if the phase has no work for the warp, and will have none unless the warp changes again. Each place is in
+ * `recheck`, in `timed`, in one of `can`, or in none of them. In the last case the stall reason of the warp holds until
+ * tim_warp_touch() is called. The reference does not use these results: it checks all warps in every phase.
  */
 struct tim_hot {
     _Alignas(64) uint64_t over;    /* blocks whose warps have all ended */
@@ -231,16 +233,17 @@ struct tim_hot {
 };
 
 /**
- * Lists of instructions in flight by the event for which they wait, so that a phase visits only those that it may
- * advance. The reference checks all instructions (`live`) in every phase instead. `ring` has a list for each of the
- * next TIM_RING cycles. It holds the instructions that wait only for cycle `at`. If `at` is TIM_RING cycles away or
- * more, the instruction is in a list of an earlier cycle, which moves it to a later list.
+ * Instructions in flight, in one list for each event for which they can wait. A phase thus visits only the instructions
+ * that it may advance. The reference does not use these lists: it checks all instructions (`live`) in every phase.
+ * `ring` has a list for each of the next TIM_RING cycles. It contains the instructions that wait only for the cycle in
+ * their member `at`. If `at` is TIM_RING cycles away or more, the instruction is in the list of an earlier cycle. In
+ * that cycle the core moves the instruction to another list of the ring.
  */
 enum { TIM_RING = 64 };
 struct tim_aged {
     uint64_t age;
     uint32_t op;
-    /* in `wait`: pipes and scheduler of the instruction, and its entry of core->only_pipe */
+    /* only in the list `wait`: pipes and scheduler of the instruction, and its entry of core->only_pipe */
     uint8_t pipes, sched;
     uint16_t only;
 };
@@ -251,29 +254,32 @@ struct tim_flight {
     uint64_t pipes_at; /* no instruction of `wait` finds a free pipe before this cycle */
     /* Lists of instructions in flight, ordered by age. Each list has capacity for all instructions in flight. */
     struct tim_aged *collect; /* some operands have not been read */
-    struct tim_aged *wait;    /* complete; waits for a pipe */
+    struct tim_aged *wait;    /* all operands have been read; the instruction waits for a pipe */
     struct tim_aged *write;   /* writes registers in this cycle */
     struct tim_aged *enter;   /* collector `reserved`: enters its pipe in this cycle */
     unsigned collectors[TIM_MAX_SCHEDS]; /* number of collectors in use */
-    uint32_t ring[TIM_RING]; /* first instruction of the list of each cycle: in a pipe, to be written, or in a reserved collector */
+    /* by cycle modulo TIM_RING: first instruction of the cycle's list; until then the instruction is in a pipe, waits to
+     * write its registers, or has a reserved collector */
+    uint32_t ring[TIM_RING];
 };
 
-/** Which blocks a core accepts. TIM_CLOSED_NEW: only blocks that return from a suspension. */
+/** Which blocks a core accepts: all, only blocks that return from a suspension (tim_suspend.c), or none. */
 enum tim_closed { TIM_OPEN, TIM_CLOSED_NEW, TIM_CLOSED_ALL };
 
-/** Counters that a tick may increase even if it changes no other state. */
+/** Counters that a tick of a core (the run of all its phases in a cycle) may increase even if it changes no other state. */
 enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
 /** Counters that grow in each cycle by a value that seldom changes. */
 enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_BUBBLE, TIM_LASTS_BUBBLE_ACTIVE, TIM_LASTS_COUNTS };
 
-/** Returns whether a selected warp may issue. */
+/** Answer of the engine to a core that asks whether the selected warp may issue (tim_core.refuses). */
 enum tim_leave {
     TIM_MAY_ISSUE,
     TIM_STOPS, /* the run stops before the instruction issues */
     TIM_HELD   /* the warp may not issue while a debugger steps another one; the scheduler selects the next warp */
 };
 
-/** Ways to find that registers are free: all checks, only the scoreboard bits, or only the dependence barriers. */
+/** Which checks find out whether the registers of an instruction are free: all, only the bits of the scoreboard, or only
+ *  the dependence barriers. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
 /** Members that every cycle reads come first. */
@@ -283,13 +289,15 @@ struct tim_core {
     bool idle, poked;        /* poked: a block arrived, or a launch for which a block waits ended */
     bool moved;              /* the current tick changed more than counters */
     bool ticking;            /* a tick is running: its counts in `each` are not in `sums` yet */
-    bool recount;            /* the values of `lasting` may have changed */
+    bool recount;            /* what `lasting` counts may have changed, so the end of the tick must set it again */
     bool no_capacity;            /* an access waits for space in the crossbar */
     bool has_packet;         /* `packet` arrived while the core was idle */
     bool reference;          /* the naive model is in use, in which the core is never idle */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached results of ready checks are used; otherwise all warps are checked, as in the reference */
-    bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, queues or hook `cycle` */
+    /* the core may skip a scheduler whose warps cannot issue: `quick` is set, each scheduler has one word of places, and
+     * the model has no rotation, no separate queues and no mechanism with a hook `cycle` */
+    bool passable;
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
@@ -300,18 +308,18 @@ struct tim_core {
     unsigned queued, replays;
     uint64_t l1_line;
     uint64_t head_at;        /* queued != 0: the cycle from which on the head is in the queue */
-    unsigned lsu_used;       /* number of memory instructions that have issued and have not passed the load/store unit */
+    unsigned lsu_used;       /* number of memory instructions that have issued and not yet left the load/store unit */
     unsigned moving;         /* blocks whose state is being transferred */
     unsigned blocks;         /* number of resident blocks */
     unsigned fetch_next;     /* loose round robin: the first warp to consider */
     struct tim_ahead ahead;
     bool *any_poked;         /* points to the engine's flag, or to `poked` */
-    uint64_t *tick_at; /* cycle in which the core must be ticked or checked: the engine's variable, or tick_at_own */
+    uint64_t *tick_at; /* the next cycle in which the engine must visit the core: the engine's variable, or tick_at_own */
     /* cycles without a tick: tim_core_is_idle() */
-    uint64_t crowded;        /* wake_at overflowed: the core is not idle before this cycle */
+    uint64_t crowded;        /* a wake-up did not fit into wake_at: instead the core is ticked in every cycle up to this one */
     uint64_t due;            /* cycle in which the next tick changes something, if no event precedes it */
     uint64_t counted;        /* last idle cycle that `sums` includes */
-    uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick, and of each idle cycle after it */
+    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counts; each idle cycle after it counts the same */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
     unsigned lasting[TIM_LASTS_COUNTS]; /* growth in each cycle from lasting_since on; not in the counters yet */
     uint64_t lasting_since;
@@ -334,21 +342,22 @@ struct tim_core {
     bool has_tags;           /* emu's registers have tags */
     struct tim_entries *entries; /* registers.tags: ports of compact entries; NULL: all registers are rows */
     unsigned rows, rows_saved; /* with tags: registers of resident warps that are rows, and that are compact entries */
-    unsigned rows_then, saved_then; /* rows and rows_saved at the last tick, for the cycles from rows_since on */
-    uint64_t rows_since;
+    /* rows and rows_saved in the cycles from rows_since on, which the counters do not contain yet */
+    unsigned rows_then, saved_then;
+    uint64_t rows_since;     /* first cycle that register_rows and register_rows_saved do not contain */
     unsigned bank_mask;      /* number of banks of a scheduler minus 1, if that number is a power of two; else 0 */
-    int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: value of tim_sched.last before this cycle */
+    int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: the value of tim_sched.last before this cycle's issue */
     struct tim_local local[TIM_MAX_SCHEDS];
     unsigned local_next;     /* scheduler whose memory unit has priority */
     unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first `read_at` */
     uint64_t reads_next;
     uint64_t shared_at;      /* lsu.local: first cycle in which the load/store unit accepts another instruction */
     struct tim_mechs mechs;  /* enabled mechanisms */
-    uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the cycle in which tim_mechs_pick() was called last */
+    uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the last cycle in which the core called tim_mechs_pick() for the scheduler */
     struct tim_window *window; /* [schedulers] registers.collector window; else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
-    uint32_t op_count;       /* number of pool entries ever used */
+    uint32_t op_count;       /* number of entries of `op` that have been used at least once; later entries are fresh */
     unsigned live_count;
     struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture; /* texture: NULL: textures are in l1 */
@@ -359,14 +368,14 @@ struct tim_core {
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* 1 + index in `pipes` of its only pipe; 0: it has several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction occupies a pipe */
     unsigned unmoved;        /* issue.rotate: consecutive ticks that changed nothing */
-    /* issue.types: set of enum tim_type issued in this cycle, and the places, counted from the scheduler's first, of
-     * the warps that issued */
+    /* issue.types: the types of the instructions that issued in this cycle, one bit for each enum tim_type; and the warps
+     * that issued, one bit for each place of the scheduler (bit 0 is its first place) */
     unsigned types_issued;
     uint64_t issued_now[TIM_MAX_WARPS / 64];
     unsigned issued_warp;    /* warp of the last issue, for the second slot of dual issue */
     unsigned issued_lanes;   /* number of lanes of the split that issued */
     const struct tim_static *issued_what;
-    uint64_t launch_cycles;  /* cycles for which the last instruction holds its warp, if it was a launch */
+    uint64_t launch_cycles;  /* if the last instruction was a launch: cycles for which its warp does not issue */
     uint32_t slept;          /* nanoseconds of the last nanosleep */
     unsigned index;
     /* Callbacks of the engine. `refuses`: returns true if the warp must not issue now, because of a breakpoint.
@@ -383,11 +392,13 @@ struct tim_core {
     const struct emu_machine *machine;
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
     struct tim_front *front; /* L0 caches; NULL: fetch.l0_bytes is 0 */
-    uint64_t switch_at[TIM_MAX_SCHEDS]; /* constant.l0_bytes: end of the issue stop after an operand miss */
-    int switch_for[TIM_MAX_SCHEDS]; /* warp whose arriving line ends that issue stop earlier; -1: none */
+    /* constant.l0_bytes: after a miss of a constant operand of warp switch_for (-1: none) the scheduler issues nothing
+     * before cycle switch_at. When the line for that warp arrives earlier, the core sets switch_at to that cycle. */
+    uint64_t switch_at[TIM_MAX_SCHEDS];
+    int switch_for[TIM_MAX_SCHEDS];
     uint8_t *readers;        /* [warp][256] issue.war counters: pending reads of each vector register; else NULL */
     uint64_t *lanes;         /* storage of tim_warp.lanes for all warps, or NULL */
-    uint64_t assigned;       /* number of warps ever assigned; gives ages */
+    uint64_t assigned;       /* number of warps assigned to slots so far: the age of the latest warp */
     struct tim_suspended *suspended; /* sorted by the time at which they left */
     unsigned suspended_count;
     size_t suspended_capacity, op_capacity, live_capacity;
@@ -405,7 +416,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index);
 void tim_core_destroy(struct tim_core *core);
-/** Makes the core use the cache of the first of @count cores, one of which is @core, instead of its own. */
+/** Makes @core use the cache of cores[0] instead of its own. @cores: the @count cores that share it; one is @core. */
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Returns whether a block of @grid fits on the core now. */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
@@ -417,9 +428,10 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
 enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
 /**
- * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick that
- * changed nothing would repeat until cycle `due`, or until a packet, a block or a wake-up arrives. Each skipped cycle
- * counts what that tick counted, so counts are exact. An unnecessary tick changes no result.
+ * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. If a tick
+ * changed nothing, each later tick would do the same until cycle `due`, or until a packet, a block or a wake-up arrives.
+ * These ticks are skipped, and the counters get for each what the last tick counted, so they are exact. A tick that
+ * could have been skipped changes no result.
  */
 bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Records that memory has an answer or space for the core in @cycle. */
@@ -434,7 +446,7 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Brings the counters of the core up to date as of the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** Called at the end of a tick. Sets the amounts that cycles from @now on add to counters. */
+/** Called at the end of a tick. Sets core->lasting: the amounts that each cycle from @now on adds to counters. */
 void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
 /** Adds the registers in use to the counters, for the cycles before @before; for models with tags. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
@@ -445,7 +457,8 @@ enum tim_step_result {
 };
 /** Fills in the view of the core that mechanisms get. Called before the mechanisms are created. */
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats);
-/** Sets the cycle in which reports show the mechanisms. The core may be idle in that cycle. */
+/** Sets the cycle as of which reports show the mechanisms. Mechanisms need the call because an idle core does not give
+ *  them the current cycle. */
 static inline void tim_core_show(struct tim_core *core, uint64_t now)
 {
     core->mechs.core.now = now;
@@ -460,7 +473,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 /* ---- properties of a core ---------------------------------------------------------------------------- */
 
 /**
- * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: four kinds of the shipped
+ * A kind of core. The functions of a cycle (*_body.h) are compiled once for each of six kinds: four that fit the shipped
  * GPU models, one for all other models, and the reference. Each file that includes the functions defines `tim_kind`
  * as a constant, so the compiler removes code that the kind never uses. With one kind for all models, gemm, bfs,
  * reduce and hist execute 6 to 11 % more instructions (callgrind). In other files `tim_kind` is zero, and the
@@ -542,8 +555,8 @@ static inline enum tim_operand_check tim_operand_check(const struct tim_core *co
 {
     return (enum tim_operand_check)(tim_kind.fixed ? tim_kind.operand_check : core->operand_check);
 }
-/** Returns whether the scoreboard records the lanes of pending writes. Otherwise a bit for each register suffices, as
- *  the scoreboard then allows only one pending write for each register. */
+/** Returns whether the scoreboard records the lanes of each pending write. If not, it allows only one pending write for
+ *  each register, so that one bit for each register suffices. */
 static inline bool tim_keeps_lanes(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->lanes != NULL;
@@ -579,7 +592,7 @@ static inline bool tim_has_entries(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->entries != NULL;
 }
-/** Returns whether each scheduler has its own memory unit, before that of the core. */
+/** Returns whether each scheduler has its own memory unit, which passes instructions on to the core's load/store unit. */
 static inline bool tim_has_local(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->lsu_local != 0;
@@ -594,7 +607,8 @@ static inline bool tim_counts(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->counters != NULL;
 }
-/** Return whether schedulers rotate, and whether the instructions of a cycle are of different types and warps. */
+/** tim_rotates() returns whether schedulers take turns, one in each cycle. tim_types() returns whether all instructions
+ *  that a scheduler issues in a cycle must differ in type and come from different warps. */
 static inline bool tim_rotates(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_rotate;
@@ -628,7 +642,8 @@ static inline bool tim_control_taken(const struct tim_core *core, unsigned s, ui
 {
     return tim_windowed(core) && now < core->window[s].control_at;
 }
-/** Returns the reason why scheduler @s issues nothing in cycle @now, even if warps are ready; ISSUED: there is none. */
+/** Returns the reason why scheduler @s may issue nothing in cycle @now, even if warps are ready. TIM_STALL_ISSUED: there
+ *  is no such reason. */
 static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsigned s, uint64_t now)
 {
     if (tim_control_taken(core, s, now))
@@ -637,12 +652,13 @@ static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsign
         return TIM_STALL_UNIT;
     return tim_has_operands(core) && now < core->switch_at[s] ? TIM_STALL_SWITCH : TIM_STALL_ISSUED;
 }
-/** Returns whether dependence barriers are counted up in a stage after issue. */
+/** Returns whether an instruction increments its dependence barriers in stage Control, after its issue. */
 static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** Returns whether a scheduler of the core, which is passable and has no replays, may be skipped without a check of warps (tim_core_idles). */
+/** Returns whether tim_core_idles() may skip a scheduler of the core without a check of warps: if the core is passable
+ *  and has no replays. */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return !tim_acts() || (core->passable && (tim_kind.fixed || core->replays == 0));
@@ -662,12 +678,14 @@ struct tim_cycle {
 };
 extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_scoreboard_acts, tim_cycle_control,
     tim_cycle_modern;
-/** Returns the reason why the warp cannot issue in cycle @now, policies aside; PICKED: it can issue. */
+/** Returns the reason why the warp cannot issue in cycle @now. Scheduling policies are not considered.
+ *  TIM_STALL_PICKED: the warp can issue. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
 /** Implements could_issue of tim_mech_core; @core is a struct tim_core. */
 bool tim_could_issue(const void *core, unsigned warp);
-/** Selects the reference or the event-driven model, once, before the first cycle. Returns false without memory. */
+/** Selects the reference or the event-driven model. Called once, before the first cycle. Returns false if the host has no
+ *  memory. */
 bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
 /** Opens or closes the window of the trace, between two cycles. A trace records every warp in every cycle, so the
  *  core checks all warps while the window is open, and is never idle. */
@@ -683,7 +701,7 @@ static inline const struct tim_static *tim_head(const struct tim_warp *w)
 {
     return &w->code->insn[(w->pc - w->code->base) / ISA_WORD_BYTES];
 }
-/** Returns lw_popcount(@lanes). Fast for the usual case that all lanes of the warp are set. */
+/** Returns lw_popcount(@lanes). The function is fast if all lanes of the warp are set, which is usual. */
 static inline unsigned tim_count_lanes(const struct tim_core *core, uint64_t lanes)
 {
     unsigned width = core->config->core_warp_width;
@@ -711,7 +729,8 @@ static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsi
 {
     return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
-/** Returns whether any warp is in set `reselect` or, if @sleeping, in `sleeps` (tim_any_fetches: in may_fetch or may_ask). */
+/** Returns whether any warp is in set `reselect` or, if @sleeping, in set `sleeps`. tim_any_fetches() returns whether any
+ *  warp is in set may_fetch or may_ask. */
 static inline bool tim_any_reselect(const struct tim_core *core, bool sleeping)
 {
     uint64_t all = 0;
@@ -728,16 +747,17 @@ static inline bool tim_any_fetches(const struct tim_core *core)
         all |= core->hot.set[i].may_fetch | core->hot.set[i].may_ask;
     return all != 0;
 }
-/** Kinds of changes of a warp, a set of bits. Each invalidates the cached results that depend on it. */
+/** Kinds of changes of a warp, one bit each. A comment names what changed and, after the colon, what must be done again. */
 enum tim_touch {
-    TIM_TOUCH_STALL = 1,    /* the warp's stall reason: requires a ready check */
+    TIM_TOUCH_STALL = 1,    /* the warp's stall reason may have changed: a ready check */
     TIM_TOUCH_RESULT = 2,   /* a result arrived or operands were read: a ready check if the warp waits for registers */
-    TIM_TOUCH_SPLIT = 4,    /* the split of the warp that runs: emu must be queried */
+    TIM_TOUCH_SPLIT = 4,    /* another split of the warp may run: emu must be queried */
     TIM_TOUCH_FETCH = 8,    /* the warp's buffer has space, or the warp fetches at another pc */
     TIM_TOUCH_CONSTANT = 16, /* an instruction of the warp's buffer may lack a constant */
     TIM_TOUCH_MEMORY = 32   /* a memory access was queued or answered: a ready check if the warp waits for accesses */
 };
-/** Reports a change of a warp. All code that changes a warp must call this. The reference checks all warps anyway. */
+/** Reports a change of a warp: @changed is a set of enum tim_touch. All code that changes a warp must call this function.
+ *  The reference does not need the report, because it checks all warps in every cycle. */
 static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned changed)
 {
     const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
@@ -844,14 +864,15 @@ static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {
     return w->by_load.word[reg / 64] >> reg % 64 & 1;
 }
-/** Returns the count of barrier @b as an instruction sees it that would issue in cycle @now. */
+/** Returns the count of dependence barrier @b that an instruction sees if it issues in cycle @now. The count does not
+ *  include an increment by the warp's last instruction before cycle new_seen. */
 static inline unsigned tim_bar_seen(const struct tim_core *core, const struct tim_warp *w, unsigned b, uint64_t now)
 {
     if (!tim_control_stage(core) || now >= w->new_seen)
         return w->bar[b];
     return w->bar[b] - (w->new_write == b) - (w->new_read == b);
 }
-/** Returns the set of barriers above 0, as an instruction sees them that would issue in cycle @now. */
+/** Returns the set of dependence barriers whose count (tim_bar_seen) is above 0. */
 static inline unsigned tim_bars_seen(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
 {
     unsigned bars = w->bars;
@@ -922,7 +943,8 @@ static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsig
     *first = s % pipes;
     *step = pipes <= schedulers ? pipes : schedulers;
 }
-/** Returns the pipe that becomes free first; of several, the one with the lowest index. */
+/** Returns, of the pipes of @unit that scheduler @s may use, the one that becomes free first. If several become free in
+ *  the same cycle, it is the one with the lowest index. */
 static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;
@@ -941,7 +963,7 @@ static inline uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned un
 {
     return tim_best_pipe((struct tim_core *)core, unit, s)->free_at;
 }
-/** Adds the idle slots of scheduler @s to the counters. */
+/** Adds the idle issue slots that hot.idle has collected for scheduler @s to the counters. */
 static inline void tim_flush_idle(struct tim_core *core, unsigned s)
 {
     struct tim_hot *hot = &core->hot;
@@ -950,13 +972,13 @@ static inline void tim_flush_idle(struct tim_core *core, unsigned s)
         core->stats->sched[s].reason[slot][hot->known[tim_first(core, s) / 64].nearest] += hot->idle[s];
     hot->idle[s] = 0;
 }
-/** Counts @cycles that belong to other schedulers. */
+/** Counts @cycles in which scheduler @s issues nothing because issue.rotate gives them to other schedulers. */
 static inline void tim_count_rotation(struct tim_core *core, unsigned s, uint64_t cycles)
 {
     for (unsigned slot = 0; slot < tim_width(core); slot++)
         core->stats->sched[s].reason[slot][TIM_STALL_ROTATION] += cycles;
 }
-/** Counts this cycle as idle for scheduler @s. */
+/** Counts this cycle as one in which scheduler @s issues nothing, for @reason. */
 static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_stall reason)
 {
     struct tim_known *k = &core->hot.known[tim_first(core, s) / 64];
