@@ -652,6 +652,112 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
     lw_buffer_fini(&lines);
 }
 
+/* Returns the parameters of the definition of function @name in the source, without the parentheses; empty: not found. @name may
+ * be mangled. */
+static struct text source_parameters(const struct ptx_assigned *source, struct text name)
+{
+    const struct text all = {source->text, source->text + source->size};
+    struct text rest = all, none = {NULL, NULL};
+    uint32_t length;
+
+    if (begins(name, "_Z")) {
+        name.at += 2;
+        if (!take_number(&name, &length) || length > (size_t)(name.end - name.at))
+            return none;
+        name.end = name.at + length;
+    }
+    while (name.at != name.end && rest.at < rest.end) {
+        const char *at = memmem(rest.at, (size_t)(rest.end - rest.at), name.at, (size_t)(name.end - name.at));
+        struct text list;
+        unsigned depth = 1;
+
+        if (at == NULL)
+            return none;
+        rest.at = at + 1;
+        list.at = at + (name.end - name.at);
+        if ((at > all.at && is_word(at[-1])) || list.at == all.end || *list.at != '(')
+            continue;
+        for (list.end = ++list.at; list.end < all.end; list.end++) {
+            depth = *list.end == '(' ? depth + 1 : *list.end == ')' ? depth - 1 : depth;
+            if (depth == 0)
+                break;
+        }
+        for (at = list.end; at < all.end && (*at == ')' || *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'); at++)
+            ;
+        if (depth == 0 && at < all.end && *at == '{')
+            return list;
+    }
+    return none;
+}
+
+static bool has_comment_of(struct text body, struct text name)
+{
+    while (body.at < body.end) {
+        struct text line = take_line(&body);
+
+        skip_blanks(&line);
+        if (!is_comment(line))
+            continue;
+        line.at += 15;
+        line = comment_name(line);
+        if (line.end - line.at == name.end - name.at && memcmp(line.at, name.at, (size_t)(name.end - name.at)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if a line of the source may assign to the variable. */
+static bool has_assignment(struct annotating *an, struct text name, uint32_t declared)
+{
+    struct lw_buffer lines;
+    bool found = false;
+
+    lw_buffer_init(&lines);
+    if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL)
+        for (const char *p = lines.text; (p = strchr(p, ':')) != NULL && !found; p++) { /* an item of a loop begins with "-" */
+            const char *item = p;
+
+            while (item > lines.text && item[-1] != ',')
+                item--;
+            found = *item != '-';
+        }
+    lw_buffer_fini(&lines);
+    return found;
+}
+
+/* Writes `none` for each parameter to which the source may assign and for which clang has no debug value at all. Otherwise the
+ * parameter of a kernel would seem to keep the value of the launch. */
+static void put_lost_parameters(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
+{
+    struct text list = source_parameters(&an->source, fn->name);
+    uint32_t line = 1;
+
+    for (const char *p = an->source.text; p < list.at; p++)
+        line += *p == '\n';
+    for (struct text name = {list.at, list.at}; name.at < list.end; name.at = name.end) {
+        if (*name.at == '\n')
+            line++;
+        name.end = name.at + 1;
+        if (!is_word(*name.at))
+            continue;
+        while (name.end < list.end && is_word(*name.end))
+            name.end++;
+        struct text after = {name.end, list.end};
+        skip_blanks(&after);
+        if ((after.at < list.end && *after.at != ',') || has_comment_of(body, name) ||
+            !has_assignment(an, name, line))
+            continue;
+        struct lw_buffer comment;
+        lw_buffer_init(&comment);
+        lw_printf(&comment.sink, "//lw.value %.*s %u - () none", (int)(name.end - name.at), name.at, line);
+        if (comment.text != NULL && !comment.is_cut) {
+            put_lines(an, (struct text){comment.text, comment.text + comment.size}, name.at, out);
+            lw_printf(out, "\t%s\n", comment.text);
+        }
+        lw_buffer_fini(&comment);
+    }
+}
+
 /* Writes a function's body with its comments replaced. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
@@ -660,6 +766,8 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
 
     const bool matched = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value) && match_registers(an, fn, body);
 
+    if (matched && an->source.text != NULL)
+        put_lost_parameters(an, fn, body, out);
     while (body.at < body.end) {
         struct text whole = take_line(&body), line = whole;
 

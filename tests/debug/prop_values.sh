@@ -71,5 +71,30 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
     kept 4766258808608889890 clang-19 # notes before the declaration
 fi
+# A parameter that the source assigns, for which clang 19 writes no debug value at all: it does not keep the value of the
+# launch, which is 111. The assigned value is 5.
+cat >lost.cl <<'END'
+kernel void lost(global uint *out, global const uint *in, uint n, ulong big, float scale, uchar small)
+{
+    uint gid = get_global_id(0);
+    small = (uchar)(in[(uint)(big >> 4) & 63u] >> 3u);
+    uint n4 = ((uint)scale & 1u) + 1u;
+    do {
+        n4 -= 1u;
+        big = ((ulong)((uint)small % (in[(uint)scale & 63u] | 1u)) << 11) + 96u;
+    } while (n4 != 0u);
+    out[gid] = (uint)scale * 17u;
+    out[gid] += n;
+}
+END
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O1 -O2 -O3; do
+        timeout 60 "$lanewise" debug lost.cl --compiler $clang -X $level --entry lost --grid 1 --block 32 --arg 'out=u32[64]' --arg 'in=u32[64]:ramp' \
+            --arg n=44 --arg big=700 --arg scale=2.5 --arg small=111 -b -c 'break lost.cl:10' -c continue -c 'p n' -c 'p small' >out 2>&1 </dev/null
+        grep -q '^small = 5$\|^5$\|small has no value here' out && grep -q '\b44$' out || fail "$clang $level: a parameter that has been assigned: $(cat out)"
+    done
+done
+[ $failures = 0 ] || random=1
 [ $other = 0 ] && exit $random
 exit $other
