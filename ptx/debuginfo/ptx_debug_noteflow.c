@@ -520,9 +520,9 @@ static bool is_astray(const struct following *f, const struct walk *w, const str
     return false;
 }
 
-/* Returns whether a note of an earlier block may belong to the second of two assignments. In that case the source
- * assigns between the line and the line of the next code in the block, on lines without code, and there is no note
- * between them. */
+/* Returns whether a note before a line may belong to the second of two assignments. In that case the source assigns
+ * between the line and the line of the next code in the block, on lines without code, and there is no note between
+ * them. */
 static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -579,7 +579,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         if (ptx_note_in_scope(lines, group->line)) {
             const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
 
-            agrees &= over >= 0 && !(position.crossed && position.notes != 0 && is_of_next(f, w, group));
+            agrees &= over >= 0 && !(position.notes != 0 && is_of_next(f, w, group));
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
         } else {
             position.left = true;
