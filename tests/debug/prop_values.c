@@ -42,7 +42,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4 };
+enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHANGES = 8 };
 #define SOME_LANES UINT64_C(0x8000000080010023) /* lanes of launch files whose values are recorded, if only a part of all programs is to run */
 
 struct counts {
@@ -493,7 +493,9 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     return conclude(test, &p);
 }
 
-/** If the locations of two variables are exchanged, wrong values must be found; otherwise the test could not fail. */
+/** If the locations of two variables are exchanged, wrong values must be found; otherwise the test could not fail. Two
+ *  locations may be those of equal values, or of lines that are not reached, so up to MOST_EXCHANGES pairs of locations
+ *  of a kernel are exchanged, one pair in each run, until wrong values are found. */
 static void corrupted_kernels(const struct test *whole, uint64_t seed)
 {
     struct test test = *whole;
@@ -503,6 +505,7 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         struct kernel k;
         struct values_options options;
         struct pair p = {.quiet = true};
+        bool changed = false;
 
         make_kernel(&test, seed + i, &k);
         p.what = k.what;
@@ -512,11 +515,12 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         compile_kernel(&test, &k);
         options.flag_count = 0;
         options.launch = test.has_values ? k.keeping : k.launch;
-        options.corrupt = seed + i + 1;
-        if (check(&test, &p, &options) != 0) {
-            corrupted++;
-            found += p.never + p.another_time != 0;
+        for (unsigned k = 0; k < MOST_EXCHANGES && p.never + p.another_time == 0; k++) {
+            options.corrupt = (seed + i + 1) * MOST_EXCHANGES + k; /* 0 would exchange nothing */
+            changed |= check(&test, &p, &options) != 0;
         }
+        corrupted += changed;
+        found += p.never + p.another_time != 0;
         end(&p);
     }
     printf("%u kernels with the places of two variables interchanged: wrong values in %u\n", corrupted, found);
