@@ -12,7 +12,7 @@ struct rig {
     struct fix *fix;
     struct tim_engine *e;
     struct tim_code code;
-    struct emu_grid *grid[128]; /* by letter */
+    struct emu_grid *grid[128]; /* the grid of each launch, indexed by the letter of the launch */
     uint64_t now;
     char log[1 << 16]; /* "A0@3 ": block 0 of A has reached core 3 */
 };
@@ -136,7 +136,7 @@ static inline void end(struct rig *r, const struct emu_grid *grid, uint64_t line
         }
     fail_msg("block %u of %c is on no core", (unsigned)linear, name_of(r, grid));
 }
-/** All that are on cores end. */
+/** Let all blocks that are on cores end, as end() does for one block. */
 static inline void end_all(struct rig *r)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)

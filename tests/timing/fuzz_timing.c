@@ -97,7 +97,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Create a file of a few lines of the table, some of them wrong. */
+/* Write one to four keys of tim_keys, with values, to @text. Some of the values are wrong. */
 static size_t make(uint64_t *random, char *text, size_t room)
 {
     static const char *const wrong[] = {"0",  "-1", "4294967296", "true", "[1]", "{a: 1}", "\"3\"",

@@ -121,7 +121,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     }
     if (c->daws_on)
         c->lsu_replay = TIM_REPLAY_NONE;
-    if (c->ccws_on || c->daws_on) /* otherwise little locality is lost */
+    if (c->ccws_on || c->daws_on) /* otherwise ccws and daws find little lost locality */
         c->l1_global = TIM_L1_CACHE;
 }
 
@@ -209,7 +209,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l1_global = rnd_below(r, 3);
     c->l1_store = rnd_below(r, 2);
     c->l1_coherent = rnd_below(r, 2);
-    if (!c->l1_coherent) /* otherwise little of the mechanism is visible */
+    if (!c->l1_coherent) /* otherwise L1 keeps few lines that can become stale */
         c->l1_global = TIM_L1_CACHE;
     c->constant_line = power(r, 32, 128);
     c->constant_ways = between(r, 1, 4);
@@ -467,10 +467,12 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
 struct outcome {
     bool idle_tags;  /* registers have tags, and no key of the model uses them */
     uint64_t bare;   /* `counts` without the counters of tags */
-    uint64_t entries, expansions, executed, eager; /* counters that show that these events occur */
+    /* counters of the tags: reads of compact entries, registers expanded to rows, instructions executed on one lane or on
+     * the affine unit, and issue slots with stall reason TIM_STALL_EXPANSION */
+    uint64_t entries, expansions, executed, eager;
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
-    uint64_t joined, ignored, explicit_barriers; /* accesses of packets, LAT barriers, and lanes of explicit barriers */
+    uint64_t joined, ignored, explicit_barriers; /* counters joined, dwr_ignored and dwr_barrier_lanes */
     uint64_t gpu[TIM_GPU_COUNT];
     uint64_t la_w[4]; /* instructions issued by la_w, those issued for locality, and lines observed and predicted */
     uint64_t stale;  /* loads of values that only L1 still had */
@@ -530,7 +532,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
 
         if (end - in > 7 && memcmp(in, ".kernel", 7) == 0)
             begins = true;
-        if (is_insn && begins && rnd_below(r, 2)) /* all lanes live, because a scalar write requires that */
+        if (is_insn && begins && rnd_below(r, 2)) /* a scalar write requires all lanes live, as they are here */
             scalar_loads(r, &out->sink);
         begins &= !is_insn;
         if (is_insn && rnd_below(r, 24) == 0)

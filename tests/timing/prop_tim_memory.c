@@ -262,7 +262,7 @@ static int run(uint64_t seed)
     }
     if (!bad && side[0].memory->ops->in_flight(side[0].memory) != 0)
         bad = complain(seed, now, "packets in flight, and all are answered");
-    for (uint64_t more = now + 30000; now < more && !bad; now++) /* writes that are under way */
+    for (uint64_t more = now + 30000; now < more && !bad; now++) /* all packets are answered; writes to DRAM may remain */
         for (unsigned s = 0; s < sides; s++) {
             tick_replies(&side[s], now);
             tick_requests(&side[s], now, false);

@@ -161,7 +161,7 @@ static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
     modern_run(r, body.text, 64);
     lw_buffer_fini(&body);
     lw_buffer_fini(&loads);
-    const unsigned w0 = 4 + 1 + 2 + 1 + 2 + 1; /* its first load */
+    const unsigned w0 = 4 + 1 + 2 + 1 + 2 + 1; /* index in the program of the first load of W0 */
     first = modern_cycle(r, 0, w0);
     assert_int_equal(modern_cycle(r, 1, 5), first);
     for (unsigned i = 0; i < 12; i++)

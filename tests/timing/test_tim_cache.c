@@ -179,7 +179,7 @@ static void sectors_come_one_by_one_and_waiters_go_when_theirs_are_there(void **
     assert_int_equal(line.waiters, 4);
     assert_int_equal(tim_cache_fill(c, 0x1000, 1, waiter), 1);
     assert_int_equal(waiter[0], 2);
-    reads(c, 0x1000, sector_0, 5, TIM_CACHE_HIT); /* while others are under way */
+    reads(c, 0x1000, sector_0, 5, TIM_CACHE_HIT); /* the fetches of other sectors of the line are still outstanding */
     assert_int_equal(tim_cache_fill(c, 0x1000, 0xc, waiter), 0);
     assert_int_equal(tim_cache_fill(c, 0x1000, 2, waiter), 3);
     assert_int_equal(waiter[0], 1);
@@ -213,14 +213,14 @@ static void written_bytes_are_valid_singly_and_dirty_until_they_go(void **state)
 
     (void)state;
     tim_cache_write(c, 0x1000, word_0, false, true, 5, &out);
-    assert_int_equal(out.answer, TIM_CACHE_MISS); /* not there, left so */
+    assert_int_equal(out.answer, TIM_CACHE_MISS); /* the write misses, and as it does not allocate, the line stays absent */
     assert_false(is_there(c, 0x1000));
     tim_cache_write(c, 0x1000, word_0, true, true, 5, &out);
     assert_int_equal(out.answer, TIM_CACHE_MISS);
-    assert_int_equal(tim_cache_mshrs_used(c), 0); /* no read */
+    assert_int_equal(tim_cache_mshrs_used(c), 0); /* the write has allocated the line without a fetch */
     reads(c, 0x1000, word_0, 1, TIM_CACHE_HIT);
     assert_int_equal(reads(c, 0x1000, sector_0, 2, TIM_CACHE_MISS).fetch, 1);
-    tim_cache_write(c, 0x1000, sector_1, true, true, 5, &out); /* while it is under way */
+    tim_cache_write(c, 0x1000, sector_1, true, true, 5, &out); /* the fetch of sector 0 is still outstanding */
     assert_int_equal(out.answer, TIM_CACHE_HIT);
     tim_cache_write(c, 0x1080, word_0, true, true, 5, &out);
     assert_int_equal(out.answer, TIM_CACHE_NO_WAY);

@@ -244,8 +244,8 @@ static void first_generation_wants_lane_k_at_word_k(void **state)
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_swap, 16, 16);  /* permuted */
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4_4, 16, 16);   /* misaligned */
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_8, 16, 16);     /* strided */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_0, 16, 16);     /* even one word */
-    OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_2, 16, 16);     /* short words never */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_0, 16, 16);     /* even if all lanes read one word */
+    OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_2, 16, 16);     /* words of 2 bytes are never coalesced */
     OLDER(rule, EMU_ACCESS_STORE, 4, 0xffff, 0x1000, at_4_4, 16, 16);
 }
 

@@ -268,7 +268,7 @@ static void p8_all_clocks_fall_if_nothing_is_left(void **state)
         assert_true(r->e->core[c]->domain->slow);
     r->log[0] = '\0';
     blocks_of(r, 'B', 1, 1);
-    to_sample(r); /* rises */
+    to_sample(r); /* at this sample the cores begin to return to the high clock */
     assert_true(r->e->grid.dvfs->dvfs && r->e->grid.dvfs->rising);
     said(r, "");
     to_sample(r);
@@ -306,7 +306,7 @@ static void blocks_bound_to_a_diverted_core_go_elsewhere(void **state)
     ticks(r, 40);
     assert_non_null(strstr(r->log, "C1@"));
     assert_null(strstr(r->log, "@3 "));
-    launch(r, 'D', 'k', 2, 'A', 4); /* that of another core is its own */
+    launch(r, 'D', 'k', 2, 'A', 4); /* core 4 is not diverted, so that it runs the blocks of its own queue */
     r->log[0] = '\0';
     ticks(r, 40);
     said(r, "D0@4 D1@4 ");

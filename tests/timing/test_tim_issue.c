@@ -204,7 +204,8 @@ static void a_pool_is_left_for_memory_outside_the_core(void **state)
         r->config->issue_policy = TIM_SCHED_ACTIVE_PENDING;
         r->config->issue_active = 1;
         run_text(r, miss ? far : near, 1, 64);
-        /* the second warp's first instruction comes before the first's use of its load, or after */
+        /* If the load of warp 0 leaves the core, warp 0 gives up the pool's only place while it waits, so that warp 1
+         * begins before warp 0 uses its load. Otherwise warp 1 begins after that. */
         uint64_t first_of_1 = run_cycle(r, ISA_V_MOV_B32, 1, 0), use_of_0 = run_cycle(r, ISA_V_MOV_B32, 0, 2);
         assert_true(miss ? first_of_1 < use_of_0 : first_of_1 > use_of_0);
         causes_sum_to_the_slots(r);

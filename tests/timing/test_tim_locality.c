@@ -25,13 +25,13 @@ static void each_class_by_hand(void **state)
     assert_int_equal(tim_locality_access(l, 0, 7, 4, true), TIM_HIT_WARP);
     assert_int_equal(tim_locality_access(l, 0, 8, 2, true), TIM_HIT_OTHER);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_COMPULSORY);
-    /* two lines: the fully associative cache would have both */
+    /* a fully associative cache of 2 lines would still have both lines that were accessed so far */
     assert_int_equal(tim_locality_access(l, 0, 8, 1, false), TIM_MISS_CONFLICT);
     assert_int_equal(tim_locality_access(l, 256, 8, 1, false), TIM_MISS_COMPULSORY);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_WARP);
-    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* 8 brought it last */
+    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* warp 8 brought line 0 last */
     tim_locality_evict(l, 0);
-    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP); /* a store: no conflict */
+    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP); /* evicted as by a store: no conflict */
     tim_locality_merge(l, 128);
     tim_locality_merge(l, 384);
     assert_int_equal(tim_locality_access(l, 128, 9, 1, false), TIM_MISS_CONFLICT);

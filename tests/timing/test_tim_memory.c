@@ -456,7 +456,7 @@ static void limits(rig_create_fn create)
     c.l2_mshrs = 1;
     narrow = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* except for the second burst of the wide one */
+    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* - 4: @wide contains a second burst, too */
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
     /* one line, two requests: the second is merged, or if it cannot be merged it hits after the fill */
     c = rig_config();

@@ -5,7 +5,7 @@
 
 #include "tests/timing/tim_memory_fixture.h"
 
-static unsigned long until_failure; /* number of allocations that still succeed; 0: all */
+static unsigned long until_failure; /* which of the next allocations fails, counted from 1; 0: none */
 static unsigned long allocations;
 
 void *__real_calloc(size_t count, size_t size);
@@ -44,7 +44,7 @@ static void each_allocation_may_fail(void **state)
 
             until_failure = n;
             m = creates[i](&c);
-            if (until_failure != 0) { /* there were fewer */
+            if (until_failure != 0) { /* the memory side made at most n - 1 allocations, so that none failed */
                 until_failure = 0;
                 assert_non_null(m);
                 m->ops->destroy(m);

@@ -340,7 +340,7 @@ int main(int argc, char **argv)
                 set(config, "kernels.launch_lane=%u", 160);
             }
             snprintf(text, sizeof text, "issue.policy=%s", sched);
-            if (config->issue_types && strcmp(sched, "active_pending") == 0) { /* does not go together */
+            if (config->issue_types && strcmp(sched, "active_pending") == 0) { /* the two cannot be combined */
                 tim_config_destroy(config);
                 continue;
             }
