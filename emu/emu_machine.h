@@ -68,11 +68,13 @@ struct emu_config {
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* names of the policies, NULL-terminated */
 extern const char *const emu_reconv_names[];
-/** Side of a divergent branch that becomes the last entry of the warp's table, which the `stack` engine runs first: the
+/** Side of a divergent branch that becomes the last entry of the warp's table, which runs first on a SIMT stack: the
  *  smaller, the larger, or the one that falls through. */
 extern const char *const emu_push_order_names[];
 /** Returns true if the reconvergence engine @name has a table of entries, and so a push order. */
 bool emu_reconv_has_push_order(const char *name);
+/** Returns true if that table is a SIMT stack, of which only the last entry runs. */
+bool emu_reconv_is_stack(const char *name);
 
 /** Machine events: what happens in addition to instructions. Each listener is notified immediately. */
 enum emu_machine_event_kind {

@@ -157,15 +157,14 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
-/* Prints the table of entries, the last entry first; nothing under an engine that has none. Under `stack` the table is the
- * SIMT stack, of which only the top runs. */
+/* Prints the table of entries, the last entry first; nothing under an engine that has none. The table may be
+ * a SIMT stack, of which only the top runs. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };
     struct emu_stack_view entry[SHOWN];
     unsigned count = emu_stack_views(DBG_AT(warp), entry, SHOWN);
-    const char *reconv = emu_machine_config(dbg->machine)->reconv;
-    bool stack = strcmp(reconv, "stack") == 0 || strcmp(reconv, "likely") == 0;
+    bool stack = emu_reconv_is_stack(emu_machine_config(dbg->machine)->reconv);
     const char *name = stack ? "SIMT stack" : "reconvergence table";
 
     if (count > SHOWN)

@@ -32,6 +32,13 @@ bool emu_reconv_has_push_order(const char *name)
     return engine != NULL && engine->room != NULL;
 }
 
+bool emu_reconv_is_stack(const char *name)
+{
+    const struct emu_reconv *engine = emu_reconv_find(name);
+
+    return engine != NULL && engine->one_path;
+}
+
 int emu_push_order_find(const char *name)
 {
     if (name == NULL)

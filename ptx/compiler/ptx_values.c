@@ -14,7 +14,8 @@
  * declaration, as LINE:COLUMN, innermost first and separated by `,`, or `-`. EXPRESSION is as LLVM prints it. OPERAND
  * is a register, a number, a float as in PTX, `frame` (the function's local memory), `none`, or `launch`. `launch`: the
  * value is unknown, but the source assigns to no variable of this name, so a kernel's parameter has the value of the
- * launch. A debug value that cannot be parsed gets no comment, so that no wrong value is shown; a function in which the
+ * launch. A parameter to which a line of the source assigns, and for which clang has no debug value, gets `none` at the start
+ * of its function. A debug value that cannot be parsed gets no comment, so that no wrong value is shown; a function in which the
  * numbers of registers differ gets no values.
  *
  * The first comment of a variable is preceded by a comment that describes the variable in the source, with which

@@ -38,6 +38,8 @@ for what in ccws daws; do
     grep -q '^| .* | .* | [0-9.]* | 9.[12] |$' out || fail "bench/papers/run $what: no figure of the source"
 done
 cases=$((cases + 1))
+"$papers/run" equalizer --quick --cores 1 --size .0625 --out equalizer >out 2>err || fail "bench/papers/run equalizer: a trend does not hold"
+[ "$(wc -l <equalizer/equalizer.txt)" = 5 ] || fail "bench/papers/run equalizer --out kept no table"
 "$papers/run" dwr --quick --only bkp,cp --cores 1 --size .125 --out dwr >out 2>err || fail "bench/papers/run dwr: a trend does not hold"
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"

@@ -94,7 +94,7 @@ static void all_sides_interleave(void **state)
 
 /* ---- early reconvergence ---------------------------------------------------------------- */
 
-/* The post-dominator of both branches is F. Lanes 0 and 1 go to E at once. Lane 2 goes to E from C. */
+/* The post-dominator of both branches is F. Lanes 0 and 1 go directly to E. Lane 2 goes to E from C. */
 static const char late[] = "bssy b0, F; bra lane<2, E, b0; nop; nop; C: bra lane==2, E, b0; D: nop; bra F; E: nop; nop; nop; nop; nop; "
                            "F: bsync b0; exit";
 
