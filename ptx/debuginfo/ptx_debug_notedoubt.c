@@ -311,6 +311,18 @@ static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_l
     return false;
 }
 
+/* Returns whether a path from the head of a loop to line @to leaves out code of the loop, although the path has not entered
+ * a block. Such a path does not begin an iteration: the compiler has moved the code of the head up. */
+static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
+{
+    const struct ptx_noted_line *loop = !position->crossed && position->notes != 0 ? loop_from(lines, position->line) : NULL;
+
+    for (uint32_t l = position->line + 1; loop != NULL && to <= loop->reached && l < to; l++)
+        if (has_code(noting, l))
+            return true;
+    return false;
+}
+
 static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                  const struct ptx_note_position *position, uint32_t to, bool strict)
 {
@@ -324,6 +336,8 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
     } else if (from == to && (!position->back || loop_from(lines, from) != NULL || is_coded(noting, lines, loop))) {
         return position->notes;
     } else if (from < to) {
+        if (skips_begin(noting, lines, position, to))
+            return -1;
         count_forward(&t, from, to, false);
     } else if (loop != NULL) {
         if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
@@ -494,6 +508,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     number_blocks(&d);
     doubt_shared(&d);
     doubt_computed(&d);
+    noting->demand = ptx_debug_notes_demand(pl);
     for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
         const struct ptx_noted_lines *its = lines_of(&d, v);

@@ -446,7 +446,8 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     if (w->ranges != NULL && !w->ahead && !w->astray && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
-            if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1)
+            if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1 ||
+                (shown[k] < UNSEEN && ptx_debug_note_is_changed(f->pl, f->noting, &f->noting->values.at[shown[k]], f->bytes)))
                 shown[k] = PTX_NONE;
         add_range(f, w->ranges, w->from, to, shown);
     }
@@ -520,25 +521,27 @@ static bool is_astray(const struct following *f, const struct walk *w, const str
     return false;
 }
 
-/* Returns whether a note before a line may belong to the second of two assignments. In that case the source assigns
- * between the line and the line of the next code in the block, on lines without code, and there is no note between
- * them. */
+/* Returns whether a note before a line may belong to a later assignment. In that case the source assigns on a line
+ * without code in the block, between two later lines of the block's code, and no note follows before these lines. */
 static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
-    const struct ptx_note_group *next = group + 1, *end = &noting->groups.at[noting->first_group[w->block + 1]];
+    const struct ptx_note_group *end = &noting->groups.at[noting->first_group[w->block + 1]];
+    uint32_t noted = UINT32_MAX, line = group->line;
 
-    while (next < end && (next->line == group->line || !ptx_note_in_scope(f->lines, next->line)))
-        next++;
-    if (next == end || next->line < group->line || !ptx_note_assigns(f->lines, group->line, next->line - 1))
-        return false;
-    for (uint32_t l = group->line; l < next->line; l++)
-        if (noting->has_line[l] && ptx_note_assigns(f->lines, l, l))
+    for (uint32_t e = noting->search.from[w->block]; e < noting->search.to[w->block] && noted == UINT32_MAX; e++)
+        if (!f->events.at[e].kills && f->events.at[e].at > 2 * group->first)
+            noted = f->events.at[e].at;
+    for (const struct ptx_note_group *next = group + 1; next < end && 2 * next->first < noted && ptx_spend(f->pl, 1); next++) {
+        if (next->line == line || !ptx_note_in_scope(f->lines, next->line))
+            continue;
+        if (next->line < line || ptx_note_assigns(f->lines, line, line))
             return false;
-    for (uint32_t e = noting->search.from[w->block]; e < noting->search.to[w->block]; e++)
-        if (!f->events.at[e].kills && f->events.at[e].at > 2 * group->first && f->events.at[e].at <= 2 * next->first)
-            return false;
-    return true;
+        if (ptx_note_assigns(f->lines, line + 1, next->line - 1))
+            return true;
+        line = next->line;
+    }
+    return false;
 }
 
 /* Handles the begin of the code of a line. */

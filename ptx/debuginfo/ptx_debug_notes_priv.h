@@ -132,6 +132,7 @@ struct ptx_noting {
     uint32_t *owner;                /* by statement: entry of its innermost scope, 0: none */
     uint8_t *entries;               /* by variable: number of entries of the sections that may describe it, counted up
                                      * to 2 */
+    const uint64_t *demand;         /* by register: its bits that the code uses (ptx_debug_demand.c) */
     struct ptx_note_search search;
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* words of each statement, as ranges of `words` */
@@ -166,6 +167,12 @@ bool ptx_note_ends_block(const struct ptx_insn *in);
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Makes values unknown where notes may be wrong. */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
+/** Returns for each register of the function the bits that the code uses. */
+const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
+/** Returns whether clang may have changed bits of a value, because the code does not use all bits of a variable of @bytes
+ *  bytes (0: unknown) or of the value's piece. */
+bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                               uint32_t bytes);
 /** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds values of which clang may have changed bits. If code uses only some bits of a value, LLVM may change its other
+ * bits: for `x = gid & 1023; out[x & 3] = 0` it uses gid instead of x, and says that x is in the register of gid. These are
+ * the demanded bits of LLVM's InstCombine and BDCE. This file finds them again in the PTX: a backward data-flow analysis
+ * over the registers. A debugger shows a value only if the code uses all bits that the variable has. For an instruction that
+ * LLVM has removed, debug values have the operation instead. Which bits were used is unknown then, so values with operations
+ * on bits are not shown. */
+#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+
+enum { MOST_PASSES = 256, MOST_COPIES = 4 };
+
+struct demanding {
+    struct ptx_placing *pl;
+    uint64_t *demand; /* by register: its bits that the code uses */
+    bool changed;
+};
+
+/* Returns the @bits low bits. */
+static uint64_t low_bits(unsigned bits)
+{
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* Returns the bits up to the highest bit of @bits: bits of a sum depend on these bits of its operands. */
+static uint64_t up_to_highest(uint64_t bits)
+{
+    return bits == 0 ? 0 : low_bits(64 - (unsigned)__builtin_clzll(bits));
+}
+
+static unsigned bits_of(uint8_t type)
+{
+    return 8 * ptx_type_bytes((enum ptx_type)type);
+}
+
+static bool is_signed(uint8_t type)
+{
+    return type == PTX_T_S8 || type == PTX_T_S16 || type == PTX_T_S32 || type == PTX_T_S64;
+}
+
+static void demand(struct demanding *d, const struct ptx_operand *o, uint64_t bits)
+{
+    if (o->element != NULL) {
+        for (unsigned i = 0; i < o->count; i++)
+            demand(d, &o->element[i], bits);
+    } else if ((o->kind == PTX_O_REG || o->kind == PTX_O_ADDRESS) && o->reg != PTX_NONE) {
+        if (o->kind == PTX_O_ADDRESS)
+            bits = UINT64_MAX;
+        d->changed |= (bits & ~d->demand[o->reg]) != 0;
+        d->demand[o->reg] |= bits;
+    }
+}
+
+/* Adds the sign bit, from which the bits above a value of @width bits are extended. */
+static uint64_t extended(uint64_t bits, unsigned width, bool sign)
+{
+    return (bits & low_bits(width)) | (sign && (bits & ~low_bits(width)) != 0 ? UINT64_C(1) << (width - 1) : 0);
+}
+
+/* Returns the bits of the first operand that decide a comparison with a constant: `x < 16` does not need the low four bits. */
+static uint64_t compared(const struct ptx_insn *in, uint64_t constant)
+{
+    const unsigned width = bits_of(in->type[0]);
+    uint64_t unused = 0;
+
+    constant &= low_bits(width);
+    if (ptx_has(in, PTX_W_LT) || ptx_has(in, PTX_W_GE) || ptx_has(in, PTX_W_HS))
+        unused = constant == 0 ? low_bits(width - 1) : low_bits((unsigned)__builtin_ctzll(constant));
+    else if (ptx_has(in, PTX_W_GT) || ptx_has(in, PTX_W_LE) || ptx_has(in, PTX_W_LS))
+        unused = constant == UINT64_MAX ? low_bits(63) : low_bits((unsigned)__builtin_ctzll(~constant));
+    return low_bits(width) & ~(unused & low_bits(width - 1));
+}
+
+/* Adds the bits of the sources of an instruction with one result, of which @bits are used. Returns false if it has no rule
+ * for the instruction. */
+static bool demand_sources(struct demanding *d, const struct ptx_insn *in, uint64_t bits)
+{
+    const struct ptx_operand *o = in->operand;
+    const unsigned width = in->type_count != 0 ? bits_of(in->type[0]) : 0;
+    const bool immediate = in->operand_count > 2 && o[2].kind == PTX_O_IMM;
+    const uint64_t constant = immediate ? o[2].imm & low_bits(width) : 0;
+
+    if (width == 0 || in->type_count > 2 || ptx_type_class((enum ptx_type)in->type[0]) == PTX_CLASS_FLOAT || ptx_has(in, PTX_W_SAT) ||
+        ptx_has(in, PTX_W_CC))
+        return false;
+    bits &= low_bits(width);
+    switch (in->op) {
+    case PTX_MOV: demand(d, &o[1], o[1].element != NULL ? UINT64_MAX : bits); return true;
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_NEG: bits = up_to_highest(bits); break;
+    case PTX_MUL:
+    case PTX_MAD:
+        if (!ptx_has(in, PTX_W_LO))
+            return false;
+        bits = up_to_highest(bits);
+        break;
+    case PTX_AND: bits &= immediate ? constant : UINT64_MAX; break;
+    case PTX_OR: bits &= ~constant; break;
+    case PTX_XOR:
+    case PTX_NOT:
+    case PTX_SELP: break;
+    case PTX_SHL:
+        if (!immediate || constant >= width)
+            return false;
+        /* The index of an array is shifted, and LLVM does not know that its high bits are lost. */
+        bits = bits >> constant | (bits >> (width - 1) != 0 ? low_bits(width) & ~low_bits(width - (unsigned)constant) : 0);
+        break;
+    case PTX_SHR:
+        if (!immediate || constant >= width)
+            return false;
+        bits = extended(bits << constant, width, is_signed(in->type[0])) |
+               (is_signed(in->type[0]) && up_to_highest(bits) >> (width - 1 - constant) > 1 ? UINT64_C(1) << (width - 1) : 0);
+        break;
+    case PTX_BFE:
+        if (!immediate || in->operand_count != 4 || o[3].kind != PTX_O_IMM || constant >= width || o[3].imm == 0 || o[3].imm > width - constant)
+            return false;
+        demand(d, &o[1], extended(bits, (unsigned)o[3].imm, is_signed(in->type[0])) << constant);
+        return true;
+    case PTX_CVT:
+        if (in->type_count != 2 || bits_of(in->type[1]) == 0 || ptx_type_class((enum ptx_type)in->type[1]) == PTX_CLASS_FLOAT)
+            return false;
+        bits = extended(bits, bits_of(in->type[1]), is_signed(in->type[1]));
+        break;
+    default: return false;
+    }
+    for (unsigned i = 1; i < in->operand_count; i++)
+        demand(d, &o[i], bits);
+    return true;
+}
+
+static void demand_all(struct demanding *d, const struct ptx_insn *in)
+{
+    const struct ptx_operand *o = in->operand;
+    const unsigned width = in->type_count != 0 ? bits_of(in->type[0]) : 0;
+
+    if (in->operand_count == 0)
+        return;
+    if ((in->op == PTX_ST || in->op == PTX_RED) && in->operand_count == 2 && width != 0) {
+        demand(d, &o[0], UINT64_MAX);
+        demand(d, &o[1], low_bits(width));
+    } else if (in->op == PTX_SETP && in->operand_count == 3 && width != 0 && o[2].kind == PTX_O_IMM &&
+               ptx_type_class((enum ptx_type)in->type[0]) != PTX_CLASS_FLOAT) {
+        demand(d, &o[1], compared(in, o[2].imm));
+    } else if (o[0].kind != PTX_O_REG || !demand_sources(d, in, d->demand[o[0].reg])) {
+        for (unsigned i = o[0].kind == PTX_O_REG && in->operand_count > 1; i < in->operand_count; i++)
+            demand(d, &o[i], UINT64_MAX);
+    }
+}
+
+const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl)
+{
+    const struct ptx_function *fn = pl->fn;
+    struct demanding d = {.pl = pl, .demand = PTX_ARRAY(pl->job, uint64_t, fn->regs.count + 1), .changed = true};
+
+    for (unsigned pass = 0; pass < MOST_PASSES && d.changed && ptx_spend(pl, fn->insns.count); pass++) {
+        d.changed = false;
+        for (size_t i = fn->insns.count; i-- > 0;)
+            demand_all(&d, &fn->insns.at[i]);
+    }
+    return d.demand;
+}
+
+static bool has_bit_operation(const struct ptx_noted_value *v)
+{
+    static const char *const operations[] = {"DW_OP_and", "DW_OP_or", "DW_OP_xor", "DW_OP_shl", "DW_OP_shr", "DW_OP_shra"};
+    struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
+
+    for (struct ptx_name word = ptx_note_word(&words); word.size != 0; word = ptx_note_word(&words))
+        for (unsigned i = 0; i < LW_COUNT_OF(operations); i++)
+            if (ptx_name_is(word, operations[i]))
+                return true;
+    return false;
+}
+
+/* Returns whether all bits of @needed are used in a register, or in one from which it is copied. */
+static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint64_t needed)
+{
+    for (unsigned copies = 0; copies < MOST_COPIES; copies++) {
+        const uint32_t first = noting->first_write[reg];
+        const struct ptx_insn *in = &pl->fn->insns.at[noting->writes[first]];
+
+        if (noting->demand[reg] == 0 || (needed & ~noting->demand[reg]) == 0)
+            return true;
+        if (noting->first_write[reg + 1] != first + 1 || (in->op != PTX_MOV && in->op != PTX_CVT) || in->operand_count != 2 ||
+            in->operand[1].kind != PTX_O_REG || ptx_type_class((enum ptx_type)in->type[0]) == PTX_CLASS_FLOAT ||
+            (needed & ~low_bits(bits_of(in->type[in->type_count - 1]))) != 0)
+            return false;
+        reg = in->operand[1].reg;
+    }
+    return false;
+}
+
+bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                               uint32_t bytes)
+{
+    if (v->expression_size != 0 && has_bit_operation(v))
+        return true;
+    for (unsigned k = 0; k < v->operand_count && !v->is_launch; k++) {
+        const struct ptx_note_operand *o = &v->operand[k];
+        const unsigned most = v->bytes != 0 ? 8 * v->bytes : bytes != 0 && bytes <= 8 ? 8 * bytes : 64;
+        const unsigned width = o->kind == PTX_NOTE_REG ? bits_of(pl->fn->regs.at[o->reg].type) : 0;
+        const uint64_t needed = low_bits(width < most ? width : most);
+
+        if (o->kind == PTX_NOTE_REG && needed != 0 && !is_used(pl, noting, o->reg, needed))
+            return true;
+    }
+    return false;
+}
