@@ -160,16 +160,27 @@ const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl)
     return d.demand;
 }
 
-static bool has_bit_operation(const struct ptx_noted_value *v)
+/* Returns whether an expression only converts integers to narrower integers. */
+static bool is_narrowing(const struct ptx_noted_value *v)
 {
-    static const char *const operations[] = {"DW_OP_and", "DW_OP_or", "DW_OP_xor", "DW_OP_shl", "DW_OP_shr", "DW_OP_shra"};
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
+    uint64_t bits = 64, next;
 
-    for (struct ptx_name word = ptx_note_word(&words); word.size != 0; word = ptx_note_word(&words))
-        for (unsigned i = 0; i < LW_COUNT_OF(operations); i++)
-            if (ptx_name_is(word, operations[i]))
-                return true;
-    return false;
+    for (struct ptx_name word = ptx_note_word(&words); word.size != 0; word = ptx_note_word(&words)) {
+        const bool converts = ptx_name_is(word, "DW_OP_LLVM_convert");
+
+        if (!converts && !ptx_name_is(word, "DW_OP_stack_value") && !ptx_name_is(word, "DW_OP_LLVM_fragment") && memchr(word.text, 'O', word.size) != NULL)
+            return false;
+        if (converts && (!ptx_note_number(ptx_note_word(&words), 10, &next) || next > bits))
+            return false;
+        bits = converts ? next : bits;
+    }
+    return v->operand_count == 1;
+}
+
+static bool is_assigned_once(const struct ptx_noting *noting, const struct ptx_noted_variable *variable)
+{
+    return variable->lines != 0 && (noting->lines.at[variable->lines - 1].once || noting->lines.at[variable->lines - 1].count == 0);
 }
 
 /* Returns whether all bits of @needed are used in a register, or in one from which it is copied. */
@@ -190,10 +201,10 @@ static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *notin
     return false;
 }
 
-bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
-                               uint32_t bytes)
+bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                               const struct ptx_noted_variable *variable, const struct ptx_noted_value *v, uint32_t bytes)
 {
-    if (v->expression_size != 0 && has_bit_operation(v))
+    if (v->operand_count != 0 && !v->is_launch && !ptx_note_is_plain(v) && !(is_narrowing(v) && is_assigned_once(noting, variable)))
         return true;
     for (unsigned k = 0; k < v->operand_count && !v->is_launch; k++) {
         const struct ptx_note_operand *o = &v->operand[k];

@@ -447,7 +447,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1 ||
-                (shown[k] < UNSEEN && ptx_debug_note_is_changed(f->pl, f->noting, &f->noting->values.at[shown[k]], f->bytes)))
+                (shown[k] < UNSEEN && ptx_debug_note_is_changed(f->pl, f->noting, f->variable, &f->noting->values.at[shown[k]], f->bytes)))
                 shown[k] = PTX_NONE;
         add_range(f, w->ranges, w->from, to, shown);
     }

@@ -171,8 +171,8 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
 /** Returns whether clang may have changed bits of a value, because the code does not use all bits of a variable of @bytes
  *  bytes (0: unknown) or of the value's piece. */
-bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
-                               uint32_t bytes);
+bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                               const struct ptx_noted_variable *variable, const struct ptx_noted_value *v, uint32_t bytes);
 /** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
