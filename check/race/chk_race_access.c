@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: the path of an access, and the check of several lanes together. chk_race_plain.c checks one lane at a
- * time. */
+/* Race checker: the path of an access, and the check of several lanes together. chk_race_plain.c has the check of a single
+ * lane. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -31,8 +31,9 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** Returns true if the lane writes the value that memory already has, no enabled kind reports such races, and the cells
- *  have only weak accesses. The record of this lane would be replaced by the record of the next lane. */
+/** Returns true if the store by @lane needs no check, because it writes the value that memory already has, no enabled kind
+ *  reports such races, and the cells have only weak accesses. Then empties the read records, as a write does, and leaves
+ *  it to the caller to record the write. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
@@ -83,8 +84,7 @@ static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
  *  deferred. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, these lanes are checked now. They are deferred only if
-                       * all remaining lanes read that page. */
+    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, they are deferred only if they are all remaining lanes. */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);
@@ -114,9 +114,9 @@ void race_flush_deferred(struct chk_race *race)
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
-        return; /* A flush is already in progress. The function makes the finding for the access that is being checked. */
+        return; /* The flush in progress has found a race, and chk_add() has called this function. */
     race->batch.is_flushing = true;
-    race->chk->at = NULL; /* NULL, because the machine has already executed the logged accesses. */
+    race->chk->at = NULL; /* The machine has already executed the logged accesses, so it is not stopped at them. */
     race_batch_check(race);
     race->batch.is_flushing = false;
     race->chk->at = at;
@@ -182,7 +182,7 @@ static void each_lane(struct race_access *ctx, const uint64_t *address, uint64_t
     race_access_scattered(ctx, address, lanes);
 }
 
-/** Checks @lanes of the access, which form a segment. */
+/** Checks @lanes of the access, which are lanes of segment @p. */
 static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uint64_t lanes)
 {
     const unsigned bytes = ctx->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
@@ -235,7 +235,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
             race_access_scattered(ctx, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
-        if (shared && lanes != 0) { /* reads of data that other blocks wrote are checked in batches */
+        if (shared && lanes != 0) { /* in shared memory, fewer than RACE_CHUNK words are checked together, too */
             const unsigned words = (p->last + 1u - lane) << shift;
             struct race_page_shadow *cells =
                 race_cells_at(ctx, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
@@ -261,11 +261,11 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
         piece(ctx, p, lanes);
 }
 
-/* bit of a site word, in the field of the level, that marks the site as known */
+/* Flag of an entry of race_sites.word, in the bits of the level: the entry has been computed. */
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
-/** Returns the site word of @access's instruction, with level 0. Its site is 0 if a record cannot hold the number of
- *  the site. */
+/** Computes the site word of @access's instruction, with level RACE_THREAD. The number of the instruction in it is 0 if
+ *  RACE_SITE_BITS bits cannot hold the number. */
 static uint32_t site_make(struct chk_race *race, const struct emu_hook_access *access)
 {
     const struct emu_hook_site *at = &access->at;
@@ -330,7 +330,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
 
     if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
-        race_batch_revoke(race); /* the interpreter has not seen the new split, and must report it */
+        race_batch_revoke(race); /* the next access must be reported, because the log has no record of the new split */
     }
     access.at.lanes = UINT64_C(1) << lane;
     struct race_access ctx = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
@@ -341,7 +341,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         uint32_t first, count;
         struct race_page_shadow *cells = race_cells_at(&ctx, at, WORD, &first, &count);
 
-        if (cells == NULL) { /* the page has no cells before its first access */
+        if (cells == NULL) { /* no cells of the page exist, so the rest of it is skipped */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }
@@ -425,7 +425,8 @@ void race_on_access(void *state, const struct emu_hook_access *access)
             return;
     }
     race->access_count++;
-    /* the cells of scattered lanes are rarely in a cache: only a sample is checked for the filter */
+    /* The cells of scattered lanes are rarely in a cache of the host. Only every eighth of such accesses is therefore
+     * considered for the filter. */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access_count % 8 == 0)
         known = race_filter_reads_allowed(&ctx, at);
     race_access_check(&ctx);

@@ -5,9 +5,9 @@
 
 #include "check/race/chk_race_order_priv.h"
 
-/** Checks consecutive words together. @i is the first cell, @self_tid the thread of the first lane, and each lane has 1
- *  << @shift words; accesses at or before @base are ordered. @n: number of words, at most RACE_CHUNK. Returns false if
- *  it has not made the check: each lane must then be checked by itself. */
+/** Checks an access to consecutive words together. @i: index of the first word's cell. @self_tid: thread id of the first
+ *  lane. Each lane accesses 1 << @shift words. Records with a clock up to @base are ordered before the access. @n: number
+ *  of words, at most RACE_CHUNK. Returns false if it has not made the check: each lane must then be checked by itself. */
 enum { RACE_CHUNK = 16 };
 typedef bool race_chunk_fn(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                            uint32_t self_tid, unsigned shift, uint32_t base, unsigned n);
@@ -21,19 +21,19 @@ struct race_access {
     struct race_block *block;
     struct race_warp *warp;
     uint32_t self_tid; /* thread id of lane 0 */
-    uint32_t site;     /* site word of the instruction; level 0 */
+    uint32_t site;     /* site word (RACE_SITE_BITS etc.) of the accessing instruction; its level is RACE_THREAD */
     uint32_t vc_block; /* clock of the block up to which the warp is ordered after accesses of its block */
-    uint32_t vc_floor; /* clock up to which all accesses to the space are ordered before this one */
+    uint32_t vc_floor; /* clock up to which all accesses to the memory space are ordered before this access */
     bool write, synchronizes; /* synchronizes: an atomic or ordered access, which may release or acquire */
     bool plain;        /* no vector clocks are needed: the clocks of block and warp suffice */
     bool may_defer;    /* the read may be appended to a list of deferred reads */
     uint64_t freed, freed_bytes; /* range that the access frees; 0: it frees nothing */
-    const uint32_t *value; /* values of a store that has already been executed: first the stored value of each lane,
-                            * then the old contents of memory; otherwise NULL */
+    const uint32_t *value; /* for a logged store, which has already been executed: the value that each lane stored, then
+                            * the value that each lane overwrote; NULL for other accesses */
 };
 
-/** Returns true if all lanes of a warp access consecutive words, or all access one word. Pages can defer such reads as
- *  cheaply as allocations. */
+/** Returns true if all lanes of a warp take part in the access, and form segments of consecutive words or of one word.
+ *  The list of a page stores such a read in as few words as the list of an allocation. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
     return ctx->access->piece_count != 0 &&
@@ -65,18 +65,20 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- faster paths (chk_race_access.c) -------------------------------- */
 
-/** Checks lanes with one word each; all cells are prefetched before the first is used. New cells, and cells that other
- *  blocks have only read, need no comparison of clocks. */
+/** Checks scattered lanes. Prefetches the cells of all lanes before it checks the first. Needs no comparison of vector
+ *  clocks for a cell without records after the block's vc_floor, and for a read of a cell that only other blocks have
+ *  read. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 /** Checks all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);
-/** Called before a lane frees an object: for races, a store to all its bytes. */
+/** Called before a lane frees an object. Checks the free like a store to all bytes of the object, but does not record
+ *  it. */
 void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
                     uint64_t address, uint64_t bytes);
-/** Checks one lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
+/** Checks one lane of a weak access to a word of global memory. @cells: a copy of the cell of this word. */
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
-/** Checks several lanes whose accesses are in the cell, like the lanes of a segment. Returns false if it has not made
- *  the check: the caller must then check each lane by itself. */
+/** Checks @lanes together, all of which access the word at @at. @cells: a copy of the cell of this word. Returns false if
+ *  it has not made the check: the caller must then check each lane by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
 
 /* ---- batches ----------------------------------------------------------- */
@@ -90,7 +92,7 @@ void race_batch_prefetch(struct race_access *ctx, uint64_t at);
 /** Appends an access that the interpreter reports, whose first lane is at @at, to the log. Returns false if the access
  *  was not appended: the caller must check it after the accesses in the log. */
 bool race_batch_add(struct race_access *ctx, uint64_t at);
-/** Stops the logging of all instructions, whose next accesses the interpreter then reports. */
+/** Stops the logging of all instructions: the interpreter calls the hook for their next accesses. */
 void race_batch_revoke(struct chk_race *race);
 /** Checks the accesses in the log. */
 void race_batch_check(struct chk_race *race);

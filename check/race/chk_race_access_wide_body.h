@@ -4,20 +4,20 @@
  * for each set of host instructions, and defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n or, if all calls have
  * the same n, this number.
  */
-/* n words of an access whose lanes have consecutive words are checked together. Loops over the words have no branch;
- * bit 31 of their combined result says whether some cell needs a closer check. */
+/* The n words of an access whose lanes have consecutive words are checked together. The loops over the words have no
+ * branch. They combine the results of all cells, and bit 31 of the combination is set if some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
-/* hot cells of LEVEL_CELLS cells in one vector */
+/* the hot words of LEVEL_CELLS cells in one vector */
 typedef uint32_t LEVEL(hot_cells) __attribute__((vector_size(4 * RACE_HOT * LEVEL_CELLS)));
 #define EACH_QUADS(j) (unsigned j = 0; j < LEVEL_COUNT(n); j += LEVEL_CELLS)
 
-/** Sets bit 31 if @x is not 0. */
+/** Returns a word whose bit 31 is set if @x is not 0, and clear if @x is 0. */
 LEVEL_TARGET static inline uint32_t LEVEL(nonzero)(uint32_t x)
 {
     return x | (0 - x);
 }
-/** Returns the bitwise or of word @word of all hot cells in @all. */
+/** Returns the bitwise or of the hot word @word of all cells in @all. */
 LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, unsigned word)
 {
     uint32_t bits = 0;
@@ -27,8 +27,8 @@ LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, uns
     return bits;
 }
 
-/** Sets bit 31 if some record of the cells (of writes or, with @read, reads) may be unordered: the record is later than
- *  @base, is not the lane's own, and is not covered by the lane's clocks. */
+/** Returns a word with bit 31 set if the write record or, with @read, the read record of some cell may be unordered: the
+ *  record is later than @base, is not the lane's own, and is not covered by the lane's clocks. */
 LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ctx,
                                               const struct race_page_shadow *cells, uint32_t i, bool read,
                                               uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
@@ -51,8 +51,8 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
     return unordered & SIGN;
 }
 
-/** Sets the words of each hot cell that @words selects to @read, the lane's thread id, @site and @write; the other
- *  words remain. */
+/** Sets the hot words of each cell to @read, the lane's thread id, @site and @write, as far as the masks in @words select
+ *  them. */
 LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, uint32_t self_tid,
                                                  unsigned shift, uint32_t site, uint32_t write,
                                                  const LEVEL(hot_cells) *words, unsigned n)
@@ -78,7 +78,8 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, u
     }
 }
 
-/** Merges unordered readers into one record, whose level is the lowest that contains all of them. */
+/** Adds the read to the read record of each cell. If the record is unordered with the read, its new level is the lowest
+ *  that contains all readers. */
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                         uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {
@@ -114,7 +115,8 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
     }
 }
 
-/** Checks reads together. Returns false if it has not made the check: each cell must then be checked. */
+/** Checks the reads of n words together. Returns false if it has not made the check: each cell must then be checked by
+ *  itself. */
 LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                        uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: batches, which is deferred processing of an access log.
+ * Race checker: the access log of the interpreter, which is checked in batches.
  *
  * The interpreter logs plain accesses of global words instead of calling a hook. The logged accesses are checked
  * together, in their order. This costs less than a call for each access, and their cells can be prefetched. Without the
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 
 /* The log is processed before any other event that matters to races (race_flush). All accesses in the log therefore
- * have one clock, and their blocks are resident. In filtered pages the checker must be notified of a later access
- * immediately, so an allocation uses either filters or the log. */
+ * have one clock, and their blocks are resident. A write to a filtered page must end the filter immediately, which a
+ * logged write cannot do. An allocation therefore uses either filters or the log. */
 
 enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };
-/* The tag of an entry is the site of the access, which has no other bits if the access is logged. The upper bits are
- * the index of the range that contains all of its lanes. */
+/* The tag of a log record contains the site word of the access, whose upper bits are 0 for a logged access. The upper bits
+ * of the tag are the index of the allocation (race_ranges.table) that all lanes access. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
 static inline uint32_t site_of(const struct emu_access_record *e)
 {
@@ -26,15 +26,16 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 {
     return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* An entry of a further form: from here on the split of a warp is `lanes`, and its live lanes are `base`. */
+/* Form of a log record without an access, for a change of a warp's split: later accesses are by a split with the lanes in
+ * `lanes`, while the lanes in `base` are live. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log entries;
-    bool granted; /* permission to log was granted after the interpreter's last call */
-    unsigned sampled; /* counter for sampling */
-    uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2];
-    uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
+    bool granted; /* the interpreter may log some accesses: grant() was called after the last race_batch_revoke() */
+    unsigned sampled; /* number of scattered reads; every eighth is considered for the filter */
+    uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2]; /* the records of the log */
+    uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2]; /* results of each_of() */
 };
 
 void race_batch_begin(void *state)
@@ -68,7 +69,7 @@ static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
     if (range == NULL)
         return NULL;
     range->written |= ctx->write;
-    /* memory that is only read, and often, uses the filter */
+    /* Memory that is often read and never written uses the filter instead. */
     if ((!range->written && (!race_range_is_deferring(race, range) || race_is_whole_warp(ctx))) ||
         (race->filter.any_page && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
@@ -153,8 +154,8 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
         all = all && a->address[l] - base <= most;
         word[n++] = (uint32_t)(a->address[l] - base);
     }
-    /* An access that may be filtered is checked immediately. The cells of scattered lanes are rarely in a cache, so
-     * only a sample of such accesses is tested. */
+    /* An access that may be filtered is checked immediately. The cells of scattered lanes are rarely in a cache of the
+     * host, so only every eighth of such accesses is considered for the filter. */
     if (!all || ((one || ++log->sampled % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
     if (ctx->warp->logged_lanes != a->at.split_lanes) {
@@ -178,7 +179,8 @@ void race_batch_revoke(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Pipeline of records: a record that enters prefetches the cells of its words, and is checked when it leaves. */
+/* Pipeline of log records: the cells of a record's words are prefetched when the record enters the pipeline, and the
+ * record is checked when it leaves the pipeline. FAR: the number of lanes from which on no further record enters. */
 enum { FAR = 64 };
 struct coming {
     const struct emu_access_record *e;
@@ -187,12 +189,11 @@ struct coming {
     unsigned begun;          /* value of packed.begin_count for which `packed` is valid */
 };
 struct ahead {
-    unsigned in, out;
-    unsigned lanes;          /* number of lanes between `in` and `out` */
-    unsigned splits;         /* number of records between `in` and `out` that advance the clock because the split
-                              * changed */
-    struct race_access keep; /* context of the reads that this pipeline defers */
-    uint32_t keep_of;
+    unsigned in, out;        /* numbers of records that have entered and left */
+    unsigned lanes;          /* number of lanes of the records in the pipeline */
+    unsigned splits;         /* number of FORM_SPLIT records in the pipeline, each of which advances the clock */
+    struct race_access keep; /* context of the reads that are deferred instead of entering the pipeline */
+    uint32_t keep_of;        /* slot and warp of `keep` */
     struct coming entry[ENTRIES];
 };
 
@@ -201,8 +202,8 @@ static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
-/** Sets @ctx to the warp of @e; @of: the warp for which @ctx was set last. Returns false if the block of the warp is
- *  not checked. */
+/** Sets @ctx to the warp of @e. *@of: slot and warp for which @ctx was set last. Returns false if the block of the warp
+ *  is not checked. */
 static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
@@ -222,9 +223,9 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
     return ctx->block != NULL;
 }
 
-/** Defers a read immediately if no kernel has written the memory. No earlier entry of the batch accesses the same
- *  allocation, because the interpreter reports stores to such an allocation instead of logging them. Returns false if
- *  the read is not deferred. */
+/** Defers a read immediately, before earlier records of the log are checked, if no kernel has written the allocation.
+ *  None of these records is a store to the allocation, because the interpreter reports stores to such an allocation
+ *  instead of logging them. Returns false if the read is not deferred. */
 static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {
@@ -260,7 +261,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
     const bool gather = e->form == EMU_ADDR_GATHER;
-    /* Both halves of the warp may be segments. */
+    /* Each half of the warp may be a segment, which race_batch_decode() determines. */
     const bool halves = gather && e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
@@ -283,8 +284,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     }
 }
 
-/** Sets the members of the access to those that the interpreter would report for @e, with lanes as segments if their
- *  addresses are equal or consecutive. */
+/** Sets @access to what the interpreter would report for @e. Lanes with equal or consecutive addresses become segments. */
 void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                        uint64_t *address)
 {

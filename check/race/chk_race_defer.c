@@ -23,7 +23,7 @@ enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
 struct race_deferred_chunk {
     struct race_deferred_chunk *next;
-    uint32_t used, room; /* size of the used part of the list, and size of the list, in words */
+    uint32_t used, room; /* numbers of used words and of all words in `data` */
     uint32_t data[];
 };
 enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
@@ -36,12 +36,11 @@ struct race_deferred_slab {
 };
 _Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a large page");
 
-/* A read is stored in these words: one word with site, form and size; the thread of lane 0; two words with the lanes.
- * The number of the first lane's word follows, counted from the start of the page or allocation. In the form EACH the
- * number of each lane's word follows instead. In the form STRIDE the distance in words from each lane to the next
- * follows as well. If the clocks of a read differ from the clocks of the preceding read, a CLOCK entry precedes the
- * read. The entry has the clock, and the clocks up to which the warp is ordered after its block and after its own
- * lanes. */
+/* A read is stored in several words. The first contains site, form and size. The next is the thread id of lane 0, and two
+ * words contain the lanes. Then follows the number of the word that the first lane reads, counted from the start of the
+ * page or allocation. The form EACH has the number of each lane's word instead. The form STRIDE also has the distance in
+ * words from each lane to the next. If the clocks of a read differ from the clocks of the preceding read, a CLOCK entry
+ * precedes the read. It contains the logical clock, vc_block and vc_warp. */
 enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
 enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
 enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
@@ -122,8 +121,8 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
     return chunk->data;
 }
 
-/** Appends a read with its head, and returns space for @count further words. @r: the allocation that owns the list;
- *  NULL: a page owns the list. Returns NULL if the list is full, or if there is no memory. */
+/** Appends the first words of a read at clock @tick, and returns space for @count further words. @r: the allocation that
+ *  owns the list; NULL: a page owns the list. Returns NULL if the list is full, or if there is no memory. */
 static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {
@@ -185,7 +184,7 @@ static const uint32_t *record_end(const uint32_t *at)
     }
 }
 
-/** Checks a read with the clocks that it had when it was made; @clock has its CLOCK entry. */
+/** Checks the read at @at with the clocks that it had when it was made, which are in the CLOCK entry @clock. */
 static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
     struct race_block *b = ctx->race->defer.replay_block;
@@ -222,8 +221,8 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     w->vc_warp = vc_warp;
 }
 
-/** Checks the reads of a list in the way in which they would have been checked without deferral. @base: address of word
- *  0; @of_range: the list belongs to an allocation, and the lists of pages may take its reads. */
+/** Checks the reads of a list as if they had not been deferred. @base: address of word 0. @of_range: the list belongs to an
+ *  allocation, so its reads may be deferred again in lists of pages. */
 static void replay(struct chk_race *race, const struct race_deferred *list, uint64_t base, bool of_range)
 {
     struct race_access ctx = {.race = race, .block = race->defer.replay_block, .plain = true, .may_defer = of_range};
@@ -276,7 +275,8 @@ void race_deferred_end(struct chk_race *race)
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
 
-/** Returns true if the read repeats the last one, as in a loop: the clock of the record is then updated. */
+/** Returns true if the read repeats the last read of the list, as in a loop. Then sets the clock of that read to the
+ *  current clock. */
 static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {
@@ -350,7 +350,7 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
     page_replay(race, cells, offset);
 }
 
-/** Returns the page at @offset; NULL: it has no record. */
+/** Returns the shadow of the page at @offset; NULL: the page has never been accessed. */
 static struct race_page_shadow *page_at(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
@@ -418,7 +418,7 @@ void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
     replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
 }
 
-/** Ends a list that is full. */
+/** Ends the deferral of reads of an allocation, because its list is full: replays the list. Always returns false. */
 static bool leave(struct chk_race *race, struct race_range *r)
 {
     const bool empty = r->deferred.first == NULL;

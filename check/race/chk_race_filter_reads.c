@@ -111,7 +111,8 @@ void race_code_of(struct chk_race *race, const struct emu_program *program, cons
         race->order.codes[race->order.code_count++] = *out;
 }
 
-/** Returns the number of bytes of a page that may be accessed. If small objects share the page, this is the whole page. */
+/** Returns the number of bytes of a page, from its start, that may be accessed: at most the rest of the allocation that
+ *  contains its first byte. If small objects may share the page, returns the size of the page. */
 static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
 {
     const uint64_t all = UINT64_C(1) << RACE_PAGE_SHIFT, base = ISA_GLOBAL_BASE + page * all;
@@ -124,7 +125,8 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
     return (uint32_t)(left < all ? left : all);
 }
 
-/** Returns the stamp of a page: the site of all last readers, or MIXED; 0: the page is not filtered. */
+/** Returns the stamp of a page: the site of the instruction that made the last read of each cell, or MIXED if there are
+ *  several such instructions. 0: the page cannot be filtered. */
 static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, uint32_t base)
 {
     const uint32_t *hot = cells->hot;
@@ -162,7 +164,7 @@ struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint
         *race_at(cells, RACE_R + RACE_CLOCK, i) <= ctx->block->vc_floor ||
         *race_at(cells, RACE_W + RACE_CLOCK, i) > ctx->block->vc_floor)
         return NULL;
-    if ((site ^ ctx->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that read the same cells */
+    if ((site ^ ctx->site) & ((1u << RACE_SITE_BITS) - 1)) { /* another instruction made the last read of this cell */
         cells->redundant_reads = 0;
         race_filter_reads_end(race, at - ISA_GLOBAL_BASE, 0);
         return NULL;

@@ -15,12 +15,11 @@
 
 #include <stdlib.h>
 
-enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* no write reaches the load, and the load has no
-                                                                  * hook */ };
-/** Result for a program: the loads that no interval with a write can reach. */
+enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* write-free, and the hook of the load is disabled */ };
+/** Result of the analysis of a program: the loads that can be reached only in barrier intervals without a write. */
 struct race_phases {
     const struct emu_program *program;
-    uint32_t count, alone_count;
+    uint32_t count, alone_count; /* numbers of instructions, and of loads whose hook is disabled */
     uint8_t write_free[]; /* [instruction] */
 };
 
@@ -31,7 +30,7 @@ struct flow {
     const struct emu_program *program;
     uint32_t count;
     bool falls; /* exec is written: after a branch, some lanes may continue with the next instruction */
-    uint8_t *mark; /* [instruction] */
+    uint8_t *mark; /* [instruction]: DIRTY etc. */
 };
 
 static const struct isa_insn *insn_at(const struct flow *f, uint32_t index)
@@ -125,7 +124,7 @@ static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 /** Marks with DIRTY the instructions from which a write can be reached. */
 static void flow_back(struct flow *f)
 {
-    bool changed = true, returns = false; /* returns: a write can be reached from the return point of a call */
+    bool changed = true, returns = false; /* returns: a write can be reached from the instruction after some call */
 
     while (changed) {
         changed = false;

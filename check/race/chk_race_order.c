@@ -20,7 +20,8 @@ static bool begin(void *state)
     race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* If requests are counted, each access needs a call
                                                                      * of the hook. */
     race_chunk_choose(race);
-    /* A debugger may move lanes to another pc. Then reads that come earlier in the interval can be executed again. */
+    /* Shared memory is not filtered under a debugger. It may move lanes to another pc, so that they execute earlier reads
+     * of the barrier interval again. */
     race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
     return true;
 }
@@ -155,7 +156,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     if (race->order.clock >= LATE) { /* Clock values have a limit. All recorded accesses are ordered before the new
                                       * launch, so their clocks are not needed. */
         race_shadow_forget(&race->shadow, 0, 0);
-        race->shadow.uninit_count = 0; /* drops the recorded writers of undefined ranges, too */
+        race->shadow.uninit_count = 0; /* the shadow no longer shows which of these ranges kernels have written */
         spare_forget(race);
         race->order.clock = 1;
     }
@@ -281,8 +282,7 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
-/* ---- which accesses a thread is ordered after
- * ------------------------------------------------------------------------------ */
+/* ---- the accesses that a thread is ordered after ---------------------------------------------------- */
 
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
 {
@@ -304,8 +304,8 @@ void race_join(struct chk_race *race, struct race_vclock **into, struct race_vcl
     race_vclock_join(into, other, race->order.clock, &race->chk->short_of_memory);
 }
 
-/** Returns the accesses that a thread is ordered after, in addition to those given by the clocks of its block and
- *  warp. */
+/** Returns a vector clock of the accesses that a thread is ordered after, without those that vc_block and vc_warp of its
+ *  block and warp cover. */
 static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
@@ -315,7 +315,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
         race_join(race, &vclock, w->lane[lane].vclock);
     if (b->vc_warps == NULL && w->vc_lanes == NULL)
         return vclock;
-    /* computes race_ordered_before() for one lane, because each of the many lanes of a warp has its own fence */
+    /* The rest does what race_ordered_before() does, for one lane and at less cost, because it runs for each lane of a
+     * fence. */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
@@ -337,8 +338,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns the accesses that an acquiring thread is ordered after: all accesses up to @fence and, with @device, the
- *  accesses after which the block was ordered at device fences before a barrier. */
+/** Returns the vector clock that a thread releases. It covers the accesses that the thread made or was ordered after at
+ *  @fence. With @device it also covers the accesses of the block up to device fences before a barrier (b->fenced). */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -371,7 +372,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Returns true if, by @vclock, the whole launch of @block_id has ended before the current access. */
+/** Returns true if @vclock covers the whole launch of @block_id, or a launch that directly or indirectly made it. */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -401,7 +402,7 @@ static bool vclock_covers(const struct chk_race *race, const struct race_vclock 
            launch_over(race, vclock, block_id);
 }
 
-/** Returns true if the thread of @ctx is ordered after all accesses of its warp up to @time. */
+/** Returns true if @lane of the warp in @ctx is ordered after all accesses of its warp up to @time. */
 static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_warp *w = ctx->warp;
@@ -414,7 +415,8 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** Does what knows_warp() does for all warps of the block, but ignores the clock of the block's barriers. */
+/** Returns true if @lane is ordered after all accesses of its block up to @time, by other means than barriers of the whole
+ *  block. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_block *b = ctx->block;
@@ -481,9 +483,9 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
         return RACE_ORDERED;
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
-    /* A barrier orders all accesses before it. Atomics may order accesses of other threads only up to an earlier time.
-     * The record names two accesses, whose order is known exactly. The order of the record's other accesses is not
-     * evaluated. */
+    /* A barrier orders all accesses before it, so all accesses of the record are ordered. Atomics may order the accesses of
+     * some threads only up to an earlier time. Then the two accesses that the record names decide; its other accesses are
+     * ignored. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
@@ -543,7 +545,7 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Returns true if @set already includes everything that a thread would release. */
+/** Returns true if @set already covers all accesses that a thread would release at its fence @f. */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
@@ -557,7 +559,7 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** Merges the accesses that a thread made before its fence into @set or, with @replace, sets @set to these accesses. */
+/** Merges the vector clock of a thread's fence @f into *@set or, with @replace, sets *@set to it. */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
@@ -633,7 +635,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_FREE;
 }
 
-/** Handles launch.sync: all launches that the block made have ended. */
+/** Handles launch.sync by @lanes: they are ordered after all launches that the block made. */
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
 {
@@ -649,7 +651,7 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
     }
 }
 
-/** Handles lanes that are about to free objects of malloc. A free that malloc refuses accesses nothing. */
+/** Handles lanes that are about to free objects of the device's malloc(). A free of any other address is ignored. */
 static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -751,7 +753,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     race_clock_advance(race);
 }
 
-/** Handles that a debugger has moved a lane. */
+/** Called when a debugger has moved a lane to another pc. */
 static void on_pc_edited(void *state)
 {
     struct chk_race *race = state;

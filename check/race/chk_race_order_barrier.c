@@ -14,18 +14,19 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
 /* ---- release and acquire -------------------------------------------------------------------------- */
 
-/** All accesses that lanes are ordered after, in addition to the scalar clocks of their block and warp. */
+/** The vector clocks of one or more lanes, merged. Accesses that the scalar clocks of block and warp cover are not in
+ *  them. */
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
-/** The clock of a CTA barrier from the time at which warps arrived by bar.arrive and continued, until the barrier
+/** The clocks of a CTA barrier at which warps have arrived by bar.arrive, without waiting. They are valid until the barrier
  *  completes. */
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks of the arrived lanes; for lanes that arrived without the rest of their
-                                * warp, all accesses that are ordered before them */
-    /* [warp][warp]: for a warp that arrived as a whole, its clocks for each other warp. The warp's own clock is 0,
-     * because its lanes arrived one by one */
+                                * warp, also all other accesses that they are ordered after */
+    /* [warp][other]: for a warp that arrived as a whole, the clock up to which it is ordered after the other warp. If its
+     * lanes arrived separately, all clocks of the warp are 0. */
     uint32_t *row;
     uint64_t arrived_lanes[]; /* [warp] */
 };
@@ -46,7 +47,7 @@ static void merge_lanes(struct chk_race *race, struct sync_clock *all, const str
     }
 }
 
-/** Merges @all, the clocks of all lanes, into the clocks of a lane. */
+/** Replaces the clocks of a lane by @all, which already covers them. */
 static void acquire(struct race_lane *lane, const struct sync_clock *all)
 {
     struct race_vclock *const before[3] = {lane->vclock, lane->pending[0], lane->pending[1]};
@@ -88,7 +89,8 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
             of_thread[v * width + l] = race->order.clock;
         }
     }
-    /* sorted by key; accesses that the block's barriers order are common to all lanes */
+    /* The entries are in the order of their keys. Accesses that the block's barriers order get no entries, because all
+     * lanes are ordered after them. */
     for (unsigned t = 0; t < n * width && of_warp != NULL && entry != NULL; t++)
         if (of_thread[t] > race_max(b->vc_block, of_warp[t / width]))
             entry[count++] = (struct race_entry){
@@ -118,8 +120,8 @@ void race_barriers_free(struct race_block *b)
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
-/** Synchronises lanes of a warp that have arrived: each lane is ordered after all accesses that the other lanes made up
- *  to now, and after the accesses that those lanes are ordered after. */
+/** Synchronises @lanes of a warp, which have arrived at a barrier. Each lane is then ordered after all accesses that the
+ *  other lanes have made, and after the accesses that the other lanes are ordered after. */
 static void lanes_arrived(struct chk_race *race, struct race_block *b, struct race_warp *w,
                        uint64_t lanes)
 {
@@ -141,7 +143,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
         w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
     if (w->vc_lanes == NULL) {
         race->chk->short_of_memory = true;
-        w->vc_warp = race->order.clock; /* this orders more than necessary, so there are no false positives */
+        w->vc_warp = race->order.clock; /* this orders more accesses than the barrier, which gives no false positives */
         return;
     }
     uint32_t most[EMU_MAX_LANES] = {0};
@@ -166,7 +168,8 @@ void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigne
     race_clock_advance(race);
 }
 
-/** Merges fences: all threads that wait at a barrier acquire the accesses that the lanes of a warp made before a fence. */
+/** Orders the threads of a block, at a barrier that does not order all memory, after the accesses that the live lanes of
+ *  each warp made before their last fences. */
 static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
@@ -186,8 +189,8 @@ static void fences_arrived(struct chk_race *race, struct race_block *b)
     }
 }
 
-/** Synchronises all live threads of a block: each thread is ordered after all accesses of the other threads, and after
- *  the accesses that those are ordered after. */
+/** Synchronises all live threads of a block. Each thread is then ordered after all accesses of the other threads, and
+ *  after the accesses that the other threads are ordered after. */
 static void all_arrived(struct chk_race *race, struct race_block *b)
 {
     b->vc_block = race->order.clock;
@@ -235,8 +238,9 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** Handles the arrival of all live threads of a block. Accesses to memory that the barrier does not order, and what
- *  threads acquired there, are released only if a fence followed them. */
+/** Handles a barrier at which all live threads of a block have arrived. If the barrier does not order shared or global
+ *  memory, it orders the accesses to this memory, and the accesses that threads acquired by it, only if a fence followed
+ *  them. */
 static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
     const struct race_weak weak = {race->order.clock, arrivals->pc};
@@ -253,8 +257,8 @@ static void block_arrives(struct chk_race *race, struct race_block *b, const str
         fences_arrived(race, b);
 }
 
-/** Synchronises warps of a block that have arrived as a whole: the waiting warps are ordered after the warps that
- *  arrived. */
+/** Synchronises warps that have arrived at a barrier with all their lanes. The warps that wait are then ordered after all
+ *  warps that have arrived. */
 static void warps_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -267,8 +271,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     if (b->vc_warps == NULL || most == NULL) {
         free(most);
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* this orders more than necessary, so there are no false
-                                                         * positives */
+        b->vc_block = b->vc_shared = race->order.clock; /* this orders more accesses than the barrier, which gives no
+                                                         * false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -300,8 +304,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     free(most);
 }
 
-/** Handles an arrival of only some lanes of a warp, each of which acquires separately; whole warps are handled by
- *  warps_arrived(). */
+/** Synchronises threads at a barrier at which only some lanes of a warp have arrived. Each waiting lane acquires
+ *  separately. */
 static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -311,8 +315,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
     if (waits == NULL) {
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* Without memory, the barrier orders more than necessary, so
-                                                         * there are no false positives. */
+        b->vc_block = b->vc_shared = race->order.clock; /* this orders more accesses than the barrier, which gives no
+                                                         * false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -344,7 +348,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
     free(waits);
 }
 
-/** Returns true if each warp arrives at a barrier with all lanes or with none. *@everyone: all warps arrive and wait. */
+/** Returns true if each warp has arrived at a barrier with all lanes or with none. Sets *@everyone to whether all warps
+ *  have arrived and wait. */
 static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *barrier,
                        bool *everyone)
 {
@@ -395,7 +400,7 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
     race_clock_advance(race);
 }
 
-/** Returns the CTA barrier that an instruction names; -1: the number is not known here. */
+/** Returns the number of the CTA barrier that an instruction names; -1: the number is invalid, or cannot be read. */
 static int barrier_of(const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;

@@ -7,20 +7,21 @@
 
 /* ---- vector clocks ---------------------------------------------------------------------------------- */
 
-/** Owner of an entry of a vector clock; RACE_VC_BLOCKS_OF: the blocks of a launch without the launches that these
- *  blocks made. */
+/** Kind of an entry of a vector clock: the threads whose accesses it covers. RACE_VC_GRID covers a launch and the launches
+ *  that its blocks made; RACE_VC_BLOCKS_OF covers only the blocks of a launch. */
 enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_BLOCKS_OF, RACE_VC_GRID, RACE_VC_ALL };
 static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
     return (uint64_t)entry << 32 | tid;
 }
-/** Entry of a vector clock: the accesses that threads of @key made up to @time are ordered before the accesses of the
- *  clock's owner. */
+/** Entry of a vector clock: the accesses that the threads of `key` made up to clock `time` are ordered before the next
+ *  access of the thread that has the vector clock. */
 struct race_entry {
     uint64_t key;
     uint32_t time;
 };
-/** A sparse vector clock: sorted by key, and immutable after its creation. NULL is the empty vector clock. */
+/** A sparse vector clock. Its entries are sorted by key, and do not change after its creation. NULL is the empty vector
+ *  clock. */
 struct race_vclock {
     unsigned refs, count;
     struct race_entry entry[];
@@ -28,11 +29,11 @@ struct race_vclock {
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock);
 void race_vclock_drop(struct race_vclock *vclock);
 uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key);
-/** Creates a vector clock from few entries in any order. Returns NULL if the clock is empty, or if there is no memory
- *  (@short_of_memory). Without memory more accesses are treated as unordered. */
+/** Creates a vector clock from few entries in any order. Returns NULL if there are no entries. Without memory sets
+ *  *@short_of_memory and returns NULL, so that more accesses are treated as unordered. */
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
-/** Drops the entries of a block's own threads. */
+/** Drops the entries for block @block_id and for its warps and threads. */
 void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id);
 /** Sets *@into to the element-wise maximum of both clocks. A clock that would become too large is replaced by
  *  "everything up to @now". */
@@ -54,27 +55,28 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
 /* A thread has these clocks; most of them are shared by its warp or block. vc_floor is the clock up to which the thread
  * is ordered after all accesses, vc_block the clock up to which it is ordered after its block, and vc_warp the clock up
  * to which it is ordered after its warp. vc_warps and vc_lanes are used if warps or lanes have different clocks. A
- * sparse vector clock has the accesses that the thread acquired by atomics and launches. */
+ * sparse vector clock covers the accesses that the thread acquired by atomics and launches. */
 
 /** Clocks of a thread at its last fence, which a later atomic of the thread releases. */
 struct race_fence {
-    uint32_t time, vc_block, vc_warp; /* time of the last fence; 0: the lane has executed no fence */
+    uint32_t time, vc_block, vc_warp; /* time: clock of the fence; 0: the lane has executed no fence */
     struct race_vclock *vclock;
 };
 enum { RACE_FENCE_GPU, RACE_FENCE_CTA };
 struct race_lane {
     struct race_fence fence[2];  /* [scope]; a device fence is also recorded as a block fence */
-    struct race_vclock *vclock;  /* vector clock of the lane in addition to its block's */
-    struct race_vclock *pending[2]; /* [scope] clocks acquired by relaxed reads, which become valid after a fence of
-                                     * that scope */
+    struct race_vclock *vclock;  /* vector clock of the lane, in addition to the vector clock of its block */
+    struct race_vclock *pending[2]; /* [scope]: vector clock that relaxed reads have acquired, and that takes effect at
+                                     * the next fence of this scope */
 };
 struct race_warp {
     uint64_t lanes;        /* lanes of the split that made the last access */
-    uint64_t logged_lanes; /* lanes of the split that made the last access, including accesses in the batch */
+    uint64_t logged_lanes; /* lanes of the split that made the last access, where logged accesses count, too */
     uint32_t vc_warp;      /* clock up to which each lane is ordered after all lanes of the warp */
-    uint32_t converged;    /* clock up to which accesses were made before all lanes became one split */
-    uint32_t *vc_lanes;    /* [lane][lane], if lanes differ; or NULL */
-    struct race_lane *lane; /* [width], or NULL */
+    uint32_t converged;    /* clock at which a split of all live lanes last began or ended */
+    uint32_t *vc_lanes;    /* [lane][other]: clock up to which the lane is ordered after the other lane; NULL if vc_warp
+                            * is valid for all lanes */
+    struct race_lane *lane; /* [lane]; NULL if no lane has clocks of its own */
 };
 /** Properties of a kernel's code. */
 struct race_code {
@@ -83,7 +85,7 @@ struct race_code {
     bool launches;
 };
 struct race_grid {
-    uint32_t sequence, parent; /* launching grid; 0: the host */
+    uint32_t sequence, parent; /* parent: sequence number of the launching grid; 0: the host launched this grid */
     uint32_t block_id;         /* id of the launching block */
     uint64_t stream;
     uint32_t vc_floor;
@@ -99,25 +101,26 @@ struct race_block {
     uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
     uint32_t start;    /* records before this clock belong to the shared memory of another block */
     uint32_t vc_floor;
-    uint32_t vc_block;  /* clock up to which all threads are ordered after the accesses of the block */
-    uint32_t vc_shared; /* clock up to which all threads are ordered after the block's accesses to shared memory */
+    uint32_t vc_block;  /* clock up to which all threads of the block are ordered after its accesses */
+    uint32_t vc_shared; /* clock up to which all threads of the block are ordered after its accesses to shared memory */
     struct race_weak {
         uint32_t time; /* clock of the barrier; 0: there was no such barrier */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order this memory space */
-    uint32_t packed_first; /* the block's accesses in packed cells have this number or a higher number */
+    uint32_t packed_first; /* lowest number that an access of the block has in packed cells */
     uint32_t *fenced;     /* [warp]: clock of the last device fence that all lanes executed before a barrier of the
                            * whole block; NULL: there was none */
     bool any_fence, any_lane;
-    bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C, if opencl_known */
+    bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C; valid if opencl_known is true */
     unsigned warp_count, width;
-    struct race_vclock *vclock, *pending[2]; /* vector clocks that all threads share */
-    uint32_t *vc_warps;   /* [warp][warp], if warps differ; or NULL */
-    struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* clocks of barriers with bar.arrive; or NULL */
+    struct race_vclock *vclock, *pending[2]; /* as in struct race_lane, for all threads of the block */
+    uint32_t *vc_warps;   /* [warp][other]: clock up to which the warp is ordered after the other warp; NULL if vc_block
+                           * is valid for all warps */
+    struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* NULL: no warp has executed bar.arrive for the barrier */
     struct race_page_shadow shared;
     struct race_warp warp[];
 };
-/** Block that a block id in thread ids identifies. */
+/** The block that a block id, as part of a thread id, identifies. */
 struct race_block_id {
     uint32_t grid, start; /* start: clock at which the block started */
     uint64_t linear;
@@ -125,15 +128,15 @@ struct race_block_id {
 /** Sync variable: the location of an atomic, with the vector clock that atomics have released there. */
 struct race_sync_var {
     uint64_t key; /* generic address; for shared memory, with the block's id in the upper bits; 0: the entry is free */
-    struct race_vclock *gpu, *cta;
+    struct race_vclock *gpu, *cta; /* released with device scope, and with block scope by block cta_block_id */
     uint32_t cta_block_id;
 };
 /** A pair of sites that has a finding. */
 struct race_pair {
     uint64_t key; /* key of the entry; 0: the entry is free */
     int finding;  /* -1: the finding was suppressed */
-    uint64_t access, other; /* number of the access, and other warp, at the first occurrence */
-    uint64_t counted;       /* number of the lane check that was counted last */
+    uint64_t access, other; /* at the first occurrence: chk_race.access_count, and the warp of the previous access */
+    uint64_t counted;       /* chk_race.lane_count at the last occurrence that was counted */
 };
 
 /* ---- order -------------------------------------------------------------------------------------- */
@@ -152,33 +155,35 @@ void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, u
 
 /* ---- findings (chk_race_report.c) --------------------------------------------------------------- */
 
-/* Does the work of race_found() for a pair of sites in chk_race.pairs that was reported before. Counts the races of the
- * pair without a call of chk_add(). */
+/* race_found() reports a race. If chk_race.pairs has a finding for the pair of sites, race_found_repeat() counts the race
+ * at less cost, without a call of chk_add(). */
 
-/** Handles an unordered pair (@order): the access of a lane and the access of a record. Either the two are not both
- *  strong in each other's scope, or they are, and one of them is volatile. @at: the lane's generic address. @written:
- *  the record is a record of writes. */
+/** Handles a race between the access of @lane and a recorded access by @tid at clock @time with site word @site. @order:
+ *  RACE_UNORDERED or RACE_PENDING. The two accesses are not both strong in each other's scope, or one of them is volatile.
+ *  @at: the lane's generic address. @written: the record is a record of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
-/** Returns true if a loop waits for the value that the load of a site returns. The site must belong to the running
- *  program. */
+/** Returns true if a loop waits for the value that the load at @site returns. The result is false if the site does not
+ *  belong to the running program. */
 bool race_waits_for(struct chk_race *race, uint32_t site);
-/** Returns true if the access and the access of a record's @site are atomics of different sizes, which PTX does not
- *  make atomic with respect to each other. */
+/** Returns true if the access and the recorded access with site word @site are atomics of different sizes, which PTX does
+ *  not make atomic with respect to each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 /** Counts the race of a weak load and an unordered weak store of another block, if their race was reported before this
  *  access. Returns false, and does nothing, if the race was not reported. */
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
-/** Returns the finding that counts races of @site, if their race was reported before this access; else -1. */
+/** Returns the index of the finding that counts races of the access with @site, if such a race was reported before this
+ *  access; otherwise returns -1. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
 /** Returns true if @lane stores the value that memory already has at @at, and no enabled kind reports such races. */
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at);
-/** Returns true if @lanes store one value, so that no enabled kind reports a race between them. */
+/** Returns true if all @lanes store the same value, and no enabled kind reports races between such stores. */
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes);
 
 /* ---- synchronisation, blocks and lanes (chk_race_order.c, chk_race_order_barrier.c) ------------- */
 
-/** Handles an atomic or strong access of @lane to a location, which reads before it writes. */
+/** Synchronises by an atomic or strong access of @lane at @at: acquires if the access reads, then releases if it writes.
+ *  @order: memory order of the instruction. */
 void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes);
 /** Returns the resident block of a slot; NULL: the block is not checked. */
@@ -189,8 +194,9 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
 /** Calls race_vclock_join with the current clock. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
-/** Returns a vector clock, for another thread to acquire, of the accesses that lanes[warp] of a block made or are
- *  ordered after, without the accesses that all threads are ordered after. NULL: there are none, or there is no memory. */
+/** Returns a vector clock that another thread of the block can acquire. It covers the accesses that the lanes in
+ *  lanes[warp] made or are ordered after, without those that all threads of the block are ordered after. NULL: there are
+ *  no such accesses, or there is no memory. */
 struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
 void race_barriers_free(struct race_block *b);
 /** Handles a bar.arrive before it executes. */

@@ -31,8 +31,8 @@ static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid,
            self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
 }
 
-/** Checks the weak write that precedes an atomic write. The weak write may be unordered if the atomic write is
- *  unordered: a thread ordered after the atomic write is ordered after both. */
+/** Checks the access against the weak write that preceded the recorded atomic write. This is necessary only if the atomic
+ *  write is unordered: a thread that is ordered after the atomic write is ordered after the weak write, too. */
 static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)
 {
@@ -60,7 +60,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
 
     if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
         (level == RACE_GRID && site & RACE_CTA))
-        return false; /* an atomic has not read the value of the preceding atomic, or is outside its scope */
+        return false; /* the recorded writes are no chain in which each atomic has read the write before it */
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
@@ -71,8 +71,8 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
 }
 
-/** Returns true if two threads are in the same warp or block, according to the level of the record, which has another
- *  thread. */
+/** Returns true if the two threads are in the same block (@level RACE_GRID) or in the same warp (@level RACE_BLOCK). The
+ *  record with this level also holds a thread of another block or warp. */
 static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
@@ -112,7 +112,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
         }
-        /* Only the last access of the record is unordered. The other access of the record is ordered. */
+        /* Only the selected access of the record is unordered, so the level of the record does not apply to the race. */
         if (is_near(ctx, self_tid, tid, race_level_of(site)))
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
@@ -137,7 +137,7 @@ void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32
             *race_at(cells, k + RACE_TID_2, i) = *tid;
             *race_at(cells, k + RACE_SITE_2, i) = *site;
         }
-        /* properties that both accesses share */
+        /* the flags that both accesses have, and the narrower scope of the two */
         how = (ctx->site & ~(uint32_t)RACE_HOW) | (ctx->site & *site & (uint32_t)RACE_HOW) |
               ((ctx->site | *site) & RACE_CTA);
     }
@@ -176,7 +176,7 @@ static void check_write(struct race_access *ctx, struct race_page_shadow *cells,
     }
     if (*race_at(cells, RACE_R + RACE_CLOCK, i) > ctx->vc_floor)
         (void)race_check_record(ctx, cells, i, RACE_R, lane, at);
-    /* An atomic keeps the record of earlier weak accesses: a later atomic can race only with them. */
+    /* A strong write keeps the records of earlier weak accesses, because a later strong access can race only with them. */
     const bool strong = (ctx->site & RACE_STRONG) != 0;
     if (strong && !(*race_at(cells, RACE_W + RACE_SITE, i) & RACE_STRONG))
         for (unsigned k = RACE_CLOCK; k <= RACE_SITE; k++)
@@ -249,7 +249,7 @@ struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, uns
         cells = &b->shared;
         if (cells->hot == NULL && !shared_cells(race, b))
             return NULL;
-        ctx->vc_floor = race_max(b->start, b->vc_shared); /* all accesses that the block's barriers order */
+        ctx->vc_floor = race_max(b->start, b->vc_shared); /* covers all accesses that the block's barriers order */
         ctx->vc_block = b->vc_shared;
     } else {
         return NULL;
@@ -287,7 +287,7 @@ void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, ctx->write);
 }
 
-/** Checks @lanes one by one: the plain counterpart of each_lane() and piece(). */
+/** Checks @lanes one by one. chk_race_access.c has the faster counterparts each_lane() and piece(). */
 void race_access_plain(struct race_access *ctx, uint64_t lanes)
 {
     const struct emu_hook_access *access = ctx->access;

@@ -3,13 +3,14 @@
  * The race checker: FastTrack (Flanagan and Freund, PLDI 2009) for barriers, warps and scopes.
  * docs/explanation/race-detection.md explains it. Files:
  *
- *   chk_race_plain.c             the check of a lane against the records of its cells: the reference, to read first
+ *   chk_race_plain.c             the check of a lane against the records of its cells; the reference, to be read first
  *   chk_race_batch.c             the access log of the interpreter, which is checked in batches
  *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change no record
  *   chk_race_filter_shared.c     redundant-access filter: shared memory in barrier intervals without a write
  *   chk_race_defer.c             deferred reads of memory that has not been written yet
- *   chk_race_access.c            the path of an access; lanes together: one word, consecutive words, scattered words
- *   chk_race_access_wide.c       the path of an access to consecutive words, which are checked together
+ *   chk_race_access.c            the path of an access; the check of several lanes together, if they access one word,
+ *                                consecutive words or scattered words
+ *   chk_race_access_wide.c       the check of consecutive words in vector operations of the host
  *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
  *   chk_race_shadow_packed.c     shadow memory that takes only 16 bytes a word
@@ -25,9 +26,9 @@
  * defers a read, or checks the lanes: together (consecutive or scattered words), or one by one. Races are passed to
  * race_found(). After the check of a global load, its page may be filtered.
  *
- * One logical clock advances at each synchronisation. A record has the clock of its access and the thread id, which
- * together are an epoch. The access is ordered before an access of thread t if the vector clock of t has an equal or
- * later clock for the thread of the record.
+ * One logical clock advances at each synchronisation. A record holds the clock of its access and the id of the accessing
+ * thread, which together are an epoch. The recorded access is ordered before an access of thread t if the vector clock of
+ * t has an equal or later clock for the recorded thread.
  */
 #ifndef CHK_RACE_PRIV_H
 #define CHK_RACE_PRIV_H
@@ -40,13 +41,14 @@ struct race_order_state {
     struct race_block **blocks; /* resident blocks */
     size_t block_count, block_capacity;
     struct race_block *last_block; /* result of the last race_block_at(); or NULL */
-    struct race_block_id *block_ids; /* [1..]: blocks of thread ids, since the last launch by the host */
+    struct race_block_id *block_ids; /* [block id, from 1 on]: the block; a launch by the host while no other launch
+                                      * runs starts again at 1 */
     size_t block_id_count, block_id_capacity;
-    struct race_grid *grids; /* grids since the start of the last launch by the host */
+    struct race_grid *grids; /* grids that were launched since the same time */
     size_t grid_count, grid_capacity;
     uint32_t host_launch; /* sequence number of the last launch by the host that has started */
     struct lw_table sync_vars; /* records of type struct race_sync_var */
-    struct race_code *codes; /* code of launched kernels */
+    struct race_code *codes; /* properties of the code of launched kernels */
     size_t code_count, code_capacity;
 };
 /** Allocations of global memory that are handled as a whole instead of by pages. */
@@ -56,7 +58,7 @@ struct race_ranges {
 };
 /** State of the packed shadows. */
 struct race_packed_state {
-    struct race_packed_access *access; /* [number]; or NULL */
+    struct race_packed_access *access; /* [number of the access]; NULL before the first packed shadow */
     unsigned access_count, access_capacity;
     unsigned range_count; /* number of allocations with a packed shadow */
     unsigned begin_count; /* number of packed shadows that have been started */
@@ -64,17 +66,19 @@ struct race_packed_state {
 };
 /** Logged accesses that have not been checked yet. */
 struct race_batch_state {
-    struct race_batch *log; /* batch of accesses; NULL: the interpreter calls the hook for each access */
-    const unsigned *log_used; /* number of used words in the log; or 0 */
+    struct race_batch *log; /* NULL: there is no log, and the interpreter calls the hook for each access */
+    const unsigned *log_used; /* points to the number of used words in the log, or to a 0 if there is no log */
     bool is_flushing;
 };
 /** Filters: accesses that the interpreter does not report, because they would change nothing. */
 struct race_filter_state {
-    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: site of all readers of the page; 0: the page is not filtered */
+    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12]: site of the instruction that reads the
+                                                  * page; 0: the page is not filtered */
     bool any_page;
-    bool threads_diverged; /* barrier intervals are not known, or all accesses must be checked */
+    bool threads_diverged; /* shared memory is not filtered: threads of a block arrived at different barriers, the
+                            * analysis failed, or the hook must be called for all accesses */
     uint32_t host_launches; /* number of launches by the host while no other launch was running */
-    struct race_phases **phases, *last_phases; /* results for the programs */
+    struct race_phases **phases, *last_phases; /* results of the analysis of each program */
     size_t phases_count, phases_capacity;
 };
 /** Pairs of sites that have a finding. */
@@ -87,17 +91,16 @@ struct race_pairs {
 struct race_sites {
     const struct emu_program *program, *spin_program;
     uint64_t program_base;
-    uint32_t *word; /* [instruction]: its site word, and whether it is known */
+    uint32_t *word; /* [instruction of program]: its site word, with a flag when the word has been computed */
     size_t room;
-    uint8_t *spin; /* [instruction] of spin_program: whether a loop waits for this load, for the loads whose results
-                    * were requested */
+    uint8_t *spin; /* [instruction of spin_program]: whether a loop waits for this load; 0: not analysed yet */
 };
 
 struct chk_race {
     struct chk *chk;
     struct emu_machine *machine;
     uint64_t kinds;
-    bool fast; /* lanes are checked together where possible; false: as in the reference, each lane by itself */
+    bool fast; /* lanes are checked together where possible; false: each lane is checked by itself, as in the reference */
     uint64_t access_count, lane_count; /* numbers of checked accesses and lanes */
     race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: functions that check RACE_CHUNK words (chunk) or fewer
                                                * (short_chunk) */

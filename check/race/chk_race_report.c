@@ -28,7 +28,7 @@ static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t 
     return true;
 }
 
-/** Returns the value that a lane is about to store, which has at most 8 bytes. */
+/** Returns the value that a lane stores, or its first 8 bytes. */
 static uint64_t stored(const struct race_access *ctx, unsigned lane)
 {
     const struct emu_hook_site *at = &ctx->access->at;
@@ -124,7 +124,7 @@ static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site
                : chk_insn_at(race->sites.program, (uint32_t)index);
 }
 
-/** Returns the bytes of the accesses of a site, a power of two; 0: not known. */
+/** Returns the number of bytes that a lane accesses at a site, which is a power of two; 0: not known. */
 static unsigned bytes_of(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -216,7 +216,8 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
            (unsigned)kind;
 }
 
-/** Returns the finding of a race of two weak accesses that was reported before this race; NULL: there is none. */
+/** Returns the finding for races between weak accesses of this access's site and @site, if an earlier access reported it;
+ *  NULL: there is no such finding. */
 static struct chk_finding *reported_before(const struct race_access *ctx, uint32_t site)
 {
     struct chk_race *race = ctx->race;
@@ -266,8 +267,8 @@ bool race_stores_same(const struct race_access *ctx, uint64_t lanes)
     return true;
 }
 
-/** Returns a barrier of the block, between an access up to @time and now, that does not order the memory at
- *  @at; NULL: none. */
+/** Returns a barrier that the block has passed since @time, the clock of the previous access, and that does not order the
+ *  memory at @at; NULL: there is none. */
 static const struct isa_insn *weak_barrier(const struct race_access *ctx, const struct other *other, uint64_t at,
                                            uint32_t time, uint64_t *pc)
 {
@@ -279,7 +280,7 @@ static const struct isa_insn *weak_barrier(const struct race_access *ctx, const 
     return *pc != 0 ? emu_program_insn(ctx->access->at.program, *pc) : NULL;
 }
 
-/** Prints the flag that the barrier lacks. */
+/** Prints that the barrier @insn does not order the memory at @at, and the flag that it lacks. */
 static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
 {
     const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
@@ -394,15 +395,16 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     pair->counted = race->lane_count;
 }
 
-/** Returns true if the accesses of two lanes are of one instruction, or if their lanes have been in one split since. */
+/** Returns true if the lane of the previous access is in the split of this access, or if all live lanes of the warp were
+ *  one split at some time after the previous access, whose clock is @time. */
 static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
     return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;
 }
 
 /** Returns true if a race of volatile accesses is reported like a race of plain accesses. OpenCL C 1.2 guarantees
- *  nothing about volatile accesses, and orders a work-group by barriers. Between work-groups it has no such means, so
- *  locks and flags are volatile or atomic there. */
+ *  nothing about volatile accesses, and orders the accesses of a work-group by barriers. It has no means to order accesses
+ *  of different work-groups, so locks and flags between them are volatile or atomic. */
 static bool volatile_orders_nothing(const struct race_access *ctx, const struct other *other, uint32_t site)
 {
     struct race_block *b = ctx->block;
@@ -437,8 +439,8 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
-        return; /* The two are atomics, one of which has a too small scope. A read between them would be sufficient to
-                 * order them. */
+        return; /* The two accesses are atomics, and the scope of one of them is too narrow. A read between them would be
+                 * sufficient to order them. */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
@@ -464,8 +466,8 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (is_new) {
         const size_t had = race->chk->count;
         report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
-        /* The lanes of the finding are lanes of its first occurrence. If the finding of this pair also counts other
-         * pairs, the race is an occurrence of that finding. */
+        /* The finding shows the lanes of its first occurrence only. If chk_add() has added this race to an older finding,
+         * this is not its first occurrence, so no lanes are added. */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }

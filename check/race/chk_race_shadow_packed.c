@@ -2,9 +2,9 @@
 /*
  * Race checker: the packed shadow, which stores compressed epochs.
  *
- * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine words of
- * chk_race_shadow.c. The thread and time of a record are stored as the number of an access and a lane; the properties
- * of that access are loaded only when they are needed. Without the packed shadow, `bfs` takes 1.4 times as long
+ * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine hot and warm words of
+ * chk_race_shadow.c. The thread and clock of a record are stored as the number of an access and a lane. The clock and
+ * the thread of that access are loaded only when they are needed. Without the packed shadow, `bfs` takes 1.4 times as long
  * (docs/explanation/race-detection.md). If a packed cell cannot express a record, its cells become ordinary ones, so
  * findings are the same.
  */
@@ -13,17 +13,17 @@
 #include <stdlib.h>
 
 /* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program without fences
- * or launches. Two blocks under these conditions are always unordered. An access whose number is less than the first
- * number since the own block began was made by another block; for a higher number, the thread of the access shows its
- * block. A site is identified by its number in the allocation. If these numbers are not sufficient for a check, the
- * cell is unpacked to a temporary ordinary cell, checked, and packed again. If that is impossible, the cells of the
- * allocation become ordinary cells; if it happens often, they remain ordinary. */
+ * or launches. Two blocks under these conditions are always unordered. Accesses are numbered. An access with a lower number
+ * than race_block.packed_first of the current block was made by another block. For other accesses, the thread id shows the
+ * block. Each allocation numbers its sites. If these numbers are not sufficient for a check, the cell is unpacked to a
+ * temporary ordinary cell, checked, and packed again. If that is impossible, all cells of the allocation become ordinary
+ * cells. If this happens often, they remain ordinary. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
-/* A cell consists of the last read, an earlier read by another thread (according to its level), the last write, and a
- * word that describes them. The word has 5 bits for each site (0: none), 2 bits for the level of reads, and the tag for
- * which the cell is valid. */
+/* A cell consists of the last read, an earlier read by another lane, warp or block (according to the level of the reads),
+ * the last write, and a word that describes them. The word has 5 bits for the site number of each of the three accesses
+ * (0: no access), 2 bits for the level of the reads, and the tag for which the cell is valid. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
 enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
        SITE_MASK = MOST_SITES - 1 };
@@ -34,19 +34,19 @@ struct race_packed {
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
     uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
     uint32_t tag;          /* tag of valid cells */
-    unsigned site_count, left;
+    unsigned site_count, left; /* left: how often the cells became ordinary; MOST_LEFT: they remain ordinary */
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
                                 * so packing may be profitable in the next epoch */
-    uint64_t lanes, slow;  /* counts in this epoch */
-    uint32_t site[MOST_SITES];            /* [1..]; [0] means none */
-    uint8_t near[NEAR_SITES];             /* [site]: number of the site, or of another site with the same index */
-    int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: 1 + index of the finding that counts races of the
-                                                 * pair; 0: not known */
-    /* [number]: a bit for each other number for which a finding, or the absence of a race, is known */
+    uint64_t lanes, slow;  /* numbers of checked lanes, and of checks by slow(), in this epoch */
+    uint32_t site[MOST_SITES];            /* [site number]; number 0 means no site */
+    uint8_t near[NEAR_SITES];             /* [site % NEAR_SITES]: site number of the last such site, as a cache */
+    int finding_of[MOST_SITES][MOST_SITES];     /* [site number][site number]: 1 + index of the finding that counts the
+                                                 * races of the two sites; 0: not known */
+    /* [site number]: a bit for each site number whose finding_of is known, and bit 0 for a cell without a write */
     uint32_t known_sites[MOST_SITES];
-    uint32_t times[MOST_SITES];           /* used by reads_each(); 0 outside that function */
+    uint32_t times[MOST_SITES];           /* [site number]: number of races; 0 outside reads_each() */
 };
-/** An access of a warp: its clock, and the thread of lane 0. */
+/** An access of a warp: its clock, and the thread id of lane 0. */
 struct race_packed_access {
     uint32_t time, self_tid;
 };
@@ -61,7 +61,7 @@ static inline bool is_in(const struct race_packed *b, uint64_t offset)
     return offset >= b->first && offset < b->end;
 }
 
-/** Returns the cell of the word @bytes after the first word. */
+/** Returns the cell of the word that is @bytes after the first word with a packed cell. */
 static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
@@ -100,7 +100,7 @@ bool race_packed_prefetch(const struct race_range *r, const struct emu_access_re
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
 
-/** Returns the number of a site in the allocation; 0: there are too many. */
+/** Returns the number of a site in the allocation, which numbers the site if necessary; 0: there are too many sites. */
 static unsigned number_of(struct race_packed *b, uint32_t site)
 {
     for (unsigned i = 1; i <= b->site_count; i++)
@@ -114,6 +114,8 @@ static unsigned number_of(struct race_packed *b, uint32_t site)
 
 /* ---- an access ---------------------------------------------------------------------------------------- */
 
+/** Context of the check of one access in packed cells. A reference to an access by a lane is the number of the access,
+ *  shifted by LANE_BITS, and the lane. */
 struct pass {
     struct race_access *ctx;
     struct chk_race *race;
@@ -121,9 +123,9 @@ struct pass {
     const struct emu_access_record *entry; /* record from which ctx->access is to be decoded; NULL: it has been
                                             * decoded */
     struct emu_hook_access *access;
-    uint32_t mine;          /* number of this access for lane 0 */
-    uint32_t first;         /* lowest number of an access of the own block; lower numbers belong to other blocks */
-    unsigned number;        /* number of the access's site */
+    uint32_t mine;          /* reference to this access by lane 0 */
+    uint32_t first;         /* lowest reference to an access of the current block */
+    unsigned number;        /* site number of this access */
     uint64_t address[EMU_MAX_LANES];
 };
 
@@ -151,7 +153,7 @@ static inline uint32_t thread_of(const struct pass *p, uint32_t ref)
     return access_of(p, ref)->self_tid + (ref & ((1 << LANE_BITS) - 1));
 }
 
-/** Returns true if @ref is an access of the own block. */
+/** Returns true if @ref refers to an access of the current block. */
 static inline bool is_own(const struct pass *p, uint32_t ref)
 {
     return ref >= p->first && access_of(p, ref)->self_tid >> RACE_THREAD_BITS == p->ctx->block->block_id;
@@ -188,7 +190,8 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
 
-/** Packs a record of @cells to a number. @old: the numbers that the cell had. */
+/** Packs a record of @cells. Returns the reference to its access, and sets *@number to its site number. @old: the
+ *  references that the packed cell held before. */
 static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
@@ -227,8 +230,8 @@ static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32
     cell[CELL_WHAT] = what;
 }
 
-/** Checks @lanes of the access, which all access the word of @cell, after unpacking the cell. Returns false if it has
- *  not made the check. */
+/** Unpacks @cell, checks @lanes of the access, which all access the word of @cell, and packs the cell again. @together:
+ *  checks @lanes by race_access_location(). Returns false if it has not made the check. */
 static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 {
     uint32_t hot[RACE_HOT] = {0}, rest[RACE_WARM] = {0}, cold[RACE_COLD] = {0};
@@ -252,8 +255,8 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     return true;
 }
 
-/** Returns 1 + the index of the finding that counts reported races of this site and another site; 0: the check must be
- *  made in full. */
+/** Returns 1 + the index of the finding that counts races of this access's site and the site with @number; 0: there is no
+ *  such finding yet, so the race must be checked in full. */
 static inline int finding_of(struct pass *p, unsigned number)
 {
     int *f = &p->b->finding_of[p->number][number];
@@ -371,7 +374,7 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
     cell[CELL_WHAT] = tag | p->number << WRITE_SHIFT;
 }
 
-/** Handles one lane; @k: its index among the lanes of the access. */
+/** Handles one lane. @k: its index among the @count lanes of the access. */
 static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsigned k, unsigned count)
 {
     const uint32_t *value = p->ctx->value;
@@ -386,7 +389,8 @@ static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsign
                                    ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4));
 }
 
-/** Handles first reads of consecutive words, as long as the cells are empty. Returns their number. */
+/** Handles reads of at most @count consecutive words, as long as their cells are empty. Returns the number of handled
+ *  reads. */
 static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsigned lane, unsigned count)
 {
     const uint32_t mine = q->mine | lane;
@@ -407,7 +411,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     uint64_t rest = lanes >> low;
 
     for (unsigned l = low; rest != 0; rest >>= 1, l++, cell += CELL) {
-        if ((rest & 3) == 3) { /* usually all four are first reads, or none is */
+        if ((rest & 3) == 3) { /* usually all or none of the next lanes have empty cells */
             const unsigned count = ~rest != 0 ? lw_lowest(~rest) : 64, k = reads_first(&q, cell, l, count);
 
             cell += (size_t)k * CELL;
@@ -422,7 +426,8 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     }
 }
 
-/** Handles @lanes, of which the first is at @offset, and the others at consecutive words or at the same word. */
+/** Handles @lanes. The first accesses the word at @offset; the others access the words after it (@step 4) or the same word
+ *  (@step 0). */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
     const unsigned count = lw_popcount(p->ctx->access->at.lanes), low = lw_lowest(lanes);
@@ -473,7 +478,8 @@ static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint6
 
 /* ---- allocations -------------------------------------------------------------------------------------- */
 
-/** Returns true if there is capacity for @count accesses, and for the accesses that one split into lanes may add. */
+/** Returns true if there is capacity for @count accesses, and for the accesses that record_in() may add for the lanes of
+ *  one of them. */
 static bool has_capacity(const struct chk_race *race, uint64_t count)
 {
     return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_capacity;
@@ -514,7 +520,8 @@ static void leave(struct chk_race *race, struct race_range *r)
     }
 }
 
-/** Packs a record of an ordinary cell to a number. Returns false if that is impossible. */
+/** Packs a record of an ordinary cell: sets *@ref to the reference to its access, and *@number to its site number. Returns
+ *  false if that is impossible. */
 static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t base, unsigned width,
                       const struct race_page_shadow *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
 {
@@ -579,7 +586,8 @@ static bool page_in(const struct race_access *ctx, struct race_packed *b, uint64
     return true;
 }
 
-/** Starts the packed shadow of @r. */
+/** Starts the packed shadow of @r, and moves all records and deferred reads into it. Returns false if the cells of @r
+ *  remain ordinary. */
 static bool begin(struct race_access *ctx, struct race_range *r)
 {
     struct chk_race *race = ctx->race;
@@ -632,8 +640,8 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     b->stored = false;
     race->packed.range_count++;
     race->packed.begin_count++;
-    /* The deferred reads of the allocation are later than the deferred reads of its pages. They are therefore processed
-     * last, even if a page makes all cells ordinary again. */
+    /* The reads in the allocation's list are later than the reads in the lists of its pages. They are therefore processed
+     * last, even if the records of a page make all cells ordinary again. */
     const struct race_deferred list = r->deferred;
     r->deferred = (struct race_deferred){0};
     race->defer.range_lists -= list.first != NULL;
@@ -695,8 +703,8 @@ void race_packed_free(struct chk_race *race)
     lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
 }
 
-/** Counts checked lanes. If the fast path could not handle more than a quarter of them, converts the cells to ordinary
- *  ones. */
+/** Counts checked lanes. If slow() was necessary for more than a quarter of them, converts the cells to ordinary ones for
+ *  the rest of the run. */
 static inline void looked(struct race_access *ctx, struct race_range *r, unsigned lanes)
 {
     struct race_packed *b = r->packed;
@@ -803,7 +811,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct pass p;
 
     if (number == 0) {
-        if (on) /* later reads in ordinary cells must find the records there */
+        if (on) /* this read will be recorded in an ordinary cell, where the earlier records must be, too */
             leave(race, r);
         return false;
     }
@@ -817,9 +825,9 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     return true;
 }
 
-/** Does what reads() does for the words of @e, which are at least @base bytes after the word of the first cell. The
- *  code has no branches: the outcome for a lane is practically random, so each branch would cost more than the code
- *  after it. */
+/** Does what reads() does, for the words of @e. @base: offset of e->base from the first word with a packed cell. The loop
+ *  has only one branch: the outcome for a lane is practically random, so a mispredicted branch would cost more than the
+ *  code that it skips. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;

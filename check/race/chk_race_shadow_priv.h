@@ -9,10 +9,11 @@ struct chk_race;
 struct race_access;
 struct race_block;
 
-/** Level of a record: one thread, or several unordered threads of a warp, a block, a grid. */
+/** Level of a record: its accesses are by one thread, or by several unordered threads of a warp, a block or a grid. */
 enum race_level { RACE_THREAD, RACE_WARP, RACE_BLOCK, RACE_GRID };
 
-/* Site word of a record: the instruction (0: not known), kind of the access, and level. */
+/* A site word describes a recorded access. It contains the number of the instruction (0: not known) in RACE_SITE_BITS
+ * bits, the kind of the access as flags, and the level of the record. */
 enum {
     RACE_SITE_BITS = 26,
     RACE_VOLATILE = 1 << 26,
@@ -22,40 +23,40 @@ enum {
     RACE_HOW = RACE_VOLATILE | RACE_ATOMIC | RACE_CTA | RACE_STRONG,
     RACE_LEVEL_SHIFT = 30
 };
-/* The difference of two clocks is signed. */
+/* Limit of the clock: a signed 32-bit number can hold the difference of any two clocks. */
 enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
-/* Thread id of a record: 22 bits of block id (a block of the running launches), 10 of the thread. */
+/* A thread id consists of a block id in the upper 22 bits and the number of the thread in its block in the lower 10. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record, of writes or of reads. A record of several threads has the last access, and the last access among
- * those of a different lane, warp or block (according to the level). */
+/* Rows of a record of writes or of reads. A record of several threads holds its last access. Its rows with the suffix _2
+ * hold the last access by another lane, warp or block, according to the level of the record. */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
-       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of a weak write by one thread that precedes atomic writes */
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of the last weak write before the atomic writes in RACE_W */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** List of deferred reads, in the order of the reads (chk_race_defer.c). */
 struct race_deferred {
     struct race_deferred_chunk *first, *last; /* first and last chunk of the list; NULL: empty */
     unsigned chunk_count;
-    uint32_t clock[3]; /* clocks of the last read */
+    uint32_t clock[3]; /* of the last read: logical clock, vc_block and vc_warp */
     uint32_t *repeat;  /* words of the last read, from its CLOCK entry on; NULL: the read has no CLOCK entry */
 };
 enum { RACE_DEFER_SINGLE = 2 };
 /** Memory of deferred reads. */
 struct race_defer {
     struct race_block *replay_block;
-    struct race_deferred_chunk *free_list[2]; /* [of an allocation's list] */
+    struct race_deferred_chunk *free_list[2]; /* free chunks: [0] for lists of pages, [1] for lists of allocations */
     char **pools; /* memory for the chunks of pages */
-    size_t pool_count, pool_capacity, pool_used; /* used: number of chunks */
+    size_t pool_count, pool_capacity, pool_used; /* pool_used: number of chunks that have been taken from the pools */
     struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* first chunks of allocations */
     unsigned single_count, range_lists; /* range_lists: number of allocations with a list */
     struct race_deferred_slab *slabs;
 };
-/** Shadow of a range: `count` cells, each for 4 bytes or for 1 byte. Clock 0 means no record. Rows are hot, warm and
- *  cold, by how often a check needs them: the hot row has { clock, tid and site of the read, clock of the write } of
- *  each cell. */
+/** Shadow of a range: `count` cells, each for 4 bytes or for 1 byte. A record with clock 0 is empty. The words of a cell
+ *  are hot, warm or cold, by how often a check needs them. The hot words are clock, tid and site of the read, and the
+ *  clock of the write. */
 struct race_page_shadow {
     uint32_t *hot;  /* 16-byte aligned; NULL: none */
     uint32_t *warm; /* RACE_WARM words for each cell */
@@ -63,18 +64,18 @@ struct race_page_shadow {
     uint32_t count;
     uint8_t shift; /* bytes of a cell, as a power of two: 2 or 0 */
     bool in_slab;
-    uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, during the launch whose
-                                                 * number filter.host_launches has */
-    /* value of race_shadow.epoch for which the page's cells are valid, or in which the page has deferred reads */
+    uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, counted since
+                                                 * filter.host_launches had the value redundant_launch */
+    /* values of race_shadow.epoch for which the page's cells are valid, and for which its list of deferred reads is */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
 
 enum { RACE_HOT_READ, RACE_HOT_TID, RACE_HOT_SITE, RACE_HOT_WRITE, RACE_HOT };
-/** warm: tid and site of the write, and the second record of reads; cold: the second record of writes, and
- *  the record of the weak write. */
+/** The warm words are tid and site of the write, and the rows _2 of the record of reads. The cold words are the rows _2 of
+ *  the record of writes, and the rows RACE_WEAK. */
 enum { RACE_WARM_READ_2 = 2, RACE_WARM = 5, RACE_COLD_WEAK = 3, RACE_COLD = 6 };
-/** Returns a row's word of a cell; @row should be a constant. */
+/** Returns the word of cell @i in @row, which should be a constant, so that the compiler removes the branches. */
 static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned row, size_t i)
 {
     if (row == RACE_W + RACE_CLOCK)
@@ -101,22 +102,22 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RA
 /** Shadow of global memory: pages that were accessed. */
 struct race_shadow {
     struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12] */
-    uint64_t bytes, most;                              /* number of bytes of all cells: current value and limit */
+    uint64_t bytes, most;                              /* number of bytes of all cells: current and highest value */
     uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm rows, then all cold rows */
     size_t slab_count, slab_capacity;
     unsigned slab_used; /* number of used pages of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
                                            * reuse it */
     uint32_t spare_clock;                 /* the clock up to which spare_shared has records */
-    struct race_uninit *uninit;           /* sorted, disjoint */
+    struct race_uninit *uninit;           /* sorted, disjoint ranges */
     size_t uninit_count, uninit_capacity;
-    uint32_t epoch; /* number that is incremented when deferred reads are dropped */
-    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID. NULL: the cells are not valid. The host
-     * allocates memory only for the entries that are written */
+    uint32_t epoch; /* incremented when the deferred reads of all pages are dropped */
+    /* [page]: hot row of the page or, if this row is not in a slab, RACE_VALID; NULL: the page's cells are not valid. The
+     * host allocates memory only for the pointers that are written. */
     uint32_t **valid_page;
     size_t valid_first, valid_end; /* pages outside this range have no valid cells */
     struct {
-        uint64_t page; /* page number plus 1 */
+        uint64_t page; /* page number plus 1; 0: the entry is free */
         struct race_page_shadow *cells;
     } lookup_cache[RACE_LOOKUP_CACHE];
 };
@@ -142,25 +143,27 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
 }
 /** Value for a page whose shadow is valid, but whose rows are not in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
-/** Returns NULL if the page's shadow is not valid, or if there was no memory to record that it is valid. */
+/** Returns the entry of valid_page for the page at @offset, or NULL if @offset is beyond 64 GiB. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
 
     return page < RACE_PAGES ? shadow->valid_page[page] : NULL;
 }
-/** Returns false without memory. */
+/** Initialises the shadow. Returns false without memory. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
-/** The hot cells of a slab take one large page of the host, and its other cells take one and a quarter. */
+/** The hot rows of a slab take one large page of the host, its warm rows take one and a quarter, and its cold rows take
+ *  one and a half. */
 enum { RACE_PAGE_HOT = RACE_PAGE_WORDS * RACE_HOT * 4, RACE_PAGE_WARM = RACE_PAGE_WORDS * RACE_WARM * 4,
        RACE_PAGE_COLD = RACE_PAGE_WORDS * RACE_COLD * 4,
        RACE_SLAB_HOT = RACE_SLAB_PAGES * RACE_PAGE_HOT };
-/** Index of the cell in its page's hot row in a slab, and indexes of its warm and cold words. */
+/** Returns the index, in its page, of the cell whose hot words are at @hot in a slab. */
 static inline unsigned race_hot_index(const uint32_t *hot)
 {
     return (unsigned)((uintptr_t)hot & (RACE_PAGE_HOT - 1)) / (RACE_HOT * 4);
 }
+/** Returns the warm row of the page that has the hot words at @hot in a slab. */
 static inline uint32_t *race_hot_warm(const uint32_t *hot)
 {
     const uintptr_t at = (uintptr_t)hot, slab = at & ~(uintptr_t)(RACE_SLAB_HOT - 1);
@@ -183,9 +186,9 @@ void race_large_free(void *at, size_t bytes);
 /* ---- deferred reads ---------------------------------------------------------------- */
 
 struct race_access;
-/** Defers a plain read by @lanes of a page that was neither written nor accessed by strong accesses since the
- *  host's last launch, until another kind of access reaches the page. The address of lane l is @address + (l - first of
- *  @lanes) * @step or, if @each is not NULL, each[l]. Returns false if it has not deferred the read. */
+/** Defers a plain read of a page by @lanes, if only plain reads have accessed the page since the host's last launch. Any
+ *  other access to the page later replays the read. The address of lane l is @address + (l - lowest of @lanes) * @step or,
+ *  if @each is not NULL, each[l]. Returns false if it has not deferred the read. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
 /** Replays the deferred reads of a page, after which the page's shadow is valid. If there is no memory, the page gets
  *  no rows. */
@@ -201,7 +204,7 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
 /** Adds the number of a page's deferred reads to @count. Returns false if some of them do not have 4 bytes for each
  *  lane. */
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
-/** Returns the number of words that the list of an allocation occupies, and of the free words in its last chunk. */
+/** Returns the number of words in the chunks of an allocation's list, including the free words of its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
 /** Replays deferred reads into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
@@ -209,7 +212,7 @@ void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 /** Words are copied in batches: a copy may read and write this many words after the requested words. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
-/** State of an allocation's reads and writes. chk_race_state.c draws the transitions. */
+/** How the accesses to an allocation are recorded. chk_race_state.c draws the transitions. */
 enum race_state { RACE_SHADOWED, RACE_DEFERRED, RACE_PACKED };
 enum race_why { RACE_AT_LAUNCH, RACE_AT_ACCESS, RACE_AT_LIST_FULL, RACE_AT_SCATTERED_STORE, RACE_AT_UNPACKABLE };
 struct race_range;
@@ -225,24 +228,23 @@ struct race_range {
 };
 /** Returns the allocation at @offset; NULL: the allocation there, if any, is not handled as a whole. */
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
-/** Resets the state of @r to the state after a launch by the host. */
+/** Sets the state that @r has at its first access after a launch by the host. */
 void race_range_begins(const struct chk_race *race, struct race_range *r);
-/** Handles that memory at @offset is freed or newly allocated. */
+/** Drops the allocations that overlap the range at @offset, because the range is freed or newly allocated. */
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Defers a read in the list of its allocation; the first lane is at @at. Returns false if it has not deferred the
  *  read. */
 bool race_defer_allocation(const struct race_access *ctx, uint64_t at);
-/** Defers a read of the batch in the list of allocation @r, with clock @now. Returns false if it has not deferred the
+/** Defers the logged read @e in the list of allocation @r, with clock @now. Returns false if it has not deferred the
  *  read. */
 bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now);
 /** Replays the deferred reads of the allocation at @offset. */
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
-/** Handles that the page at @offset gets its shadow: reads of the allocation are no longer deferred in its list. */
+/** Called when the page at @offset gets its shadow. Stops the deferral of reads in the list of the page's allocation. */
 void race_range_page_shadowed(struct chk_race *race, uint64_t offset);
-/** Creates the replay block, which stands for the blocks of replayed reads, because only the clocks of these blocks are
- *  known.
- *  NULL: there is no memory. */
+/** Creates the replay block, which represents the block of each replayed read, of which only the clocks are known. Returns
+ *  NULL without memory. */
 struct race_block *race_replay_block(unsigned width);
 
 /* ---- packed shadow ---------------------------------------------------------------------------------- */
@@ -254,14 +256,14 @@ bool race_packed_check(struct race_access *ctx);
  *  @piece is NULL, in @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch returned true. @access is
- *  ctx->access, into which @e has not been decoded yet; @simple: result of race_packed_simple. */
+/** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch() returned true. @access:
+ *  ctx->access, into which @e has not been decoded yet. @simple: result of race_packed_simple(). */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
 /** Prefetches the packed cells of the words of @e, all of which are in @r. The lanes are scattered or, for loads,
  *  consecutive. Returns false if some word has no packed cell. */
 bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e);
-/** Converts the cells at @offset to ordinary ones. */
+/** If the word at @offset has a packed cell, converts the packed cells of its allocation to ordinary ones. */
 void race_packed_leave(struct chk_race *race, uint64_t offset);
 /** Ends the packed shadow of an allocation, which is no longer handled as a whole. */
 void race_packed_end(struct chk_race *race, struct race_range *r);
