@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public interface of check/: errors of kernels, as findings. A checker observes a machine and its engine; a
- * run continues after a finding where it can. docs/reference/check-kinds.md
+ * Public interface of check/, which reports errors of kernels as findings. A checker observes a machine and its engine.
+ * After a finding the run continues if possible. docs/reference/check-kinds.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -29,8 +29,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
 
 /**
  * Parses a list of kinds such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL
- * and "default" select the kinds that are on by default, of the classes that cost no time. "-" before a word
- * removes its kinds. Bit k of @kinds is kind k.
+ * and "default" select the classes whose checks take no time, without the kinds that must be named. "-" before a word
+ * removes the kinds of the word. Bit k of @kinds is kind k.
  * Errors: LW_EUSAGE; the message proposes the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
@@ -41,7 +41,8 @@ void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has inlined, or an executed call of a function declared in a compiler's header. */
+/** A call that contains the location of a finding: one that the compiler has inlined, or an executed call of a function
+ *  that is declared in a compiler's header. */
 struct chk_call {
     const char *function; /* name of the called function; "" not known */
     const char *file;     /* position of the call; "" not known */
@@ -50,22 +51,21 @@ struct chk_call {
 };
 /** Location of an event, for example of one of the two accesses of a race. */
 struct chk_location {
-    const char *kernel;   /* "" when the host caused it */
+    const char *kernel;   /* "" if the host caused the event */
     const char *function; /* function that contains the pc; "" not known */
     const char *file;     /* "" not known */
     uint32_t line;        /* 0 not known */
     const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* for a location in a compiler's function: address of the call that led there; 0: not known */
+    uint64_t caller;      /* for a pc in a function of the compiler: address of the call, in other code, that led to it;
+                           * 0: not known */
     uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear index */
     unsigned warp;        /* index in the block */
     uint64_t lanes;
 };
-/** A finding. There is one for each site: a kind and a pc or, for races, a kind and two pcs. Location and message are
- *  those of the first occurrence. Strings belong to the checker. */
 /** A location in the host program that belongs to a finding. */
 struct chk_related {
     const char *what; /* description, such as "launched by main" */
@@ -73,6 +73,8 @@ struct chk_related {
     uint32_t line;    /* 0: not known */
 };
 enum { CHK_MOST_RELATED = 4 };
+/** A finding. There is one finding for each site: a kind and a pc or, for races, a kind and two pcs. Location and message
+ *  are those of the first occurrence. Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
@@ -83,7 +85,7 @@ struct chk_finding {
     uint64_t count;         /* number of lanes, summed over all occurrences */
     bool suppressed;
     unsigned related_count;
-    struct chk_related related[CHK_MOST_RELATED]; /* see chk_relate */
+    struct chk_related related[CHK_MOST_RELATED]; /* locations that chk_relate() has added */
 };
 
 struct chk_suppressions;
@@ -97,16 +99,15 @@ void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
-/** Additional bit of chk_select besides the kinds: the list has CHK_BARRIER_EXITED by name, or all kinds. Without this
- *  bit the kind is reported only for kernels in OpenCL C, whose language forbids such barriers. */
+/** A bit that chk_select sets in addition to the bits of the kinds, if the list has "all" or the name of kind
+ *  CHK_BARRIER_EXITED. Without this bit the kind is reported only for kernels in OpenCL C, which forbids such barriers. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
 /** Counts to collect in addition to those that findings need. */
-enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* CHK_COUNT_REQUESTS: memory requests as
-                                                                           * well */ };
+enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* executions and memory requests */ };
 struct chk_options {
     enum chk_counting counting;
     uint64_t kinds;        /* result of chk_select */
-    unsigned max_findings; /* limit of recorded sites, without suppressed ones; at least 1 */
+    unsigned max_findings; /* maximum number of recorded findings that are not suppressed; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
     /** Absolute name of a folder, without a trailing "/". JSON, JUnit and SARIF reports name files in this folder
      *  relative to it; suppressions may, too. Borrowed; NULL: files are named as in the program. */
@@ -114,7 +115,7 @@ struct chk_options {
     /** Absolute folder from which relative file names start. Borrowed; NULL: the same folder as `base`. */
     const char *here;
     /** Called in the middle of an instruction or of a host step, when a finding at a new location is recorded and not
-     *  suppressed. The callback must not change the state. It is called only for kinds with stops enabled
+     *  suppressed. The callback must not change the state of the machine. It is called only for kinds with stops enabled
      *  (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
@@ -123,7 +124,7 @@ struct chk_options {
     void *context;
     uint32_t read_poison; /* value of skipped loads in each 32-bit register */
     bool by_launch;       /* also count each launch separately */
-    bool by_options;      /* buffers come from --arg: messages say how to initialise one */
+    bool by_options;      /* buffers are created by --arg, so messages say how --arg initialises a buffer */
 };
 struct chk;
 /** Creates a checker that observes @machine from now on. The machine then runs on one host thread, whatever its number
@@ -141,25 +142,25 @@ void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** Records a check of a result by the host at @line of @file. @failed: the message of a failed check; NULL: the check
  *  passed. Reports list the check once for each line of @file; it is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
-/** A finding that a program reports about its own calls; texts are "" and @line is 0 where nothing is known. */
+/** A finding about a call that the host program made. Texts are "" and the line is 0 if they are not known. */
 struct chk_host_finding {
     enum chk_kind kind; /* of the class API */
     const char *message;
     const char *function, *file;
     uint32_t line;
-    uint64_t count; /* how often */
+    uint64_t count; /* number of occurrences */
 };
-/** Records a finding of the program, if its kind is enabled; texts are copied. It does not stop a debugger. Call before
- *  chk_finish. Errors: LW_ENOMEM. */
+/** Records a finding about the host program, if its kind is enabled. Texts are copied. The finding does not stop a
+ *  debugger. The function must be called before chk_finish. Errors: LW_ENOMEM. */
 enum lw_status chk_add_host(struct chk *chk, const struct chk_host_finding *finding, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if findings of a kind are recorded. */
 bool chk_wants(const struct chk *chk, enum chk_kind kind);
-/** Gets the kind of a name. Returns false if there is none. */
+/** Gets the kind with a name or former name. Returns false if there is none. */
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
- * Finishes after the end of the run: the event that ended the run becomes a finding if its kind is enabled, and the
- * checks that need a complete run are made. Sorts findings by file, line, kind, pc. It must be called once.
- * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
+ * Finishes the checker after the end of the run: the event that ended the run becomes a finding if its kind is enabled,
+ * and the checks that need a complete run are made. Sorts findings by file, line, kind, pc. The function must be called
+ * once. Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
@@ -180,14 +181,14 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
 /** Returns finding @index of all recorded findings, including suppressed ones; NULL past the last. The findings are
  *  sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
-/** Adds a location in the host program to @finding of @chk, for JSON and SARIF reports. Texts are copied. Errors: LW_ENOMEM; LW_ERANGE
- *  if the finding has CHK_MOST_RELATED locations already. */
+/** Adds a location in the host program to @finding of @chk, for JSON and SARIF reports. Texts are copied. Errors:
+ *  LW_ENOMEM; LW_ERANGE if the finding has CHK_MOST_RELATED locations already. */
 enum lw_status chk_relate(struct chk *chk, const struct chk_finding *finding, const struct chk_related *related,
                           struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if a debugger currently stops for findings of this kind. */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
-/** Prints a line of the list of findings, such as "k.cl:3: race: ...", without newline. */
+/** Prints a finding as one line such as "k.cl:3: race: ...", without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
 /** Prints all findings and their number. The caller prints how the run ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
@@ -195,8 +196,8 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 /** Context of chk_commands: the checker of a debugger. */
 struct chk_view {
     struct chk *chk;
-    /** Returns the instruction count before the instruction for which `found` received @index; UINT64_MAX:
-     *  not known. */
+    /** Returns the instruction count before the instruction at which chk_options.found was called for finding @index;
+     *  UINT64_MAX: not known. */
     uint64_t (*when)(void *context, unsigned index);
     void *context;
 };
@@ -209,26 +210,26 @@ void chk_rows(const struct chk_view *view,
 
 /** A file format for the list of findings. */
 struct chk_format {
-    const char *name, *suffix; /* suffix: of files in this format, such as ".sarif" */
+    const char *name, *suffix; /* suffix: the end of file names in this format, such as ".sarif" */
     /** Writes the findings. @run is the launch file's name, @version the version of the program. */
     void (*write)(const struct chk *chk, const char *run, const char *version,
                   struct lw_sink *out);
 };
-/** Returns the format for a file name: by its suffix, else text. */
+/** Returns the format whose suffix a file name has, or the text format. */
 const struct chk_format *chk_format_for(const char *path);
-/** Returns the suffix of a format that differs little from the suffix of @path: ".sarif" for ".sarrif". Returns NULL if
- *  the suffix of @path is the suffix of a format, or is similar to no such suffix. */
+/** Returns the suffix of a format that is similar to the suffix of @path: ".sarif" for ".sarrif". Returns NULL if the
+ *  suffix of @path is already the suffix of a format, or is similar to none. */
 const char *chk_format_suggest(const char *path);
 
 /* ---- number of executions of each line (docs/howto/coverage.md) ------------------------------------------- */
 
-/** Writes coverage of lines, branches and functions in lcov's tracefile format, for all objects of which a block ran.
+/** Writes coverage of lines, branches and functions in lcov's tracefile format, for all objects whose kernels ran.
  *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM; also
  *  returned if memory was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Writes the source with the counts of each line. If by_launch is set, also writes the source with the counts of each
- *  launch. @run is the launch file's name. The function needs options.counting CHK_COUNT_REQUESTS. Errors: those of
+/** Writes the source with the counts of each line; if options.by_launch is set, once for each launch instead of once for
+ *  the run. @run is the launch file's name. The function needs options.counting CHK_COUNT_REQUESTS. Errors: those of
  *  chk_write_coverage. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;

@@ -135,9 +135,8 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
-/** Returns the finding of which @f is another occurrence. CHK_DROPPED: @f belongs to a finding above the limit of
- *  findings.
- *  CHK_LOST: @f is new. */
+/** Returns the index of the finding of which @f is another occurrence. CHK_DROPPED: that finding was dropped. CHK_LOST: @f
+ *  is new. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];
@@ -149,7 +148,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
             strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0 &&
             (chk_origins[f->kind].from != CHK_FROM_HOST ||
              (strcmp(o->location.function, f->location.function) == 0 && strcmp(o->message, f->message) == 0)))
-            return (int)i; /* a host finding: a line of the launch file and an allocation, or a call of the program */
+            return (int)i; /* the same line of the launch file and allocation, or the same call of the host program */
     }
     for (size_t i = 0; f->location.pc != 0 && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -386,7 +385,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** Returns a copy of @text in chk->strings; NULL: there is no memory, and the checker records this. */
+/** Returns a copy of @text in chk->strings. Without memory sets chk->short_of_memory and returns NULL. */
 static const char *keep(struct chk *chk, const char *text)
 {
     const char *copy = lw_arena_strdup(&chk->strings, text);
@@ -405,7 +404,7 @@ static void end_at(struct chk *chk, const struct emu_thread_ref *place)
     at->line = at->file != NULL ? at->line : 0;
 }
 
-/** Sets the text about the end of the run. NULL: there was no memory for the text. */
+/** Sets the text about the end of the run. @text: NULL if there was no memory for it. */
 static void set_ended(struct chk *chk, const char *text)
 {
     chk->short_of_memory |= text == NULL;
@@ -433,7 +432,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
     }
-    /* a barrier that not all lanes reach: the diverging branch is more useful than the hang report */
+    /* For a barrier that not all lanes reach, a finding at the diverging branch is more useful than the hang report. */
     if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk_barrier_hang(chk, &stop->hang) &&
         kind == CHK_BARRIER_DIVERGENCE) {
         if (chk->count == chk->suppressed)
@@ -441,8 +440,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
-    if (at < 0 || chk->findings[at].suppressed) /* If no finding is reported for the end, the name of `kind` describes
-                                                 * how the run ended. */
+    if (at < 0 || chk->findings[at].suppressed) /* no reported finding describes the end, so the reports name the kind */
         chk->ended_kind = chk_kinds[kind].name;
 }
 
@@ -513,7 +511,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
     chk->host_line = line;
 }
 
-/** Returns the host's comparison at a line, created if needed; NULL: no memory. */
+/** Returns the record of the host's comparisons at a line, which is created if needed; NULL: no memory. */
 static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
 {
     for (size_t i = 0; i < chk->check_count; i++)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Returns the kinds whose checks observe instructions; such an observation must begin at the start of the run. */
+/** Returns the kinds whose checks observe instructions. They can be enabled only at the start of the run. */
 static uint64_t looking(void)
 {
     uint64_t kinds = 0;
@@ -17,7 +17,7 @@ static uint64_t looking(void)
     return kinds;
 }
 
-/** Returns all kinds of the classes of @some. */
+/** Returns all kinds that are in a class with a kind of @some. */
 static uint64_t beside(uint64_t some)
 {
     uint64_t kinds = 0;

@@ -55,7 +55,8 @@ static void on_insn(struct emu_hooks *hooks, const struct emu_hook_site *site)
     chk->at = NULL;
 }
 
-/** Intersects filters: an access needs no hook call if no check needs one. */
+/** Intersects the filter @all with the filter @said of one check, because an access needs no hook call only if no check
+ *  needs one. */
 static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
@@ -63,7 +64,7 @@ static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
     all->ignore_split = all->ignore_split && said->ignore_split;
     if (all->end < all->first)
         all->end = all->first;
-    *said = (struct emu_hook_filter){0}; /* The next check starts with an empty filter. */
+    *said = (struct emu_hook_filter){0}; /* empty for the next check */
 }
 
 static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *access)
@@ -90,7 +91,7 @@ static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_acce
 
     chk->at = &access->at;
     chk->look = CHK_LOOK_DONE;
-    if (chk->at_access->is != NULL) /* The pointer is NULL if a debugger has changed the past since. */
+    if (chk->at_access->is != NULL) /* NULL after on_replay_end() has disabled the check */
         chk->at_access->is->on_access(chk->at_access->state, access);
     chk->at = NULL;
     return chk->look != CHK_LOOK_DONE;
@@ -145,7 +146,7 @@ static void end(const struct chk_active *o)
     free(o->state);
 }
 
-/** Rebuilds the lists after the active checks have changed. */
+/** Rebuilds the lists at_insn and at_access after the active checks have changed. */
 static void count(struct chk *chk)
 {
     struct chk_active *insn = chk->at_insn, *access = chk->at_access;
@@ -160,7 +161,8 @@ static void count(struct chk *chk)
             o->is->on_alone(o->state);
 }
 
-/** Handles the end of replay: drops records of a timeline that no longer exists. */
+/** Handles the end of replay. If a debugger has changed a value in the past (@same is false), disables the checks that use
+ *  records of the past, because these records belong to a timeline that no longer exists. */
 static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
     struct chk *chk = chk_of(hooks);
@@ -245,7 +247,7 @@ void chk_hooks_end(struct chk *chk)
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event)
 {
     if (emu_machine_is_replaying(chk->machine))
-        return; /* the event was reported when it was first executed */
+        return; /* the checks were notified when the event first happened */
     FOR_ACTIVE(o, chk, on_machine_event)
         o->is->on_machine_event(o->state, event);
 }

@@ -84,8 +84,8 @@ uint64_t chk_class_kinds(enum chk_class group)
     return kinds;
 }
 
-/** Returns the kinds that a word of a list names; 0: there are none. @drop: the word follows a `-`. A class then
- *  includes kinds that are otherwise selected only by name. */
+/** Returns the kinds that a word of a list names; 0: there are none. @drop: the word follows a `-`, so a class includes
+ *  also the kinds that are otherwise selected only by name. */
 static uint64_t word_kinds(const char *word, bool drop)
 {
     uint64_t kinds = 0;
@@ -102,7 +102,7 @@ static uint64_t word_kinds(const char *word, bool drop)
     return kinds;
 }
 
-/** Fails for @word, which is not a name of a kind; @nor: other names that were possible. */
+/** Fails because @word is not the name of a kind. @nor: what the message says about other possible names. */
 static enum lw_status no_kind(enum lw_status status, const char *word, const char *nor, struct lw_error *err)
 {
     const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];

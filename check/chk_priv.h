@@ -16,13 +16,13 @@ extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 int chk_kind_of(enum chk_from from, unsigned value);
 /** Former name of each kind, which --check, suppressions and `explain` still accept; NULL: none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
-/** Prints one line, such as "nan-made is called nan-generated now; ...". */
+/** Prints one line, such as "nan-made was renamed to nan-generated: ...". */
 void chk_put_former(const char *former, const char *now, struct lw_sink *out);
 /** Returns a kind by name or former name; -1: none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);
-/** Reads a list of kinds as chk_select does; @by_name is set to the kinds that the list names directly instead of by
- *  their class. */
+/** Reads a list of kinds as chk_select does. Sets *@by_name to the kinds that the list selects by their own names, not by
+ *  the names of their classes. */
 enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
                                 struct lw_error *err) LW_MUST_CHECK;
 
@@ -32,7 +32,7 @@ static inline const struct isa_insn *chk_insn_at(const struct emu_program *progr
     return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
 }
 
-/** Returns the number of the instruction at @pc. */
+/** Returns the index of the instruction at @pc. */
 static inline uint32_t chk_pc_index(const struct emu_program *program, uint64_t pc)
 {
     return (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
@@ -52,21 +52,21 @@ struct chk_check {
     bool came; /* the run has reached the line */
     const char *failed; /* message of the first failed comparison; NULL: none */
 };
-/** Site of findings: all instructions of one kind in one line, in the same inlined calls, that access one allocation,
- *  share one finding. */
+/** A site at which a finding occurred. Sites share one finding if their instructions have one opcode, one source line and
+ *  the same inlined calls, and access one allocation. */
 struct chk_site {
     enum chk_kind kind;
-    uint64_t pc, other, caller; /* pc, pc of the other access, and caller, as in struct chk_finding */
-    uint64_t line[2];           /* Keys of both lines. A key covers the line and the inlined calls that contain it, so
-                                 * equal positions have equal keys. 0: there is no line */
+    uint64_t pc, other, caller; /* location.pc, other.pc and location.caller of the finding */
+    uint64_t line[2];           /* keys of the source lines of `pc` and `other`: hashes of opcode, function, line and
+                                 * inlined calls; 0: there is no line */
     int finding;                /* index of the finding, or CHK_DROPPED */
 };
-/** First member of the records that checks have for slots; a slot has one block after the other. */
+/** First member of the record that a check has for a slot. Blocks use a slot one after the other. */
 struct chk_slot {
     const struct emu_core *core;
     unsigned slot;
 };
-/** Records of slots that have had blocks; owned. */
+/** Records of the slots that blocks have used; owned. */
 struct chk_slots {
     struct chk_slot **at;
     size_t count, room;
@@ -82,23 +82,26 @@ static inline void *chk_slot_at(struct chk_slots *slots, const struct emu_core *
     return s != NULL && s->core == core && s->slot == slot ? s : chk_slot_find(slots, core, slot, bytes);
 }
 
-/** Result of the checks for the caller of the hook. A check that single-steps a warp sets it in chk->look. */
+/** Result of the checks for the interpreter, which has called the hook. A check that single-steps a warp sets
+ *  chk->look to it. */
 enum chk_look {
     CHK_LOOK_DONE,
-    CHK_LOOK_STEPS, /* the warp is already in single steps */
-    CHK_LOOK_REPEATED /* single steps begin with this instruction: the hook is called again, and later checks evaluate
-                       * the instruction then */
+    CHK_LOOK_STEPS, /* the warp already executes in single steps */
+    CHK_LOOK_REPEATED /* The warp executes in single steps from this instruction on. The hook is called for it again, and
+                       * the checks after the one that set this value evaluate the instruction at that call. */
 };
-/** Validity of a check's records after a debugger has changed a value in the past. */
-enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* the records are needed, and the user has been
-                                                                  * notified */ };
+/** Whether a check uses records of the past. If it does, the check is disabled when a debugger has changed a value in the
+ *  past. */
+enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* needed, and the user is notified when the check is
+                                                                  * disabled */ };
 /**
- * A check that observes execution, with its functions for each event (struct emu_hooks, chk_hooks.c). A NULL function
- * does nothing; `end` is always set. @state: @state_bytes of the check, zeroed, that begin with `struct chk *`.
+ * A check that observes execution, with its functions for each event (struct emu_hooks, chk_hooks.c). A function that is
+ * NULL is not called; `end` is never NULL. @state: the memory of the check, which has state_bytes, begins with a
+ * `struct chk *`, and is otherwise zeroed at first.
  */
 struct chk_observer {
-    uint64_t kinds;   /* bits of enum chk_kind: the check is active if one of them is enabled, */
-    unsigned classes; /* or a kind of one of these classes: bits of enum chk_class */
+    uint64_t kinds;   /* bits of enum chk_kind; the check is active if one of these kinds is enabled */
+    unsigned classes; /* bits of enum chk_class; the check is also active if a kind of one of these classes is enabled */
     enum chk_past past;
     size_t state_bytes;
     bool (*begin)(void *state); /* returns false without memory; `end` is not called then */
@@ -106,8 +109,8 @@ struct chk_observer {
     /** Returns true if the check observes an instruction: memory instructions by on_access, others by
      *  on_insn. NULL: the check observes all instructions. */
     bool (*wants)(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn);
-    /* called for any instruction that some check observes; the filter of an access is the intersection of the checks'
-     * filters */
+    /* Called for each instruction that some check observes. The filter of an access becomes the intersection of the
+     * filters that the checks set. */
     void (*on_insn)(void *state, const struct emu_hook_site *site);
     void (*on_access)(void *state, const struct emu_hook_access *access);
     void (*on_alone)(void *state); /* called when no other check observes accesses any more */
@@ -146,7 +149,7 @@ struct chk {
     const struct emu_hook_site *at; /* the instruction about to be executed, while checks evaluate it; otherwise NULL */
     struct chk_active active[CHK_OBSERVER_COUNT]; /* the enabled checks that observe execution */
     unsigned active_count;
-    /* the active checks that have on_insn, or on_access; terminated by an entry with `is` NULL */
+    /* the active checks that have the function on_insn, and those that have on_access; the last entry has a NULL `is` */
     struct chk_active at_insn[CHK_OBSERVER_COUNT + 1], at_access[CHK_OBSERVER_COUNT + 1];
     enum chk_look look; /* result of the checks that have evaluated this instruction */
     struct chk_options options;
@@ -161,52 +164,54 @@ struct chk {
     const char *signal;     /* signal that ended the run; NULL: none */
     int signal_number;
     struct lw_arena strings;
-    const char *host_file; /* position of the host step; "" not known */
+    const char *host_file; /* file and line of the host step; "" not known */
     uint32_t host_line;
-    struct chk_check *checks; /* comparisons by the host, by line, in order of arrival */
+    struct chk_check *checks; /* comparisons by the host, one entry for each line */
     size_t check_count, check_capacity;
     struct chk_finding *findings;
     size_t count, room;
-    struct chk_site *sites; /* sites of findings, and the findings */
+    struct chk_site *sites; /* sites of findings, including dropped findings */
     size_t site_count, site_capacity;
-    unsigned suppressed, beyond;
+    unsigned suppressed, beyond; /* numbers of suppressed findings, and of dropped occurrences */
     uint64_t beyond_kinds; /* kinds with dropped occurrences */
     bool short_of_memory;
 };
 
-/** Returns true if the kernel of a grid is in OpenCL C, by its line table. */
+/** Returns true if the kernel of a grid is written in OpenCL C, according to its line table. */
 bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
-/** Fills @out with the known properties of grid @sequence, which may have left the machine. */
+/** Fills @out for an event at @pc in @lanes of a warp. If the machine no longer has grid @sequence, the name of the kernel
+ *  and the coordinates of the block remain empty. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
-/** Fills @out for the instruction of a hook, which the lanes @lanes execute. */
+/** Fills @out for the instruction at @site, for which a hook was called, in @lanes. */
 void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out);
 static inline uint64_t chk_site_pc(const struct emu_hook_site *site)
 {
     return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
 }
-/** Gets the calls that led a lane to its position, innermost first, from frames according to the ABI. Returns the
- *  number of known calls; also 0 if the lane has continued since. */
 enum { CHK_MOST_FRAMES = 16 };
+/** Gets the addresses of the calls that led a lane to @location, innermost first, from the stack frames of the ABI. Returns
+ *  the number of known calls, or 0 if the lane is no longer at @location. */
 unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most);
-/** Returns the first of these calls that is in no compiler's header; 0: not known. */
+/** Returns the first call of chk_frames() that is not in a header of a compiler or the system; 0: not known. */
 uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
-/** Records that slot @slot has a new block. */
+/** Creates the record of a slot in which a block starts. chk_frames() finds blocks by these records. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
-enum { CHK_MOST_CALLS = 16 }; /* maximum number of inlined calls; the outermost calls above it are left out */
-/** Returns true for a header of a compiler or the system, which is in no repository. */
+enum { CHK_MOST_CALLS = 16 }; /* maximum number of inlined calls; further outer calls are omitted */
+/** Returns true for a header of a compiler or the system, which is not part of the user's source. */
 bool chk_is_foreign(const char *file);
 /** Gets the inlined calls that contain a location, innermost first, into @out[CHK_MOST_CALLS]. Returns their
  *  number. */
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,
                             struct chk_call *out);
-/** Returns a key that is equal for instructions of one line that are in the same inlined calls. */
+/** Returns a hash of the inlined calls that contain instruction @insn. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fills in the inlined calls of a location, unless this has been done. Returns false without memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
-/** Records @finding, or counts it at its site. Logged accesses are checked first. The message is borrowed. Returns its
- *  index, CHK_DROPPED if there are too many, CHK_LOST without memory. */
+/** Records @finding, or adds its count to an earlier finding at its site. First checks the accesses in the log of the race
+ *  checker. Copies the message. Returns the index of the finding, CHK_DROPPED if there are too many findings, or CHK_LOST
+ *  without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Records a finding as chk_add() does, with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
@@ -214,7 +219,7 @@ int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer 
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);
 /** Returns the name of the nearest allocation at or below @address; "": none. */
 const char *chk_allocation_name(const struct chk *chk, uint64_t address);
-/** Evaluates the memory accesses in the log of the race checker. */
+/** Checks the accesses in the log of the race checker. */
 void chk_race_flush(const struct chk *chk);
 /** Names of accesses in messages, by enum emu_access_kind. A reduction is called an atomic, as in the source. */
 extern const char *const chk_access_names[];
@@ -228,7 +233,7 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 struct chk_files;
 struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
-/** Returns @file without "." and "..", valid as long as the checker; without memory, returns @file. */
+/** Returns @file without "." and "..". The text is valid as long as the checker. Without memory, returns @file. */
 const char *chk_file_plain(const struct chk *chk, const char *file);
 /** Returns @file as reports show it: relative to options.base, if it is in that folder. */
 const char *chk_report_file(const struct chk *chk, const char *file);
@@ -238,7 +243,7 @@ bool chk_report_is_below(const struct chk *chk, const char *name);
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
 /* ---- hooks (chk_hooks.c) ---- */
-/** Installs hooks for the kinds that observe instructions, if any is enabled. */
+/** Installs the hooks, if a kind is enabled whose check observes instructions. */
 enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_hooks_end(struct chk *chk);
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event);
@@ -262,46 +267,48 @@ int64_t chk_variable_die(const struct isa_object *object, const struct isa_varia
  *  and the offset in the variable; or ISA_NO_DIE. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside);
-/** Returns the source variable that is in vector register or (@scalar) scalar register @number while instruction @index
- *  reads the register, or ISA_NO_DIE. */
+/** Returns the source variable that is in register @number while instruction @index reads the register, or ISA_NO_DIE.
+ *  @scalar: a scalar register; otherwise a vector register. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number);
-/** Prints where an address is: ", byte 84 of 'o'" for global memory, ", in 's[5]', declared in line 3" for shared
- *  memory of a block of @kernel; prints nothing if there is no name. *@name is set to the name of the allocation or
- *  variable, or "". */
+/** Prints the allocation or variable that contains @address: ", byte 84 of 'o'" for global memory, ", in 's[5]', declared
+ *  in line 3" for shared memory of a block of @kernel. Prints nothing if there is no name. Sets *@name to the name, or
+ *  "". */
 void chk_put_where(const struct emu_machine *machine, const struct isa_object *object, const struct isa_function *kernel,
                    uint64_t address, struct lw_sink *out, const char **name);
-/** Value for an offset in a variable that is not to be printed. */
+/** Offset for chk_put_element() that prints the variable without an element. */
 #define CHK_SOMEWHERE UINT32_MAX
-/** Prints the position @offset in variable @die: "s[5]', byte 2, declared in line 3". */
+/** Prints the element at @offset in variable @die: "s[5]', byte 2, declared in line 3". The caller prints the opening
+ *  quote. */
 void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
 /* ---- accesses outside of their variable (chk_bounds.c) ---- */
-/** For each instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). An instruction
- *  that needs its own check has its own index. */
+/** The leader of an instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). */
 struct chk_bounds_lead {
-    uint32_t lead, last;  /* last: last instruction for which this one is the leader */
-    int32_t below, above; /* range of the accesses of these instructions, relative to the leader's own bytes */
+    uint32_t lead, last;  /* lead: index of the leader, or the own index if the instruction needs its own check. last: last
+                           * instruction that has this one as leader */
+    int32_t below, above; /* how far the accesses of these instructions begin before the bytes of the leader's access
+                           * (negative), and how far they end after them */
 };
 /** Returns an array with an element for each instruction, on the heap; NULL: no memory. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
-/** Adds findings about performance (chk_performance.c), from the counts. */
+/** Adds the performance findings that follow from the counts (chk_performance.c). */
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 /** Returns the outcome of a v_setp comparison of two values, without source modifiers. */
 bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
-/** Adds findings for objects that are live at the end of the run, one for each malloc. */
+/** Adds a finding for each malloc in a kernel whose objects are live at the end of the run. */
 void chk_leaks_add(struct chk *chk);
 
-/** Returns the location that reports show first, with the file named as in reports: the location's own line or, if that
- *  is in a foreign header, the innermost call that is in another file. */
+/** Returns the location that reports show first, with the file named as in reports. This is the location's own line or, if
+ *  that is in a header of a compiler or the system, the innermost call that is in another file. */
 struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location);
-/** Writes a list that chk_suppressions_load reads (struct chk_format). */
+/** Writes the findings as a list of suppressions for chk_suppressions_load(). Implements chk_format.write. */
 void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);
-/** Returns the address of a lane. */
+/** Returns the address that a lane accesses. */
 static inline uint64_t chk_hook_address(const struct emu_hook_access *a, unsigned lane)
 {
     const struct emu_addr_segment *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];

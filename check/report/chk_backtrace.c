@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers of a compiler's function: the frames of a lane, found by the rules of the ABI (docs/reference/abi.md). */
+/* Finds the stack frames of a lane by the rules of the ABI (docs/reference/abi.md), for the callers of a compiler's
+ * function. */
 #include "check/chk_priv.h"
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
 
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot)
 {
-    (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory callers are not known */
+    (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory, findings show no callers */
 }
 
 /** Returns the slot of a block; NULL: not known. */
@@ -36,8 +37,8 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-/** Returns true if the lane is about to execute the instruction at @pc. If many instructions run in one batch, the
- *  stored pcs of splits are not current. */
+/** Returns true if a hook was called because the lane is about to execute the instruction at @pc. The stored pc of the
+ *  lane's split may be older then, because the interpreter executes many instructions in one batch. */
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {
@@ -61,7 +62,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
         return 0;
     const struct emu_core *core = is->core;
     const unsigned slot = is->slot;
-    /* The access is then reported later than it was executed, when its stack no longer exists. */
+    /* A lane that is no longer at the location may have left the stack frames of that time. */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);

@@ -2,7 +2,7 @@
 /* Writes the findings as a list of suppressions. A run with this list reports only new findings. */
 #include "check/chk_priv.h"
 
-/** Prints a quoted shell pattern that matches only @text; invalid bytes match any character. */
+/** Prints @key and a quoted shell pattern that matches only @text, except that "?" replaces invalid bytes. */
 static void put_pattern(const char *key, const char *text, struct lw_sink *out)
 {
     struct lw_buffer pattern;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inlined calls around a location, as frames of the source; for a compiler's own functions, also executed calls. */
+/* Finds the inlined calls that contain a location, and for functions of the compiler also the executed calls. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const char *name_or(const char *name, const char *otherwise)
     return name != NULL ? name : otherwise;
 }
 
-/** Gets the inlined calls around instruction @insn, innermost first. Returns their number. */
+/** Gets the inlined calls that contain instruction @insn, innermost first. Returns their number. */
 static unsigned inlined(const struct isa_object *object, uint32_t insn, struct chk_call *out)
 {
     struct chk_call call[CHK_MOST_CALLS];
@@ -63,7 +63,7 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
                 name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
                 (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
         }
-        end = debug->dies[i++].end; /* The rest of the entry consists of its scopes. */
+        end = debug->dies[i++].end; /* from here on, only entries inside this one can contain the instruction */
     }
     for (unsigned i = 0; i < count; i++)
         out[i] = call[count - 1 - i];
@@ -76,13 +76,13 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn)
     const unsigned count = object->debug != NULL ? inlined(object, insn, call) : 0;
     uint64_t key = count;
 
-    for (unsigned i = 0; i < count; i++) /* each name and file is interned */
+    for (unsigned i = 0; i < count; i++) /* equal names and equal files have equal pointers */
         key = (key ^ (uintptr_t)call[i].function ^ (uintptr_t)call[i].file << 16 ^ call[i].line) *
               UINT64_C(0x9E3779B97F4A7C15);
     return key;
 }
 
-/** Returns the source name, else the symbol. */
+/** Returns the name that a function has in the source or, if it is not known, the symbol. */
 static const char *function_name(const struct isa_object *object, const struct isa_function *f)
 {
     const int64_t die = isa_function_die(object, f);
@@ -90,7 +90,8 @@ static const char *function_name(const struct isa_object *object, const struct i
     return name_or(die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL, f->name);
 }
 
-/** Returns the function that instruction @index calls; NULL: none. For a call through a register, sets *@anything. */
+/** Returns the function that instruction @index calls; NULL: none. For a call through a register, which may call any
+ *  function, sets *@anything and returns NULL. */
 static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -105,8 +106,8 @@ static const struct isa_function *callee_of(const struct emu_program *program, u
     return isa_object_function_at(object, (uint32_t)target);
 }
 
-/** Returns the functions that @kernel may reach, by their number in the object; NULL: there is no memory, or the kernel
- *  may reach all functions. */
+/** Returns an array that has true for each function of the object that @kernel may reach; NULL: there is no memory, or
+ *  the kernel may reach any function. */
 static bool *reachable_from(const struct emu_program *program, const char *kernel)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -174,8 +175,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
     if (object->debug != NULL)
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file : chk_line_file(object, isa_object_line_at(object, insn));
-    /* Continues from a function to its caller while the only caller is known. The callers are those of the first
-     * occurrence. */
+    /* Continues from a function to its caller, by the stack frames at the first occurrence of the finding or, without
+     * frames, as long as the function has only one caller. */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);
@@ -227,7 +228,8 @@ bool chk_inline_calls(struct chk *chk, struct chk_location *location)
     memcpy(calls, call, count * sizeof *calls);
     location->calls = calls;
     location->call_count = count;
-    /* An instruction without a line gets the line of the first call that is not in a header. */
+    /* An instruction without a line gets the line of the innermost call that is not in a header of a compiler or the
+     * system. */
     for (unsigned i = 0; none && i < count; i++)
         if (location->line == 0 || chk_is_foreign(location->file)) {
             location->file = calls[i].file;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A name as given, its form without "." and "..", and its form in reports (NULL: not requested yet). */
+/** A file name: as given, without "." and "..", and as in reports (NULL: not requested yet). */
 struct known {
     const char *given, *plain, *report;
 };
@@ -40,8 +40,8 @@ static bool has_dots(const char *file)
            strncmp(file, "./", 2) == 0;
 }
 
-/** Copies @file without "//", "." and ".." to @out, which has the same size, as far as the text alone shows which parts
- *  can be removed. */
+/** Copies @file to @out, which has the same size, without "//" and ".", and without each ".." before which there is a
+ *  folder that can be removed with it. */
 static void simplify(const char *file, char *out)
 {
     const bool rooted = file[0] == '/';
@@ -107,7 +107,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
     return k != NULL ? k->plain : file; /* without memory the name is unchanged */
 }
 
-/** Returns the part of the absolute @file after the base; NULL: the file is not in that folder. */
+/** Returns the part of the absolute name @file after options.base; NULL: the file is not in that folder. */
 static const char *below_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);

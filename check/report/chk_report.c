@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings as text, JSON, JUnit XML and SARIF 2.1.0. chk_baseline.c writes baselines. */
+/* Writes findings as text, JSON, JUnit XML and SARIF 2.1.0. chk_baseline.c writes baselines. */
 #include "check/chk_priv.h"
 
 #include <ctype.h>
@@ -31,8 +31,8 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-/** Prints a location. @whole: the location is of one warp; otherwise it is common to all warps that executed the
- *  instruction. */
+/** Prints a location. @other: the name for the second location of a finding; NULL: this is the first location. @whole:
+ *  prints block, warp and lanes, too; otherwise the location is common to all warps that executed the instruction. */
 static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -54,7 +54,7 @@ static void put_location(const struct chk_location *p, const char *other, bool w
         lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
-/** Prints a finding in one line, without its location in the source and without newline. */
+/** Prints a finding in one line without newline, but without the file and line at which chk_print() begins. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
@@ -76,7 +76,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
     put_line(f, out);
 }
 
-/* findings above the limit --max-findings */
+/* message about findings above the limit --max-findings */
 #define BEYOND "%u more findings were dropped: a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
@@ -123,7 +123,7 @@ static void put_message(const struct chk *chk, const char *text, void (*put)(str
     lw_buffer_fini(&room);
 }
 
-/** Prints a finding as chk_print does, without its location. */
+/** Prints the line of put_line() by @put, with files named as in reports. */
 static void put_finding(const struct chk *chk, const struct chk_finding *f, void (*put)(struct lw_sink *, const char *),
                         struct lw_sink *out)
 {
@@ -135,7 +135,7 @@ static void put_finding(const struct chk *chk, const struct chk_finding *f, void
     lw_buffer_fini(&text);
 }
 
-/** Prints the symbol and the readable name of a function. */
+/** Prints the symbol of a function as @key, and its name in the source as @key with the suffix "_name". */
 static void json_name(const char *key, const char *name, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -234,7 +234,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     lw_put(out, "\n  ]\n}\n");
 }
 
-/* Prints the host's checks, each as a test case. */
+/* Prints each check by the host as a test case. */
 static void junit_checks(const struct chk *chk, struct lw_sink *out)
 {
     for (size_t i = 0; i < chk->check_count; i++) {
@@ -242,7 +242,7 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
 
         lw_put(out, "    <testcase classname=\"check\" name=\"");
         put_xml(out, chk_report_file(chk, c->file));
-        lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: an option, not a file */
+        lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: the check is an option, not in a file */
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
         } else if (c->failed == NULL) {
@@ -264,8 +264,7 @@ static unsigned count_checks(const struct chk *chk, bool failed, bool came)
     return n;
 }
 
-/** Returns the location that is shown first: the finding's own line or, if that is in a foreign header, the innermost
- *  call that is in another file. */
+/** Does what chk_report_location() does, but with the file named as in the program. */
 static struct chk_call shown(const struct chk_location *location)
 {
     if (location->line == 0 || chk_is_foreign(location->file))
@@ -283,7 +282,8 @@ struct chk_call chk_report_location(const struct chk *chk, const struct chk_loca
     return at;
 }
 
-/** A finding of a report, and its index, from 0, among those of the same kind, kernel and location. */
+/** A finding, its index in the list of findings, and its number, from 0, among those with equal kind, kernel and
+ *  location. */
 struct numbered {
     const struct chk_finding *f;
     unsigned index, number;
@@ -329,8 +329,8 @@ static struct numbered *numbers_of(const struct chk *chk)
     return all;
 }
 
-/* Writes a failed test case for each finding, and a passed one for each enabled kind without findings, because a test
- * case may have only one failure. */
+/* Writes a passed test case for each enabled kind without findings, and a failed one for each finding, not for each kind,
+ * because a test case may have only one failure. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
 {
@@ -411,13 +411,13 @@ static void put_physical(const struct chk *chk, const char *file, uint32_t line,
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
-/** Appends the location in @one, which becomes empty, unless the list already has it: the standard requires unique
- *  locations. */
+/** Appends the location in @one to the list @related, unless the list already contains it, because SARIF requires unique
+ *  locations. Empties @one. */
 static void put_new(struct lw_buffer *one, struct lw_buffer *related)
 {
     const bool any = related->text != NULL && related->text[0] != '\0';
 
-    /* the text of one object cannot be part of another object's text, because names in it are quoted */
+    /* A JSON object cannot be found inside a string of another object by mistake, because quotes are escaped there. */
     if (one->text != NULL && (!any || strstr(related->text, one->text) == NULL))
         lw_printf(&related->sink, "%s%s", any ? ", " : "", one->text);
     lw_buffer_fini(one);
@@ -437,7 +437,7 @@ static void add_line(const struct chk *chk, const struct chk_location *location,
     put_new(&one, related);
 }
 
-/** Adds the locations in the host program. */
+/** Adds the locations in the host program that belong to a finding. */
 static void add_host(const struct chk *chk, const struct chk_finding *f, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < f->related_count; i++) {
@@ -454,7 +454,7 @@ static void add_host(const struct chk *chk, const struct chk_finding *f, struct 
     }
 }
 
-/** Adds the inlined calls around a location. */
+/** Adds the inlined calls that contain a location. */
 static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < location->call_count; i++) {
@@ -475,7 +475,8 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
     }
 }
 
-/** Prints the previous access of a race, inlined calls around both, and locations in the host program. */
+/** Prints the second location of a finding (of a race, the previous access), the inlined calls that contain both
+ *  locations, and locations in the host program. */
 static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer related;
@@ -527,7 +528,8 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "}},\n");
         lw_buffer_fini(&folder);
     }
-    /* several files of one commit need different categories, which are all parts except the last */
+    /* Code scanning services require different categories for several SARIF files of one commit. The category is the id
+     * without the part after its last "/". */
     lw_put(out, "    \"automationDetails\": {\"id\": ");
     lw_printf_json(out, "lanewise/%s/", chk_report_file(chk, run));
     lw_put(out, "},\n");

@@ -131,7 +131,7 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         s->rows[s->count++] = row;
     }
     if (status == LW_OK)
-        *list = s; /* the caller owns it now */
+        *list = s;
     else
         s->count = before;
 cleanup:
@@ -156,7 +156,8 @@ static bool fits(const char *pattern, const char *text)
     return pattern == NULL || fnmatch(pattern, text, 0) == 0;
 }
 
-/** Matches a symbol or its readable name: with or without its scope and template arguments. */
+/** Returns true if the pattern matches a symbol, or the name of the symbol in the source with or without its template
+ *  arguments. */
 static bool fits_symbol(const char *pattern, const char *symbol)
 {
     char name[ISA_SYMBOL_BYTES];
@@ -171,7 +172,8 @@ static bool fits_symbol(const char *pattern, const char *symbol)
     return fits(pattern, name);
 }
 
-/** Matches the whole path, or the path as shown in reports; a pattern without "/" matches the last part. */
+/** Returns true if the pattern matches the whole path, or the path as reports show it. A pattern without "/" may also match
+ *  the last part of the path. */
 static bool fits_file(const struct chk *chk, const char *pattern, const char *file)
 {
     const char *last = strrchr(file, '/');
@@ -192,7 +194,7 @@ static bool fits_line(const struct chk *chk, const struct suppression *s, const 
     return fit;
 }
 
-/** Matches the name of the kind; the pattern may also have the former name. */
+/** Returns true if the suppression's pattern matches the name or the former name of the kind. */
 static bool fits_kind(const struct suppression *s, unsigned kind)
 {
     return fits(s->kind, chk_kinds[kind].name) || (chk_former_names[kind] != NULL && fits(s->kind, chk_former_names[kind]));
@@ -218,8 +220,7 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
     return false;
 }
 
-/* Compares the suppressions with all findings, because each finding that matches a suppression is recorded, whatever
- * max_findings is. */
+/* All suppressed findings are available here, because max_findings does not limit them. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
 {
     const struct chk_suppressions *suppressions = chk->options.suppressions;

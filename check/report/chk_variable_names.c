@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source variables in messages: determines which variable, and which of its elements, an address belongs to. */
+/* Source variables in messages: determines the variable, and the element of it, to which an address belongs. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
 const char *chk_own_name(const char *name)
 {
-    /* a mangled name: _ZZ, the function, E, and the variable's name preceded by its length */
+    /* a mangled name consists of _ZZ, the function, E, the length of the variable's name, and that name */
     for (const char *at = strncmp(name, "_ZZ", 3) == 0 ? name : ""; (at = strchr(at, 'E')) != NULL;) {
         char *own;
         const unsigned long size = strtoul(++at, &own, 10);
@@ -75,8 +75,6 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     return !several ? found : named;
 }
 
-/* Returns the entry of a variable. If several variables have this address, the kernel's variable is chosen, or else a
- * variable of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel)
 {
@@ -131,8 +129,9 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
         lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
 }
 
-/** Returns the variable of a function, or of code inlined into it, that is at @address, a debug address
- *  (docs/reference/object.md), while instruction @index executes or from this instruction on. */
+/** Returns the variable of a function, or of code inlined into it, that is at the debug address @address
+ *  (docs/reference/object.md) while instruction @index executes. With @from_it_on, returns only a variable whose location
+ *  begins at this instruction. */
 static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
                       bool from_it_on, uint64_t address, uint64_t *inside)
 {
@@ -163,7 +162,7 @@ static int64_t die_at(const struct isa_object *object, const struct isa_function
     return ISA_NO_DIE;
 }
 
-/* Kernels have variables at fixed addresses. */
+/* The variables of a kernel in local memory have fixed addresses. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside)
 {
@@ -181,7 +180,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     if (f == NULL || object->debug == NULL)
         return ISA_NO_DIE;
     die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
-    /* at joins, instructions that copy registers precede the instruction at which the variable's location begins */
+    /* Where control paths join, copies of registers may precede the instruction at which the variable's location begins. */
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }
