@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic: division by zero, shift out of range, conversion out of range, infinities and NaNs generated from finite
- * values. The check evaluates each instruction before its execution, lane by lane. */
+/* Checks arithmetic: division by zero, shift out of range, conversion out of range, and infinities and NaNs generated from
+ * finite values. The check evaluates each instruction before its execution, lane by lane. */
 #include "check/arith/chk_fp_taint_priv.h"
 
 #include <float.h>
@@ -11,7 +11,7 @@ enum test { NO_TEST, DIVIDE, SHIFT, CONVERT, ADD, SUB, MUL, FMA, QUOTIENT, RECIP
             LOGARITHM, POWER };
 struct row {
     uint8_t test;    /* enum test */
-    uint8_t bits;    /* bits of operands */
+    uint8_t bits;    /* number of bits of an operand */
 };
 static const struct row rows[ISA_OP_COUNT] = {
     [ISA_V_DIV_U32] = {DIVIDE, 32}, [ISA_V_DIV_S32] = {DIVIDE, 32}, [ISA_V_REM_U32] = {DIVIDE, 32},
@@ -37,8 +37,8 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a conversion type, used only for comparisons; for integers, any value above the
- *  range of half precision. */
+/** Returns the largest finite value of a floating-point type, for comparisons of types. For an integer type that has
+ *  values above the range of half precision, returns such a value; for other integer types, 32767. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -60,7 +60,7 @@ bool chk_arith_wants(void *state, const struct emu_program *program, uint32_t in
     const enum test test = (enum test)rows[insn->op].test;
 
     (void)program, (void)index;
-    /* an overflow alone is not a result against which sources guard */
+    /* isa_insn_is_partial() is false for sums and products, which can overflow nevertheless. */
     if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
         return false;
     switch (test) {
@@ -132,7 +132,8 @@ static double number(uint64_t bits, unsigned width, unsigned mods)
     return mods & 1 ? -d : d;
 }
 
-/** Gets the sources a, b and c of a lane, in the order in which the instruction has them. */
+/** Gets the values of the sources a, b and c in a lane. @three: the instruction has three sources. @one: it has only source
+ *  b. */
 static void floats(const struct emu_hook_site *site, unsigned bits, bool three, bool one, unsigned lane,
                    double out[3])
 {
@@ -186,7 +187,7 @@ static int result_of(const struct emu_hook_site *site, const struct row *row, un
     if (r != r)
         return 2;
     r = r < 0 ? -r : r;
-    /* half a unit above the largest value: from here on, rounding to nearest gives an infinity */
+    /* Rounding to nearest gives an infinity from half a unit above the largest value on. */
     return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
@@ -212,7 +213,7 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* values from half a unit above the largest value on */
+    case ISA_CRND_RN: /* gives an infinity from half a unit above the largest value on */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
@@ -233,21 +234,21 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* a value that is rounded into the range is in range: with rounding towards zero, these are also values less than 1
-     * below the range */
+    /* A value that rounding towards zero moves into the range is in range, so the lower limit is exclusive and less by 1.
+     * For large types v - 1 may round to v, so the lower limit itself is tested, too. */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
 /* ---- results that a select discards ---------------------------------------------------------- */
 
-/** State of the analysis of the straight-line code after an instruction, for a lane that executes this code. */
+/** State of the analysis of the straight-line code after a checked instruction, for one lane. */
 struct ahead {
-    const struct emu_hook_site *site; /* the instruction being evaluated; the machine's registers have the values from
-                                       * before its execution */
+    const struct emu_hook_site *site; /* the instruction that the analysis has reached; the registers of the machine still
+                                       * have the values from before the checked instruction */
     unsigned lane;
-    uint64_t vector[4];     /* registers written since the first instruction */
-    bool scalar;            /* a scalar register was written */
-    uint8_t written, known, value; /* predicates, with a bit for each */
+    uint64_t vector[4];     /* bits of the vector registers written since the checked instruction */
+    bool scalar;            /* a scalar register was written since then */
+    uint8_t written, known, value; /* bits of the predicates: written since then; value known; the value */
 };
 
 static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
@@ -255,7 +256,7 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-/** Evaluates a comparison whose sources have not been written since the first instruction. */
+/** Evaluates the comparison at k->site, whose sources have not been written since the checked instruction. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -303,8 +304,8 @@ static bool predicate(const struct ahead *k, unsigned p, bool *value)
     return k->known >> p & 1;
 }
 
-/** Returns false for a select whose chosen source is another register. Such a select does not use registers [d, d +
- *  n), although it reads them. */
+/** Returns false if k->site is a select that chooses another source than registers [d, d + n), so that it does not use
+ *  them although it reads them. Otherwise returns true. */
 static bool takes(const struct ahead *k, unsigned d, unsigned n)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -326,8 +327,8 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-/** Returns true if the lane's result is discarded within the same straight-line code, as when a compiler
- *  speculates ahead of a guard or clamps by selects. */
+/** Returns true if selects discard the lane's result within the same straight-line code, because a compiler has speculated
+ *  the instruction ahead of its guard, or clamps the result. */
 static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };
@@ -419,7 +420,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
     (void)chk_add_text(chk, &f, &text);
 }
 
-/** Reports a finding now or, for a result inside a library, when the result leaves the library. */
+/** Reports a finding now or, with @late, when the result leaves the library function that computes it. */
 static void found(struct chk_fp_taint *taint, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     struct chk *chk = chk_of_state(taint);
@@ -456,7 +457,7 @@ void chk_arith_insn(void *state, const struct emu_hook_site *site)
     }
     if ((lanes[1] | lanes[2]) == 0)
         return;
-    /* a library never divides by an unchecked integer */
+    /* Library functions contain no unchecked integer division, so the division belongs to the kernel. */
     late = row->test != DIVIDE && chk_fp_taint_reads(taint, site);
     for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
         if (dropped(taint, site, (unsigned)l)) {

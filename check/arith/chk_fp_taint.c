@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic inside library functions. The check ignores intermediate results of these functions: infinities that a
- * division turns to zero, and out-of-range shifts and conversions that a select discards. Results that leave the
- * library belong to the kernel. An infinity, a NaN, or the result of a float conversion that was out of range is
- * reported when code outside the library uses the value.
+ * Findings in library functions. The check ignores intermediate results of these functions, such as infinities that a
+ * division turns to zero, and out-of-range shifts and conversions that a select discards. An infinity, a NaN, or the
+ * result of an out-of-range float conversion is reported only when it leaves the library, which is when code outside the
+ * library uses it.
  *
  * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
- * The tracking follows copies and selects. Inside the library an infinity or a NaN also passes through any operation
- * whose result is not finite. This holds even if a select chooses such a result (NAN for the root of a negative
- * number).
+ * The tracking follows copies and selects. From an infinity or a NaN it also passes to the result of any operation of
+ * the library that is not finite. This includes a select that replaces the value by another one that is not finite, such
+ * as NAN for the root of a negative number.
  */
 #include "check/arith/chk_fp_taint_priv.h"
 
@@ -16,13 +16,13 @@
 
 enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 
-/** The `count` vector registers v[first] and following in some lanes, with the result of instruction @index. */
+/** A tracked value: the vector registers from v[first] on, `count` in number, in some lanes. The value was first generated
+ *  by instruction `index`. */
 struct value {
     uint64_t lanes, caller; /* caller: as in chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
-    bool unless_finite;         /* only for a result of the next instruction: the result is tracked only in lanes in
-                                 * which the result is not finite */
+    bool unless_finite;         /* in warp.results: the value is tracked only in lanes in which it is not finite */
 };
 struct values {
     struct value at[MOST_VALUES];
@@ -36,7 +36,7 @@ struct warp {
 };
 struct chk_fp_taint {
     struct chk *chk;
-    struct init_set *live; /* chk_live() of the program of the last query; owned */
+    struct init_set *live; /* result of chk_live() for the program live_of; owned */
     const struct emu_program *live_of;
     struct warp **warps;
     size_t count, room;
@@ -145,9 +145,10 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 
 /* ---- through an instruction --------------------------------------------------------------------- */
 
-enum passing { ENDS, PASSES, UNLESS_FINITE };
+enum passing { ENDS, PASSES, UNLESS_FINITE /* tracked in lanes in which the result is not finite */ };
 
-/** Returns the effect of an instruction, of the library or of other code, that reads a value of a kind. */
+/** Returns whether the result of @insn is tracked, if the instruction reads a tracked value of @kind. @library: the
+ *  instruction belongs to a library. */
 static enum passing through(const struct isa_insn *insn, enum chk_kind kind, bool library)
 {
     switch (insn->op) {
@@ -160,17 +161,17 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
         break;
     case ISA_V_CVT:
         if (isa_mod_get(insn, ISA_MOD_STYPE) < ISA_DT_F16)
-            return kind == CHK_CONVERSION ? PASSES : ENDS; /* For example, in `double d = convert_int(f)` the compiler
-                                                            * gives the conversion of the result the position of the
-                                                            * call, so it counts as library code. */
+            return kind == CHK_CONVERSION ? PASSES : ENDS; /* In `double d = convert_int(f)`, for example, the compiler
+                                                            * gives the conversion to double the position of the call,
+                                                            * so the conversion counts as library code. */
         break;
     default: break;
     }
     return kind == CHK_NAN || kind == CHK_INFINITY ? UNLESS_FINITE : ENDS;
 }
 
-/** Returns the lanes that read registers of @v. Unless @any is set, a select that chooses its other source is not a
- *  read. */
+/** Returns the lanes in which the instruction at @site reads registers of @v. Unless @any is set, a select that chooses
+ *  its other source does not count as a read. */
 static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_use *use, unsigned count,
                         const struct value *v, bool any)
 {
@@ -244,7 +245,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     return (word & ((exponent & -exponent) - 1)) != 0 || (v->count == 2 && low != 0) ? NOT_A_NUMBER : INFINITE;
 }
 
-/** Tracks the results of an executed instruction. */
+/** Tracks @results, a result of the executed instruction at @site. */
 static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *results)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;
@@ -279,7 +280,7 @@ static void overwrite(struct warp *w, const struct emu_hook_site *site)
         }
 }
 
-/** Stops tracking lanes in which nothing may read the value any more. */
+/** Stops tracking values in lanes in which no later instruction can read them. */
 static void keep_live(struct chk_fp_taint *taint, struct warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
@@ -339,7 +340,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
             let_go(taint, taint->warps[i]);
 }
 
-/** Stops tracking all values when replay ends, because the lanes continue at other positions then. */
+/** Stops tracking all values when replay ends, because the lanes are then at other instructions than before the replay. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_fp_taint *taint = state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic inside library functions. A finding is reported only when the result leaves the library function. */
+/* Findings in library functions, which are reported only when the result leaves the library function. */
 #ifndef CHK_FP_TAINT_PRIV_H
 #define CHK_FP_TAINT_PRIV_H
 
@@ -10,19 +10,20 @@
 struct chk_fp_taint;
 /** Returns true if an instruction belongs to a library. */
 bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *site);
-/** Starts tracking in the warp from this instruction on. Returns true if the warp executes in single steps from here
- *  on, and the checker is called for this instruction again. */
+/** Starts tracking in the warp from this instruction on. Returns true if single steps of the warp begin with this
+ *  instruction, for which the hook is then called again. */
 bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site);
-/** Tracks the instruction's result in some lanes; the warp executes in single steps. */
+/** Tracks the instruction's result in @lanes. The warp must execute in single steps. */
 void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes);
-/** Returns chk_live() of the program, cached; NULL: no memory. */
+/** Returns the result of chk_live() for the program, which is cached; NULL: no memory. */
 const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program);
 
 /* chk_arith.c */
-/** Returns true if a select chooses registers [@d, @d + @n) in @lane; for other instructions returns true. */
+/** Returns false if the instruction is a select that, in @lane, chooses another source than registers [@d, @d + @n). For
+ *  all other instructions returns true. */
 bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d, unsigned n);
-/** Reports the result of instruction @index of the program of @site, in lanes of the warp of @site. @caller: as in
- *  chk_location, 0: the current call. */
+/** Reports the result that instruction @index computed in @lanes of the warp of @site. @caller: chk_location.caller at that
+ *  time; 0: the caller at this time. */
 void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint32_t index,
                      uint64_t caller, uint64_t lanes);
 /** Implements chk_observer.wants. */

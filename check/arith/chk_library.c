@@ -2,19 +2,18 @@
 /*
  * Classifies instructions as code of a library function or of the kernel's own source.
  *
- * A compiler links a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
+ * A compiler inlines a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
  * line and column of the call. Only these instructions and the instructions of the call itself have that position: an
  * operator of the source has a column of its own, and a function of the source has its own lines. Code at the position
- * of a name before a parenthesis therefore belongs to a library. For a macro that the file defines, the contents of the
- * macro decide.
+ * of a name before a parenthesis therefore belongs to a library. A use of a macro that the file defines is no call, so
+ * its code belongs to the kernel.
  */
 #include "check/arith/chk_library_priv.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* Returns true for characters of names. */
-
+/** Returns true for characters of names. */
 static bool is_word(int c)
 {
     return isalnum(c) || c == '_' || c == '$';
@@ -92,7 +91,7 @@ static bool look(struct chk_library *library, uint32_t index)
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
 
-    /* a function without lines, next to others with lines, is a function of the compiler */
+    /* If other functions of the program have lines, a function without lines is a function of the compiler. */
     if (line == NULL || line->line == 0 || line->file >= object->file_count || object->files[line->file][0] == '\0')
         return object->line_count != 0 && f != NULL && !f->kernel;
     if (chk_is_foreign(object->files[line->file]))
@@ -122,8 +121,8 @@ bool chk_library_has(struct chk_library *library, const struct emu_program *prog
         library->no_text = calloc((size_t)object->file_count + 1, sizeof *library->no_text);
         if (library->known == NULL || library->texts == NULL || library->no_text == NULL) {
             forget(library);
-            return false; /* if in doubt, the code counts as the kernel's: a false report is better than a missed
-                           * finding */
+            return false; /* without memory, the code counts as code of the kernel: an unnecessary finding is better than
+                           * a missing one */
         }
         library->program = program;
         library->file_count = object->file_count;

@@ -32,8 +32,8 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
     return n;
 }
 
-/** Returns the wavefronts of a shared access: the maximum number of different words of one bank. @least is set to the
- *  number of wavefronts of the same number of contiguous words. */
+/** Returns the number of wavefronts of a shared access, which is the maximum number of different words of one bank. Sets
+ *  *@least to the number of wavefronts that as many contiguous words would take. */
 static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, unsigned *least)
 {
     uint64_t word[BANKS][EMU_MAX_LANES];
@@ -162,7 +162,7 @@ static void note_kernel(struct chk_tally *t, const struct emu_hook_site *site)
     t->grid = site->grid->sequence;
 }
 
-/** Returns the counts of a launch; NULL: no memory. */
+/** Returns the counts of a launch, which are created if needed; NULL: no memory. */
 static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_grid *grid)
 {
     struct chk_launch_counts now = {.kernel = grid->launch.kernel, .grid = grid->sequence};

@@ -15,13 +15,13 @@ struct chk_requests {
 /** Counts of an instruction in a run. */
 struct chk_tally {
     uint64_t times;     /* warp instructions */
-    uint64_t lanes;     /* number of lanes that executed it, with mask and guard true */
-    uint64_t others;    /* branches and exits: number of lanes of the split whose guard was false */
-    uint64_t parted;    /* number of times that the guard was true for some lanes only */
+    uint64_t lanes;     /* number of lanes that executed the instruction: active lanes whose guard was true */
+    uint64_t others;    /* for guarded branches and exits: number of lanes of the split whose guard was false */
+    uint64_t parted;    /* for guarded branches and exits: number of executions in which the lanes diverged */
     struct chk_requests global, shared;
     uint64_t local;     /* bytes of local memory */
-    const struct isa_function *kernel; /* kernel that executed it first; NULL: none */
-    uint32_t grid;      /* sequence number of that launch */
+    const struct isa_function *kernel; /* kernel that executed the instruction first; NULL: none */
+    uint32_t grid;      /* sequence number of the launch of `kernel` that did so */
 };
 
 /** Source scope of an instruction (entry of the object's debug information) and, for code that the front end has
@@ -33,9 +33,9 @@ struct chk_scope {
 struct chk_counts {
     const struct emu_program *program;
     const struct isa_object *object;
-    uint8_t *what;           /* [text_count] CHK_COUNT_* */
-    struct chk_tally *tally; /* [text_count] */
-    struct chk_scope *scopes; /* [text_count], for coverage; NULL: there is no duplicated code */
+    uint8_t *what;           /* [instruction]: CHK_COUNT_* */
+    struct chk_tally *tally; /* [instruction] */
+    struct chk_scope *scopes; /* [instruction], for coverage; NULL: there is no duplicated code */
 };
 enum {
     CHK_COUNT_BRANCH = 1, /* a guarded branch or exit, which has two outcomes */
@@ -46,7 +46,7 @@ enum {
 struct chk_launch_counts {
     struct chk_counters *counters; /* owned */
     const struct isa_function *kernel;
-    uint32_t grid, size[3], block[3]; /* grid: its sequence number; 0: all later launches */
+    uint32_t grid, size[3], block[3]; /* grid: sequence number of the launch; 0: the entry is for all later launches */
 };
 enum { CHK_MOST_LAUNCHES = 1000 }; /* maximum number of launches counted separately; all later launches together have
                                     * one entry */
@@ -60,17 +60,17 @@ struct chk_counters {
     size_t count, room;
     uint64_t address[EMU_MAX_LANES];
 };
-/** An instruction with a source line. */
+/** An instruction and its source line; "" and 0 without a line. */
 struct chk_line_entry {
     const char *file;
     uint32_t line, index;
     const struct chk_counts *counts;
 };
-/** Returns all entries, sorted by file, line, program and index. If @lines is false, returns the entries without a line
- *  in functions that are no kernels (functions of the compiler), sorted by program and index. NULL: there is no memory,
- *  or (@count 0) there are no entries. */
+/** Returns an entry for each instruction with a source line, sorted by file, line, program and index. If @lines is false,
+ *  returns the entries of instructions without a line in functions that are no kernels (functions of the compiler), sorted
+ *  by program and index. The caller frees the array. NULL: there is no memory. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
-/** Returns the index after the entries of one line, or of one @file, that begin at @from. */
+/** Returns the index after the entries of one line or, with @file, of one file, which begin at @from. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
 /** Adds counts to a sum. The kernel of the sum is the kernel of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);

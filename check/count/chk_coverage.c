@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coverage as lcov's tracefile. */
+/* Writes coverage in lcov's tracefile format. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Returns the path of @file on this machine, for the tool that renders the pages, or @file if the path is not known.
- *  The caller frees it. */
+/** Returns the absolute path of @file, which tools such as genhtml open, or a copy of @file if the path is not known. The
+ *  caller frees the text. */
 static char *real(const char *file, const struct chk_counts *counts)
 {
     const char *dir = counts->object->comp_dir;
@@ -25,16 +25,17 @@ static char *real(const char *file, const struct chk_counts *counts)
     return path != NULL ? path : strdup(file);
 }
 
-/** A function of a file. */
+/** A function that is declared in a file. */
 struct entered {
     const char *symbol;
-    uint64_t plain; /* hash of the function's unqualified name */
-    uint64_t lanes;
+    uint64_t plain; /* hash of the function's name in the source */
+    uint64_t lanes; /* number of lanes that entered the function */
     uint32_t line;
 };
 
-/** Prints a function. lcov identifies it by its name, which in version 1 ends at the first comma. Functions that share
- *  an unqualified name, such as overloads, get their symbols as part of their names. */
+/** Prints a line for a function. lcov identifies a function by its name, and version 1 of lcov ends the name at the first
+ *  comma, so ";" replaces commas. @shared: several functions have this name in the source, such as overloads, so the
+ *  symbol is appended. */
 static void put_function(const char *key, uint64_t number, const struct entered *fn, bool shared, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -64,7 +65,7 @@ static void total(struct totals *t, uint64_t count)
     t->hit += count != 0;
 }
 
-/** Prints the functions of the programs that are declared in @file. Returns false without memory. */
+/** Prints the functions that are declared in @file. Returns false without memory. */
 static bool put_functions(const struct chk_counters *c, const char *file, struct lw_sink *out)
 {
     struct entered *all = NULL;
@@ -106,8 +107,8 @@ static bool put_functions(const struct chk_counters *c, const char *file, struct
     return true;
 }
 
-/** Prints both outcomes of a line's branches; a branch that was duplicated (unrolled loops, inlined
- *  functions) is printed for each copy. */
+/** Prints both outcomes of a line's branches. A branch that the compiler has duplicated, in an unrolled loop or an inlined
+ *  function, is printed for each duplicate. */
 static void put_branches(const struct chk_line_entry *e, size_t from, size_t to, struct totals *t,
                          struct lw_sink *out)
 {
@@ -133,7 +134,8 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
 
 /* ---- copies of code that the front end made --------------------------------------------------- */
 
-/** Returns true for a block with ranges but no entries, which marks a duplicate (ptx_debug_duplicates.c). */
+/** Returns true for a debug entry that marks a duplicate: a block with ranges and without inner entries
+ *  (ptx_debug_duplicates.c). */
 static bool is_copy(const struct isa_debug *debug, uint32_t die)
 {
     return debug->dies[die].tag == ISA_TAG_BLOCK && debug->dies[die].end == die + 1 &&
@@ -152,7 +154,7 @@ static void mark(struct chk_counts *c, uint32_t die, uint32_t from, uint32_t to)
     }
 }
 
-/** Finds duplicated code. Returns false without memory. */
+/** Fills c->scopes if the program has duplicated code. Returns false without memory. */
 static bool find_copies(struct chk_counts *c)
 {
     const struct isa_debug *debug = c->object->debug;
@@ -178,7 +180,8 @@ static bool find_copies(struct chk_counts *c)
     return c->scopes != NULL;
 }
 
-/** An instruction of a line: its statement, and the number of the statement's duplicate. */
+/** An instruction of a line: its statement, which scope and column identify, and the number of the statement's
+ *  duplicate. */
 struct copied {
     uint32_t scope, column, copy;
     uint64_t lanes;
@@ -206,8 +209,8 @@ static uint64_t lanes_of(const struct chk_line_entry *e)
     return t->lanes + t->others; /* a lane that reaches a branch has executed the branch's line */
 }
 
-/** Returns the largest count of any statement, summed over its duplicates; @joins: the line has only
- *  reconvergence instructions. UINT64_MAX: no memory. */
+/** Returns the largest count of a statement of a line, where a statement's count is the sum over its duplicates. @joins:
+ *  the line has only reconvergence instructions. UINT64_MAX: no memory. */
 static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bool joins)
 {
     struct copied *list = calloc(count, sizeof *list);
@@ -240,8 +243,8 @@ static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bo
     return most;
 }
 
-/** Returns the largest count of one of a line's instructions in each program, summed over programs.
- *  UINT64_MAX: no memory. */
+/** Returns the count of a line: the sum over all programs of the largest count of an instruction of the line. UINT64_MAX:
+ *  no memory. */
 static uint64_t line_lanes(const struct chk_line_entry *e, size_t from, size_t to)
 {
     uint64_t all = 0;
@@ -287,7 +290,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         char *path = real(e[file].file, e[file].counts);
 
         end = chk_line_end(e, count, file, true);
-        /* the name of a test has no blanks */
+        /* The name of a test must not have blanks, so "ended_by_" has none. */
         lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->broken_off ? "broken_off" : "",
                   chk->signal != NULL ? chk->signal : "", path != NULL ? path : e[file].file);
         free(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Performance findings by line, from counts. */
+/* Makes performance findings from the counts of each line. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_TIMES = 2,  /* report at this ratio of sectors or wavefronts to their minimum */
-    PARTED_SHARE = 10 /* report if at least one in this many executions of branches diverged */
+    PARTS_TIMES = 2,  /* report from this ratio of sectors or wavefronts to their minimum on */
+    PARTED_SHARE = 10 /* report if the lanes diverged in at least one of this many executions of a branch */
 };
 
 static double per(uint64_t a, uint64_t b)
@@ -57,13 +57,14 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
     return true;
 }
 
-/** Kinds, the instructions of a line that they evaluate, and their thresholds. */
+/** The performance kinds. */
 static const struct {
     enum chk_kind kind;
-    uint8_t what;   /* CHK_COUNT_* */
-    size_t weight;  /* offset in struct chk_tally of an instruction's weight; an instruction with weight 0 is not
-                     * counted */
-    bool (*report)(const struct chk_tally *t, struct lw_sink *out);
+    uint8_t what;   /* CHK_COUNT_* of the instructions that the kind evaluates */
+    size_t weight;  /* offset, in struct chk_tally, of the count that serves as weight; an instruction with weight 0 is
+                     * ignored */
+    bool (*report)(const struct chk_tally *t, struct lw_sink *out); /* prints the message, or returns false if the sum of
+                                                                     * a line is below the threshold */
 } lints[] = {
     {CHK_UNCOALESCED, CHK_COUNT_MEMORY, offsetof(struct chk_tally, global.count), uncoalesced},
     {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, offsetof(struct chk_tally, shared.count), conflicts},
@@ -71,7 +72,7 @@ static const struct {
     {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, offsetof(struct chk_tally, local), local},
 };
 
-/** Returns the instruction's weight for a kind; 0: the instruction is not counted. */
+/** Returns the instruction's weight for a kind; 0: the instruction is ignored. */
 static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
 {
     const char *tally = (const char *)&e->counts->tally[e->index];
@@ -82,8 +83,8 @@ static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
     return weight;
 }
 
-/** Evaluates one line for one kind. The instructions [from, to) of the line that are in the same inlined calls are
- *  counted together. */
+/** Evaluates one line for one kind. The instructions [from, to) of the line whose inlined calls have the key @calls are
+ *  counted together. The finding is at the one with the largest weight. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                  size_t to, const uint64_t *key, uint64_t calls)
 {
@@ -140,7 +141,8 @@ static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_en
     free(seen);
 }
 
-/** Evaluates the instructions without a line in called functions; all instructions of a function are counted together. */
+/** Returns the index after the entries of one function, which begin at @from. The instructions of a function without lines
+ *  are evaluated together, like those of one line. */
 static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
 {
     const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);

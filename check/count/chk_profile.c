@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source of kernels with the cost of each line. */
+/* Writes the source of kernels with the cost of each line. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
@@ -95,7 +95,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
 
         text = NULL;
         size = 0;
-        /* lines without code in between */
+        /* the lines without code before the next line with counts */
         while (source.line < e[at].line && (text = source_next(&source, &size)) != NULL)
             put_line(NULL, 0, source.line - 1, text, size, out);
         text = source.line == e[at].line ? source_next(&source, &size) : NULL;
@@ -107,7 +107,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     free(source.data);
 }
 
-/** Prints the counts after @title. @used: prints only files with executed code. */
+/** Prints @title, @note (unless it is NULL), and the source with its counts. @used: prints only files with executed code. */
 static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
                                    struct lw_sink *out, struct lw_error *err)
 {

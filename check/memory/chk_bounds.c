@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/** Generic addresses of an instruction's variable. */
+/** Range of generic addresses of the variable that an instruction may access. */
 struct bounds_limit {
     uint64_t first, end; /* end 0: the range has not been looked up; first 0 and end INT64_MAX: the access has no limit */
     uint32_t grid;       /* launch for which the limit is valid; 0: all launches */
@@ -20,8 +20,8 @@ struct bounds_program {
     /* arrays with an element for each instruction */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
-    bool *alone; /* [instruction] true: the instruction has no hook until the set of resident grids changes */
-    uint32_t alone_count;
+    bool *alone; /* [instruction]: its hook is disabled until blocks of another grid start */
+    uint32_t alone_count; /* number of instructions whose hook is disabled */
 };
 struct chk_bounds {
     struct chk *chk;
@@ -29,11 +29,11 @@ struct chk_bounds {
     size_t count, room;
     uint32_t grid;      /* grid whose block started last */
     uint64_t blocks;    /* number of running blocks */
-    bool mixed;         /* blocks of several grids run, and the limits of one launch do not hold for another */
-    bool of_grid;       /* a hook was disabled for the launch `grid` only */
+    bool mixed;         /* blocks of several grids run, so a limit that is valid for one launch cannot be used */
+    bool of_grid;       /* a filter was set that is valid only for one launch */
     bool moved;         /* a debugger has set a pc, so a lane that reaches an access may not have executed the access
                          * that dominates it */
-    bool is_alone;      /* no other check observes accesses, so the hook may be disabled for whole instructions */
+    bool is_alone;      /* no other check observes accesses, so hooks of instructions may be disabled */
 };
 
 static void program_fini(struct bounds_program *p)
@@ -65,8 +65,7 @@ static void must_check(struct chk_bounds *b)
             p->alone[k] = false;
             p->alone_count--;
             emu_hooks_enable_site(p->program, k, true);
-            wake = true; /* The filters are invalidated below, so that the hook of the instruction can be disabled
-                          * again. */
+            wake = true; /* the filters of the instruction are no longer valid, either */
         }
     }
     if (wake)
@@ -79,7 +78,7 @@ static void on_alone(void *state)
     ((struct chk_bounds *)state)->is_alone = true;
 }
 
-/** Handles that a debugger has moved a lane. */
+/** Called when a debugger has moved a lane to another pc. */
 static void on_pc_edited(void *state)
 {
     struct chk_bounds *b = state;
@@ -139,8 +138,8 @@ static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_
     return &b->programs[b->count++];
 }
 
-/** Gets the shared memory to which argument @which of a launch points: it ends where the memory of the next argument
- *  begins. */
+/** Gets the range of dynamic shared memory to which argument @which of a launch points. The range ends where the range of
+ *  another argument begins. */
 static void param_limit(const struct emu_grid *grid, unsigned which, struct bounds_limit *out)
 {
     const struct isa_function *kernel = grid->launch.kernel;
@@ -152,7 +151,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     memcpy(&first, grid->bank0 + kernel->params[which].offset,
            kernel->params[which].size_bytes < 8 ? 4 : 8);
     if (first < kernel->shared_bytes || first >= end)
-        return; /* A launch by the host does not pass this argument. */
+        return; /* The argument does not point to dynamic shared memory, which is impossible in a launch by the host. */
     for (unsigned i = 0; i < kernel->param_count; i++) {
         const struct isa_param *p = &kernel->params[i];
         uint64_t at = 0;
@@ -202,7 +201,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
     }
 }
 
-/** Returns true if the memory is valid. If the memory is invalid or the address misaligned, the access faults. */
+/** Returns true if the memory is valid. An access to other memory faults. */
 static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       unsigned bytes)
 {
@@ -217,7 +216,7 @@ static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *si
            address + bytes <= a.address + a.size_bytes;
 }
 
-/** Prints "'a' (256 bytes, declared in line 3)". Returns the name of the variable. */
+/** Prints the variable that the instruction may access: "'a' (256 bytes, declared in line 3)". Returns its name. */
 static const char *put_bound(const struct emu_hook_site *site, const struct bounds_limit *limit,
                              struct lw_sink *out)
 {
@@ -324,7 +323,7 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
     emu_hooks_enable_site(p->program, index, false);
 }
 
-/** Returns true if the variable is the only memory that the instruction can reach. */
+/** Returns true if the instruction can access no valid memory outside of its variable, or has no limit. */
 static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {
@@ -348,8 +347,9 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Handles the accesses for which the check of @a is sufficient. If @a is within bounds that imply the bounds of these
- *  accesses, they need no check; otherwise they are checked from now on. Narrows *@limit to the implied bounds. */
+/** Handles the accesses whose leader is the instruction of @a. If @a is far enough inside the variable that these accesses
+ *  are inside it, too, disables their hooks, and narrows *@limit to the addresses for which this is so. Otherwise these
+ *  accesses are checked from now on. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;
@@ -375,8 +375,7 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
         p->lead[index].last = index;
 }
 
-/** Checks an access, and narrows the filter to the addresses that the instruction may access without a call of the
- *  hook. */
+/** Checks an access, and sets the filter to the addresses that the instruction may access without a call of the hook. */
 static void on_access(void *state, const struct emu_hook_access *a)
 {
     struct chk_bounds *b = state;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { LEADERS = 8 }; /* number of leaders tracked together */
+enum { LEADERS = 8 }; /* maximum number of accesses that can be leaders of the next instruction */
 
 static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of kernels' malloc that are live when the run has ended, grouped by the location of the malloc. */
+/* Reports objects of kernels' malloc that are live when the run has ended, grouped by the location of the malloc. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return insn->op == ISA_MALLOC;
 }
 
-/** Records a malloc that is about to be executed; its objects are created afterwards. */
+/** Records a malloc instruction that is about to be executed. The machine event for each of its objects follows. */
 static void on_insn(void *state, const struct emu_hook_site *site)
 {
     struct chk_leaks *leaks = state;
@@ -51,7 +51,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
     leaks->now.lanes = site->lanes;
 }
 
-/** Returns the bytes that a lane requests. */
+/** Returns the number of bytes that a lane requests, if lanes may request different numbers; otherwise returns 0. */
 static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
 {
     const struct isa_insn *insn = leaks->now.insn;
@@ -60,7 +60,7 @@ static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
     uint64_t low = 0, high = 0;
 
     if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
-        return 0; /* all lanes request the same size */
+        return 0;
     (void)emu_reg_read(leaks->now.core, leaks->now.slot, warp, of, reg, lane, &low);
     (void)emu_reg_read(leaks->now.core, leaks->now.slot, warp, of, reg + 1, lane, &high);
     return high << 32 | low;
@@ -72,7 +72,9 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
 
     if (event->kind != EMU_MACHINE_ALLOC)
         return;
-    /* a lane whose request fails causes no event, and no later lane with the same request succeeds */
+    /* A lane whose request fails causes no event. Lanes that requested another size than the object's are therefore
+     * skipped. If a request fails, later requests of the same size fail, too, so the first matching lane is the right
+     * one. */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
         const uint64_t bytes = requested_bytes(leaks, lane);

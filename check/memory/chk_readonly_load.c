@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds memory that one launch both reads as constant and writes. Loads that read memory as constant are those of
- * `const __restrict` and __ldg (loads with the hint nc), and scalar loads. Caches that do not see stores may then
- * return old contents. */
+ * `const __restrict` and __ldg (loads with the hint nc), and scalar loads. A GPU may serve them from caches that are not
+ * updated by stores, so they may return old contents. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2), PAGE_BITS = 1 << (PAGE_SHIFT - 6) };
-/** Accesses of a launch to a page of global memory: the bytes accessed, and for each word 1 + the last instruction that
- *  [0] read it as constant, [1] wrote it. */
+/** Accesses of a launch to a page of global memory: [0] loads that read it as constant, [1] writes. */
 struct const_page {
-    uint32_t grid;
-    struct const_page *next; /* the same page for another launch, because several may be running */
-    uint64_t bytes[2][PAGE_BITS];
-    uint32_t site[2][PAGE_WORDS];
+    uint32_t grid; /* sequence number of the launch */
+    struct const_page *next; /* accesses of another launch to the same page */
+    uint64_t bytes[2][PAGE_BITS]; /* a bit for each accessed byte */
+    uint32_t site[2][PAGE_WORDS]; /* [word]: 1 + index of the last accessing instruction */
 };
 struct const_pages {
     uint64_t page; /* page number plus 1 */
@@ -51,7 +50,8 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return promises(insn) || chk_stores_global(insn);
 }
 
-/** Returns the record of an address for a launch. NULL: no memory. */
+/** Returns the record of the page of @address for launch @grid, which may replace the record of a completed launch. NULL:
+ *  no memory. */
 static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_t grid)
 {
     bool is_new;
@@ -82,7 +82,8 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
     return over;
 }
 
-/** Reports that @lanes of an access overlap the access of instruction @other. */
+/** Reports that @lanes of an access overlap an earlier access by instruction @other: a load of a write, or a write of a
+ *  load. */
 static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
                  uint32_t other)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that returned stale contents of a cache, for models without cache coherence (EMU_MACHINE_STALE). The missed
- * store is the last store to the loaded word; this check records it. */
+/* Reports loads that returned stale contents of a cache, for models without cache coherence (EMU_MACHINE_STALE). Records
+ * the last store to each word, which is the store that such a load has missed. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
     }
 }
 
-/** Returns the last store to the memory from @at on that a load has read. NULL: no such store is known. */
+/** Returns the last store to the first word in [@at, @at + @bytes) for which a store is recorded; NULL: there is none. */
 static const struct writer *writer_of(struct chk_stale *s, uint64_t at, uint64_t bytes)
 {
     for (uint64_t end = at + bytes; at < end; at = (at & ~UINT64_C(3)) + 4) {
