@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers of a block that complete in ways that OpenCL C and CUDA forbid: lanes reached the barrier at different
+ * Finds barriers of a block that complete in ways that OpenCL C and CUDA forbid: lanes reached the barrier at different
  * instructions, or lanes had exited before. The check also finds members of a mask that arrive at different cross-lane
  * operations; such operations do not exchange values (MACHINE 2). A barrier that never completes is a hang, which the
  * hang report describes.
@@ -21,15 +21,15 @@ struct warp_arrivals {
 /** State of a resident block. */
 struct state {
     struct chk_slot is;
-    uint64_t ended; /* lane masks */
-    struct chk_arrival end; /* location of the first thread that exited */
+    uint64_t ended; /* number of lanes that have exited */
+    struct chk_arrival end; /* the first exit */
     struct {
-        bool used, counted, differs;
+        bool used, counted, differs; /* lanes have arrived; the barrier has a count; they arrived at two instructions */
         struct chk_arrival first, other;
-    } at[ISA_CTA_BARRIER_COUNT];
+    } at[ISA_CTA_BARRIER_COUNT]; /* arrivals since the barrier last completed */
     struct warp_arrivals *arrivals; /* [warp]; owned */
     size_t arrivals_capacity;     /* elements */
-    /* decisions of branches that control barriers; owned, and kept for the slot's next block */
+    /* decisions at branches that control barriers; owned, and reused for the slot's next block */
     struct chk_paths *paths;
     bool follows, lost; /* follows: `paths` belongs to this block; lost: `paths` is no longer valid */
     struct chk_arrivals came, left; /* threads that arrived or exited since the last barrier that waited for all live
@@ -119,7 +119,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
         memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
 }
 
-/** Records the arrival @now of lanes at an instruction; the lanes have left all other instructions. @cross: the
+/** Records the arrival @now of lanes at an instruction, and removes these lanes from earlier arrivals. @cross: the
  *  instruction is a cross-lane operation, not a warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
@@ -186,7 +186,7 @@ static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const s
         list->at[list->count++] = *now;
 }
 
-/** Handles the start or the end of a branch's region. */
+/** Handles an instruction at which the region of a branch begins or ends. */
 static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_hook_site *site)
 {
     if (!s->follows && !s->lost) {
@@ -255,8 +255,8 @@ static void find(struct chk *chk, enum chk_kind kind, const char *message,
     (void)chk_add(chk, &f);
 }
 
-/** Handles a completed barrier. At a barrier with a count the program decides which lanes arrive, so only the
- *  instructions are compared. */
+/** Handles a completed barrier. A barrier with a count is not checked, because the program decides which lanes arrive
+ *  there. */
 static void on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *all)
 {
     struct chk_barrier *barrier = state;
@@ -299,7 +299,8 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang)
     return reported;
 }
 
-/** Handles that a debugger has moved a lane: the recorded branches of resident blocks are no longer valid. */
+/** Called when a debugger has moved a lane to another pc, so that the decisions recorded for resident blocks are no longer
+ *  valid. */
 static void on_pc_edited(void *state)
 {
     struct chk_barrier *barrier = state;
@@ -308,7 +309,7 @@ static void on_pc_edited(void *state)
         ((struct state *)barrier->states.at[i])->lost = true;
 }
 
-/** Handles lanes of a warp that have synchronised and name each other as members. */
+/** Handles @lanes of a warp, which name each other as members of a mask and have synchronised. */
 static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
     struct chk_barrier *barrier = state;

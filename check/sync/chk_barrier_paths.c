@@ -13,29 +13,28 @@
 
 #include <stdlib.h>
 
-/** A branch, and the decisions of a warp at it. */
+/** The decisions of a warp at one branch. */
 struct path {
     uint64_t open, taken; /* open: lanes in the region; taken: lanes that took the branch when they reached it last */
     uint64_t came;        /* lanes that have reached the branch since the last barrier */
     uint32_t value;       /* hash of the decisions that the lanes in the region made since the last barrier */
-    uint32_t sequence;    /* sequence number: the time at which the first lane in the region entered it */
-    uint32_t generation;  /* number of the barrier for which value is valid */
-    bool differs;         /* lanes have different values */
-    uint32_t *each;       /* [lane]; or NULL */
-    /* number of times that lanes have reached the reconvergence point since the last barrier */
-    uint64_t left;         /* lanes that have left the region left_count times; the other lanes have never left the
-                            * region. This member is not valid if left_each is used */
+    uint32_t sequence;    /* orders regions by the time at which the first lane entered them */
+    uint32_t generation;  /* chk_paths.generation for which the counts and hashes are valid */
+    bool differs;         /* lanes have different hashes: `each` replaces `value` */
+    uint32_t *each;       /* [lane]: hash of its decisions; or NULL */
+    /* How often each lane has left the region, at the reconvergence point, since the last barrier: */
+    uint64_t left;         /* lanes that have left it left_count times; the other lanes have not left it */
     uint32_t left_count;
-    bool left_differs;
-    uint32_t *left_each;   /* [lane]; or NULL */
+    bool left_differs;     /* lanes have different counts: left_each replaces left and left_count */
+    uint32_t *left_each;   /* [lane]: count; or NULL */
 };
 struct chk_paths {
     struct chk *chk;
     const struct chk_regions *regions;
     uint32_t first, count; /* regions that the kernel may reach */
     unsigned warps, width;
-    uint32_t generation, sequence;
-    size_t room;
+    uint32_t generation, sequence; /* number of the block's last barrier, and last value of path.sequence */
+    size_t room;                   /* number of elements of path */
     struct path path[]; /* [warp][region] */
 };
 
@@ -105,7 +104,7 @@ static struct path *path_of(struct chk_paths *p, unsigned warp, uint32_t region)
     return &p->path[(size_t)warp * p->count + (region - p->first)];
 }
 
-/** Gives each lane its own value. */
+/** Gives each lane its own hash in path->each. Returns false without memory. */
 static bool apart(struct chk_paths *p, struct path *path)
 {
     if (path->differs)
@@ -121,7 +120,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** Drops decisions made before the last barrier, except the last decision. */
+/** If @path was last used before the last barrier, drops the decisions in it, except each lane's last decision. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)
@@ -140,7 +139,7 @@ static void renew(struct chk_paths *p, struct path *path)
     }
 }
 
-/** Records that lanes @all of a warp reached a branch, and @taken of them took it. */
+/** Records that the lanes @all of a warp reached a branch, and that the lanes @taken of them took it. */
 static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_t taken)
 {
     renew(p, path);
@@ -164,7 +163,7 @@ static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_
     path->open |= all;
 }
 
-/** Records that the lanes @over of the region reach the reconvergence point. */
+/** Records that the lanes @over, which are in the region, reach the reconvergence point. */
 static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 {
     renew(p, path);
@@ -196,7 +195,7 @@ static uint64_t taken_by(const struct emu_hook_site *site)
 
     if (site->lanes == 0 || site->lanes == site->split_lanes)
         return site->lanes;
-    /* Under partial exec, the active lanes agree, and the other lanes of the split follow them (MACHINE 1). */
+    /* If exec disables lanes of the split, the active lanes agree, and the disabled lanes follow them (MACHINE 1). */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC, 0, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC + 1, 0, &high);
     return (site->split_lanes & ~(high << 32 | low)) != 0 ? site->split_lanes : site->lanes;
@@ -226,10 +225,10 @@ struct thread {
     unsigned warp, lane;
     enum stands stands;
 };
-/** Threads that take part in a barrier that waits for all. */
+/** The threads that are compared at a barrier for all live threads. */
 struct barrier_arrivals {
-    const struct chk_arrivals *came, *ended; /* ended: threads that exited since the last such barrier */
-    uint64_t *present;                       /* [warp] lanes that take part, and the other live lanes */
+    const struct chk_arrivals *came, *ended; /* threads that arrived, and threads that exited since the last such barrier */
+    uint64_t *present;                       /* [warp]: lanes of both groups and, in a hang, all live lanes */
 };
 
 static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)
@@ -245,14 +244,14 @@ static uint32_t value_of(struct chk_paths *p, struct thread w, uint32_t region)
     return path->differs ? path->each[w.lane] : path->value;
 }
 
-/** Returns true if two threads made the same decisions in a region. */
+/** Returns true if two threads are both outside a region, or both in it with the same decisions. */
 static bool same(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     return is_in(p, a, region) == is_in(p, b, region) &&
            (!is_in(p, a, region) || value_of(p, a, region) == value_of(p, b, region));
 }
 
-/** Returns true if all @present lanes of all warps made the same decisions as @a in all regions. */
+/** Returns true if same() is true, in all regions, for @a and each lane in @present[warp]. */
 static bool all_same(struct chk_paths *p, struct thread a, const uint64_t *present)
 {
     for (unsigned w = 0; w < p->warps; w++) {
@@ -295,7 +294,7 @@ static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region
     return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
 }
 
-/** Returns the side that the thread took last at the branch. */
+/** Returns true if the thread took the branch of a region when it reached it last. */
 static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
@@ -320,7 +319,7 @@ static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, 
 
 /**
  * Returns the outermost region in which two threads differ; -1: there is none, or @b has exited by an early return. A
- * region in which they took different sides takes precedence over an enclosing region that @b has only left since.
+ * region in which the two took different sides takes precedence over an enclosing region that only @b has left.
  */
 static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
 {
@@ -342,7 +341,7 @@ static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
     return outer;
 }
 
-/** Returns the arrival of a thread among several arrivals; NULL: the thread is not among them. */
+/** Returns the last arrival in @list that contains a thread; NULL: there is none. */
 static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct thread w)
 {
     for (size_t i = list->count; i-- > 0;)
@@ -366,7 +365,7 @@ static void put_threads(unsigned count, struct lw_sink *out)
     lw_printf(out, "%u thread%s", count, count == 1 ? "" : "s");
 }
 
-/** Returns a lane of a warp as a thread with its position. */
+/** Returns a lane of a warp as a thread, with its position relative to the barrier. */
 static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, unsigned lane)
 {
     struct thread w = {warp, lane, AT_BARRIER};
@@ -376,7 +375,7 @@ static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, 
     return w;
 }
 
-/** Prints what @count threads outside a region do instead. */
+/** Prints what @count threads, of which @other is one, do instead of waiting inside the region. */
 static void put_others(const struct chk_paths *p, const struct barrier_arrivals *m, struct thread other, unsigned count,
                        const struct chk_location *from, struct lw_sink *out)
 {
@@ -394,7 +393,8 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
     }
 }
 
-/** Reports that @inside waits in a region that @outside is not in, or executes in another iteration. */
+/** Reports that thread @inside waits in a region, while thread @outside is not in the region, or is in another iteration
+ *  of it. */
 static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
     struct chk_finding f = chk_finding_of(CHK_BARRIER_DIVERGENCE, 1);
@@ -447,7 +447,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
     (void)chk_add_text(p->chk, &f, &text);
 }
 
-/** Findings reported at one barrier. Further findings of one kind at the barrier are not added. */
+/** The findings at one completion of a barrier, by region and pc. Each is added once. */
 struct reported {
     unsigned count;
     struct {
@@ -468,8 +468,8 @@ static bool is_new(struct reported *reported, uint32_t region, uint64_t pc)
     return true;
 }
 
-/** Compares the threads. *@explained: the findings explain why the threads in @m->came are at several barriers. Returns
- *  true if it reported something. */
+/** Compares the first thread that arrived with all others. Sets *@explained if the findings explain why the threads in
+ *  @m->came wait at several barriers. Returns true if it added findings. */
 static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool *explained)
 {
     const struct thread a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
@@ -484,7 +484,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
 
             if (j < 0)
                 continue;
-            /* of two threads inside the region, the one that arrived first gives the location */
+            /* If both threads are inside the region, the finding is at the thread that arrived first. */
             const struct thread inside = is_in(p, a, (uint32_t)j) ? a : b;
             const struct chk_arrival *here = arrival_of(m->came, inside);
             if (here == NULL)
@@ -497,7 +497,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
     return reported.count != 0;
 }
 
-/** Returns the lanes of each warp; NULL: no memory. */
+/** Returns an array with the lanes of each warp that are in @came or @ended; NULL: no memory. */
 static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
 {
     uint64_t *present = calloc(p->warps, sizeof *present);

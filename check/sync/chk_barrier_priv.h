@@ -6,14 +6,14 @@
 #include "check/chk_priv.h"
 
 /* ---- branches that decide who reaches a barrier (chk_barrier_regions.c) ---- */
-/** Instruction where the sides of a branch reconverge, or one of the following values. */
+/** Values of chk_region.join for a branch whose sides reconverge at no instruction of the function. */
 enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* the sides reconverge where the
                                                                                         * function has returned */ };
 /** A branch whose region contains a barrier without a count. A guarded barrier, and a guarded call of a function with a
  *  barrier, are also treated as branches. */
 struct chk_region {
-    uint32_t branch, join; /* instructions */
-    uint32_t next;          /* 1 + the next region with the same end; 0: none */
+    uint32_t branch, join; /* indexes of the branch, and of the instruction at which its sides reconverge */
+    uint32_t next;          /* 1 + index of the next region with the same end; 0: none */
     bool loops;             /* control flow can return to the branch before its sides reconverge */
 };
 /** Effects of an instruction that are handled before it executes, as bits. */
@@ -30,11 +30,11 @@ struct chk_regions {
     struct chk_region *region; /* all regions; the regions of a function are consecutive */
     uint32_t region_count;
     struct {
-        uint32_t first, count;
-        bool calls;
+        uint32_t first, count; /* regions of the function */
+        bool calls;            /* the function has calls */
     } *function;         /* [function of the object] */
-    uint32_t *branch_at; /* [instruction] 1 + the region of a branch; 0: none. NULL: there are no regions */
-    uint32_t *close_at;  /* [instruction] 1 + the first of the regions that end at the instruction */
+    uint32_t *branch_at; /* [instruction]: 1 + the region of the branch; 0: none. NULL: there are no regions */
+    uint32_t *close_at;  /* [instruction]: 1 + the first of the regions that end at the instruction; 0: none */
 };
 /** Analyses a program. The regions of branches are found only if @branches is set. Returns NULL without memory. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
@@ -42,15 +42,14 @@ void chk_regions_destroy(struct chk_regions *regions);
 
 /* ---- sides of these branches that the threads of a block took (chk_barrier_paths.c) ---- */
 struct chk_paths;
-/** Starts tracking a block; @old is the record of an ended block, which is freed or reused. Returns NULL if its
- *  kernel has no such branch, or without memory. */
+/** Starts tracking the block of @site. @old: the record of an ended block, which is freed or reused. Returns NULL if the
+ *  block's kernel has no branch with a region, or without memory. */
 struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_hook_site *site,
                                   struct chk_paths *old);
 void chk_paths_destroy(struct chk_paths *paths);
 /** Handles an instruction at which a region begins or ends, before it executes. */
 void chk_paths_insn(struct chk_paths *paths, const struct emu_hook_site *site);
-/** Lanes of a warp that arrived at an instruction, with the raw position, which is converted to a location only for a
- *  finding. */
+/** Lanes of a warp that arrived at an instruction. The pc is converted to a source location only for a finding. */
 struct chk_arrival {
     uint64_t pc, block, lanes;
     uint32_t grid;
@@ -60,12 +59,12 @@ struct chk_arrivals {
     struct chk_arrival *at;
     size_t count, room;
 };
-/** Checks a barrier for all live threads when it completes: @came are the threads that reached it, and @ended the
- *  threads that have exited since the last barrier. Reports threads that took different sides of branches. Returns true
- *  if that is the reason why threads wait at different barriers. */
+/** Checks a barrier for all live threads of a block when it completes. @came: the threads that reached it. @ended: the
+ *  threads that have exited since the last such barrier. Reports threads that took different sides of branches. Returns
+ *  true if this explains why threads wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** Checks a barrier of a resident block that hangs, because the barrier never completes. Returns true if it reported
- *  something. */
+/** Does the check of chk_paths_converge() for a resident block that hangs, because its barrier never completes. Returns
+ *  true if it added a finding. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
 

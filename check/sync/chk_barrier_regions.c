@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Branches that decide which threads reach a CTA barrier, in a loaded program.
+ * Finds the branches of a loaded program that decide which threads reach a CTA barrier.
  *
  * The region of a branch is the code between the branch and its immediate post-dominator, where its sides reconverge.
- * Branches without a barrier in their region are irrelevant to barriers, and are not observed. In a kernel, paths to
- * its end do not reconverge. A side that only ends the thread is an early return. A side that stores and then ends is
- * also an early return, if no barrier can be reached on it. Such edges are removed before post-dominators are computed.
- * The other side is then the kernel's main path, which has no region.
+ * Branches without a barrier in their region are not observed. In a kernel, the sides of a branch do not reconverge at
+ * the end of the kernel. A side that only ends the thread is an early return. A side that does more and then ends the
+ * thread is also an early return, if no barrier can be reached on it. The edges to early returns are removed before
+ * post-dominators are computed. The other side is then the kernel's main path, which has no region.
  */
 #include "check/sync/chk_barrier_priv.h"
 
@@ -14,7 +14,7 @@
 
 enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 
-/** A basic block of a function; the one after the last is the virtual exit. */
+/** A basic block of a function. The index after the last basic block stands for the virtual exit. */
 struct block {
     uint32_t first, end; /* instructions */
     uint32_t next[2];    /* NO_BLOCK: there is none */
@@ -29,19 +29,19 @@ struct build {
     const struct isa_object *object;
     struct chk_regions *out;
     size_t room;
-    bool *join; /* [function] the function may reach a barrier */
+    bool *join; /* [function]: true if the function may reach a barrier */
     bool any_function_synchronises;
     /* the following members describe the current function */
     const struct isa_function *function;
     struct block *block;
     uint32_t count;
     uint32_t *block_of; /* [instruction of the function] */
-    uint32_t *order, *number; /* result of a walk from the virtual exit against the direction of the edges: the blocks
-                               * in post-order; [block] number of the block in that order, or NO_BLOCK */
-    uint32_t *idom;           /* [block] immediate post-dominator */
-    uint32_t *stack, *seen, stamp;
-    uint32_t *from_first, *from; /* predecessors */
-    bool bad;
+    uint32_t *order, *number; /* order: the blocks in post-order of a walk from the virtual exit against the direction of
+                               * the edges. number: [block]: its index in `order` */
+    uint32_t *idom;           /* [block]: immediate post-dominator */
+    uint32_t *stack, *seen, stamp; /* seen: [block]: value of `stamp` in the last walk that visited the block */
+    uint32_t *from_first, *from; /* predecessors of block i: from[from_first[i]] to before from[from_first[i + 1]] */
+    bool bad;                 /* there was no memory */
 };
 
 static uint8_t what_does(const struct isa_insn *insn)
@@ -118,7 +118,8 @@ static bool ends_block(const struct isa_insn *insn)
     return insn->op == ISA_BRA || insn->op == ISA_BRX || isa_insn_ends(insn);
 }
 
-/** Returns the target of a branch inside the function, as an index in it; -1: none. */
+/** Returns the target of a branch, as an index from the first instruction of the function; -1: the target is not in the
+ *  function. */
 static int64_t target_of(const struct build *b, uint32_t index)
 {
     int64_t target;
@@ -172,8 +173,8 @@ static bool make_blocks(struct build *b)
     return true;
 }
 
-/** Returns true if line and column of an instruction are known, and are those of the end of the thread. Code that an
- *  optimiser has merged from two returns has no line. */
+/** Returns true if an instruction has the line and column @end of the instruction that ends the thread. The result is false
+ *  if @end is not known, as in code that an optimiser has merged from two returns. */
 static bool is_of_the_end(const struct build *b, uint32_t index, const struct isa_line *end)
 {
     const struct isa_line *line = isa_object_line_at(b->object, index);
@@ -182,7 +183,7 @@ static bool is_of_the_end(const struct build *b, uint32_t index, const struct is
            line->line == end->line && line->column == end->column;
 }
 
-/** Finds blocks that only end the thread. */
+/** Sets block.ends of the basic blocks that only end the thread. */
 static void find_ends(struct build *b)
 {
     bool changed = b->function->kernel;
@@ -246,7 +247,7 @@ static void predecessors(struct build *b)
     }
     for (uint32_t i = 0; i <= exit; i++)
         b->from_first[i + 1] += b->from_first[i];
-    for (uint32_t i = b->count; i-- > 0;) { /* each row is filled from its end, and is moved to its place afterwards */
+    for (uint32_t i = b->count; i-- > 0;) { /* from_first[i + 1] moves from the end of block i's row to its start */
         for (unsigned k = 0; k < 2; k++)
             if (b->block[i].next[k] != NO_BLOCK)
                 b->from[--b->from_first[b->block[i].next[k] + 1]] = i;
@@ -261,8 +262,8 @@ static void predecessors(struct build *b)
     b->from_first[exit + 1] = all;
 }
 
-/** Numbers the blocks that reach @root in post-order, after the blocks that already have numbers. Returns the new
- *  number of numbered blocks. */
+/** Numbers the blocks from which @root can be reached, in post-order, after @numbered blocks that already have numbers.
+ *  Returns the new number of numbered blocks. */
 static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
 {
     uint32_t depth = 0;
@@ -316,7 +317,7 @@ static void post_dominators(struct build *b)
         b->stamp++;
         numbered = walk_back(b, exit, 0);
         uint32_t all = numbered;
-        for (uint32_t i = 0; i < b->count; i++) /* a path that ends in a trap is ignored */
+        for (uint32_t i = 0; i < b->count; i++) /* blocks from which only a trap can be reached get no post-dominator */
             if (b->block[i].next[0] == NO_BLOCK)
                 all = walk_back(b, i, all);
         for (uint32_t i = 0; i < b->count; i++)
@@ -324,7 +325,7 @@ static void post_dominators(struct build *b)
                 endless = i;
         if (endless == NO_BLOCK)
             break;
-        b->block[endless].leaves = true; /* an endless loop is treated as if it ended after its last block */
+        b->block[endless].leaves = true; /* an endless loop is treated as if its last block continued to the exit */
     }
     for (uint32_t i = 0; i < b->count; i++)
         b->idom[i] = NO_BLOCK;
@@ -354,7 +355,8 @@ static bool is_decision(const struct block *x)
     return x->next[0] != NO_BLOCK && x->next[1] != NO_BLOCK;
 }
 
-/** Removes sides of branches that end the thread without another barrier, if the other side may reach one. */
+/** Removes the edges to early returns: sides of branches that only end the thread, or that can reach no barrier while the
+ *  other side can. */
 static void cut_returns(struct build *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
@@ -363,7 +365,7 @@ static void cut_returns(struct build *b)
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
         else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
-            cut(x, 0); /* If returns are compiled to one common end, this end is not a reconvergence point. */
+            cut(x, 0); /* an end that several returns share is not a reconvergence point */
             x->leaves = true;
         }
     }
@@ -385,8 +387,8 @@ static void cut_returns(struct build *b)
     post_dominators(b);
 }
 
-/** Returns true if a barrier is on a path from block @i to its reconvergence point. *@loops: a path leads
- *  back to @i. */
+/** Returns true if a barrier is on a path from block @i to its reconvergence point. Sets *@loops to whether a path that
+ *  can reach a barrier leads back to @i. */
 static bool has_barrier(struct build *b, uint32_t i, bool *loops)
 {
     const uint32_t end = b->idom[i];
@@ -429,8 +431,8 @@ static void find_regions(struct build *b, unsigned number)
     const struct isa_function *f = b->function;
     const uint32_t first = b->out->region_count;
 
-    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* A lane that does not take the branch continues after
-                                                                 * it. */
+    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* A guarded barrier or call is treated as a branch,
+                                                                 * whose sides reconverge after it. */
         b->out->function[number].calls |= (isa_op_info((enum isa_op)at(b, i)->op)->flags & ISA_F_CALL) != 0;
         if (is_guarded(at(b, i)) && insn_synchronises(b, at(b, i), i) && i + 1 < f->first + f->count)
             add(b, i, i + 1, false);
@@ -455,8 +457,8 @@ static void find_regions(struct build *b, unsigned number)
     b->out->function[number].count = b->out->region_count - first;
 }
 
-/** Returns the first instruction of @f, from @index on, that is not a memory instruction, because memory instructions
- *  have no such hook. */
+/** Returns the first instruction of @f, from @index on, that is not a memory instruction, because on_insn is not called for
+ *  memory instructions. */
 static uint32_t past_memory(const struct build *b, const struct isa_function *f, uint32_t index)
 {
     while (index + 1 < f->first + f->count && (isa_op_info((enum isa_op)at(b, index)->op)->flags & ISA_F_MEMORY) != 0)
@@ -464,7 +466,7 @@ static uint32_t past_memory(const struct build *b, const struct isa_function *f,
     return index;
 }
 
-/** Builds the tables by instruction. Returns false without memory. */
+/** Builds branch_at and close_at. Returns false without memory. */
 static bool index_regions(struct build *b)
 {
     struct chk_regions *r = b->out;
@@ -500,8 +502,7 @@ static bool index_regions(struct build *b)
 
             if (at(b, i)->op != ISA_RET)
                 continue;
-            while (*list != 0) /* A return may be a reconvergence point. Regions that end at this return end at every
-                                * return of the function. */
+            while (*list != 0) /* regions that end only at this return precede those that end at every return */
                 list = &r->region[*list - 1].next;
             *list = returned;
             r->does[i] |= CHK_DOES_REGION;
