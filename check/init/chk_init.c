@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uninitialised values: the handlers for warps on the fast path and for warps in single steps. */
+/* Uninitialised values: the hooks, for warps on the fast path and for warps in single steps. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static const struct init_plan *plan_of(struct chk_init *init, const struct emu_h
     return &p->plan[site->index];
 }
 
-/** Starts single steps of a warp, with all of its registers marked as defined. */
+/** Creates the record of a warp that begins to execute in single steps, with all of its registers marked as defined. */
 static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
                                     const struct emu_core *core, unsigned warp)
 {
@@ -109,7 +109,8 @@ static uint32_t unread_register(struct chk_init *init, unsigned number)
     return init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER, .number = number});
 }
 
-/** Marks registers that are read before they are written as undefined, when the warps start. */
+/** Called when a block starts. If a kernel may read registers before it writes them, marks these registers as undefined,
+ *  and starts single steps of all warps. */
 static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_core *core,
                         const struct emu_grid *grid)
 {
@@ -233,7 +234,6 @@ static void on_replay_end(void *state, bool same)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-/** Returns the origin of undefined bits at an address of a lane. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at)
 {
@@ -274,7 +274,8 @@ static uint32_t origin_of(struct chk_init *init, struct init_block *b,
     return init_origin_at(init, b, &a->at, lane, at);
 }
 
-/** Returns the lanes with undefined bits in vector registers [r, r + n), and marks them as defined. */
+/** Returns the lanes with undefined bits in vector registers [@r, @r + @n), and marks the registers as defined in these
+ *  lanes, so that later uses are not reported. */
 static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_t lanes,
                             uint32_t *from)
 {
@@ -292,7 +293,7 @@ static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_
     }
     return found;
 }
-/** Returns true if scalar registers [s, s + n) have undefined bits, and marks the registers as defined. */
+/** Returns true if scalar registers [@s, @s + @n) have undefined bits, and marks the registers as defined. */
 static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *from)
 {
     bool found = false;
@@ -361,7 +362,7 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
         return; /* the fetch causes a fault */
     bytes = texture.bits / 8;
     for (unsigned k = 0; k < 4; k++) {
-        word[k] = 0; /* components that the texel lacks are 0 or 1 */
+        word[k] = 0; /* components that the texel lacks have the defined value 0 or 1 */
         for (unsigned i = 0; k < texture.components && i < bytes; i++)
             word[k] |= mask[k * bytes + i] != 0 ? ~0u : 0;
     }
@@ -452,7 +453,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     }
 }
 
-/** Reports an atomic that reads uninitialised memory. An exchange only copies the value. */
+/** Reports an atomic that reads uninitialised memory. It must not be an exchange, which only copies the value. */
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
@@ -485,7 +486,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         return;
     }
     atomic_memory(init, b, a);
-    load(init, b, a); /* The report has marked the memory as defined, so the loaded value is also defined. */
+    load(init, b, a); /* the loaded value is defined, because atomic_memory() has marked the memory as defined */
 }
 
 static void on_access(void *state, const struct emu_hook_access *a)
@@ -524,13 +525,14 @@ static void on_access(void *state, const struct emu_hook_access *a)
             init->memory.chk->look = CHK_LOOK_REPEATED;
         return;
     }
-    /* a defined page remains defined, because a warp without undefined registers stores only defined values */
+    /* Later accesses to this page need no hook: a warp without undefined registers stores only defined values, so the
+     * page remains defined. */
     (void)init_memory_filtered(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
 }
 
 /* ---- single steps -------------------------------------------------------------------------------- */
 
-/** Reports a guard that depends on undefined bits. */
+/** Reports a guard that is an undefined predicate. */
 static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -554,7 +556,7 @@ static void check_guard(struct chk_init *init, struct init_warp *w, const struct
         init_found(init, CHK_UNINIT_BRANCH, site, lanes, branch ? "a branch" : "a guard", from, 0);
 }
 
-/** Checks the operands of control instructions: targets, masks, counts, pointers. */
+/** Checks the operands of a control instruction, such as the target, a member mask, a count or a pointer. */
 static void check_control(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -565,7 +567,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     uint64_t lanes = 0;
     uint32_t from = 0;
 
-    if (info->flags & ISA_F_CROSS) { /* cross-lane values are only copied; only the mask of participants is used */
+    if (info->flags & ISA_F_CROSS) { /* the exchanged values are only copied, so only the member mask is checked */
         const unsigned member = isa_x_member(insn->x);
         if (member != ISA_VZ)
             lanes = take_vector(w, member, 1, site->lanes, &from);
@@ -594,7 +596,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
         init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
 }
 
-/** Checks a write of exec: the active lanes guard all later instructions. */
+/** Checks a write of exec, whose bits guard all later instructions. */
 static void check_exec(struct chk_init *init, const struct emu_hook_site *site, const struct init_result *r)
 {
     uint64_t lanes = 0;
@@ -607,7 +609,7 @@ static void check_exec(struct chk_init *init, const struct emu_hook_site *site, 
         init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of active lanes", r->s_from, 0);
 }
 
-/** Sets the pc of the first read in origin *@from, if it has none. */
+/** If origin *@from is a register without the pc of a first read, replaces it by an origin with @pc. */
 static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
 {
     struct init_origin o;
@@ -621,7 +623,7 @@ static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
     *from = init_origin_add(init, &o);
 }
 
-/** Records the pcs at which registers that were never written are read first. */
+/** Records the pc of this instruction in the origins of the never-written registers that it is the first to read. */
 static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -708,7 +710,7 @@ static void commit(struct init_warp *w, const struct init_result *r)
     }
 }
 
-/** Returns true if no register that may still be read has undefined bits. */
+/** Returns true if no live register of the warp has undefined bits. */
 static bool is_clean(struct chk_init *init, const struct init_warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
@@ -775,7 +777,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
-/** Handles a call: memory below the stack pointer becomes unused. */
+/** Handles a call. Local memory below the stack pointer is unused then, so it becomes undefined. */
 static void call(struct init_block *b, const struct emu_hook_site *site)
 {
     enum { STACK_POINTER = 2 };
@@ -792,8 +794,8 @@ static void call(struct init_block *b, const struct emu_hook_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
-/** Handles a shuffle on the fast path: a value read from a lane that does not participate is undefined. The warp then
- *  executes in single steps, beginning with this shuffle. */
+/** Handles a shuffle on the fast path. If it reads a lane that does not participate, its result is undefined, so the warp
+ *  executes in single steps from this shuffle on. */
 static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     const struct init_plan *plan = plan_of(init, site);
@@ -822,7 +824,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
         call(b, site);
 }
 
-/** Copies undefined bits and origins for a copy by the host, in pieces; the ranges may overlap. */
+/** Copies undefined bits and origins for a copy by the host. The two ranges may overlap. */
 static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t bytes)
 {
     enum { PIECE = 1024 };
@@ -839,7 +841,7 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
             init_memory_range(m, out, n, true);
             continue;
         }
-        for (unsigned k = 0; k < n; k += 4) { /* each word has one origin, the origin of its first undefined byte */
+        for (unsigned k = 0; k < n; k += 4) { /* a word has one origin */
             struct init_origin o = {.where = INIT_GLOBAL, .address = in};
             struct emu_allocation a;
             bool inside;

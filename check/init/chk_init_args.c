@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uninitialised values: arguments of printf, and parameters of device launches. */
+/* Uninitialised values: checks arguments of printf, and parameters of device launches. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
     const struct isa_insn *insn = site->insn;
 
     if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
-        return 0; /* Compilers generate no other kinds of address operands. */
+        return 0; /* compilers generate no other kinds of operands for addresses */
     return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
 }
 
@@ -63,7 +63,8 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
     }
 }
 
-/** Checks entry, sizes and shared bytes of a launch (docs/explanation/device-launches.md). */
+/** Checks the kernel address, the sizes and the shared memory in a launch descriptor
+ *  (docs/explanation/device-launches.md). */
 static void look_at_descriptor(struct chk_init *init, struct init_block *b,
                                const struct emu_hook_site *site, unsigned lane, uint64_t descriptor)
 {

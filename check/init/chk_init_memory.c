@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadow of uninitialised memory, with a bit for each bit: pages of global memory, shared and local memory of resident
- * blocks. Fully defined memory has no shadow. */
+/* Shadow of uninitialised memory, with a bit for each bit of memory: pages of global memory, and shared and local memory
+ * of resident blocks. Pages that are fully defined have no shadow. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void init_memory_end(struct init_memory *m)
     free(m->marks.rows);
 }
 
-/** Returns the entry of a page in the table; NULL: the table has no part for the address. */
+/** Returns the entry of a page in m->table; NULL: there is no entry, so the page is defined. */
 static inline struct init_page **location_of(const struct init_memory *m, uint64_t address)
 {
     uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE;
@@ -56,7 +56,7 @@ static void drop(struct init_memory *m, uint64_t address)
     *location = NULL;
 }
 
-/** Returns how many bytes of the page at @base (its first byte) kernels may access. */
+/** Returns the number of bytes, from the start of the page at @base, that kernels may access. */
 static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
 {
     struct emu_allocation a;
@@ -68,7 +68,8 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
 }
 
-/** Returns a page with its own mask; NULL: there is no memory, and the page is treated as defined. */
+/** Returns the page in *@location, which gets a mask if it was never written. Without memory, marks the page as defined and
+ *  returns NULL. */
 static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
     struct init_page *p = *location;
@@ -113,7 +114,7 @@ static void set_fresh(struct init_memory *m, uint64_t address)
     m->in_table[t]++;
 }
 
-/** Returns true if all pages of the table are defined. */
+/** Returns true if all pages in entry @t of m->table are defined. */
 static inline bool is_filtered(const struct init_memory *m, uint64_t t)
 {
     return m->in_table[t] == 0;
@@ -218,7 +219,7 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
             set_fresh(m, address + at);
         return;
     }
-    /* An object that does not fill its pages: small objects of malloc share a page. */
+    /* The object is one of several small objects of malloc that share a page. */
     for (uint64_t at = 0; at < bytes; at++) {
         uint8_t mask = 0xff;
         init_lane_put(m, NULL, 0, 0, address + at, 1, &mask);
@@ -249,7 +250,7 @@ uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64
 
 /* ---- shared and local memory ------------------------------------------------------------------ */
 
-/** Returns the undefined bits of @bytes of shared memory, or NULL if the address is invalid. */
+/** Returns the undefined bits of @bytes bytes of shared memory; NULL: the address is invalid, or there is no memory. */
 static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t address,
                           unsigned bytes)
 {
@@ -287,7 +288,7 @@ void init_local_begin(const struct init_block *b, struct init_local *local)
     memset(local->mask, 0xff, local_capacity(b));
 }
 
-/** Returns a warp's local memory, or NULL if @offset is not in it. */
+/** Returns the shadow of a warp's local memory; NULL: @offset is outside it, or there is no memory. */
 static struct init_local *local_of(struct init_memory *m, struct init_block *b, unsigned warp, uint64_t offset)
 {
     if (b == NULL || offset >= b->local_bytes || warp >= b->warp_count)
@@ -303,7 +304,7 @@ static struct init_local *local_of(struct init_memory *m, struct init_block *b, 
     return b->local[warp];
 }
 
-/** Returns the undefined bits of the word that contains byte @offset of a lane's local memory, or NULL. */
+/** Returns the undefined bits of the word that contains byte @offset of a lane's local memory; NULL as for local_of(). */
 static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                          uint64_t offset)
 {
@@ -312,7 +313,7 @@ static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned w
     return local == NULL ? NULL : local->mask + (offset / 4 * b->width + lane) * 4;
 }
 
-/** Records that bytes from @offset on are no longer all undefined. */
+/** Lowers init_local.low of @lanes to the word at @offset, if it is greater, because bytes of this word may be defined. */
 static void local_lower(struct init_local *local, uint64_t lanes, uint64_t offset)
 {
     const uint32_t word = (uint32_t)offset & ~3u;
@@ -348,7 +349,7 @@ static inline enum isa_space space_of(uint64_t address)
                                          : ISA_SPACE_CONST; /* code, the null page */
 }
 
-/** Returns true if the whole range is in one live allocation. A faulting access has no shadow. */
+/** Returns true if the whole range is in one live allocation. Otherwise the access faults, and has no shadow. */
 static bool is_there(struct init_memory *m, uint64_t address, unsigned bytes)
 {
     struct emu_allocation a;
@@ -427,7 +428,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
             return;
         for (unsigned k = 0; k < bytes; k++) {
             struct init_page **location = location_of(m, address + k), *p;
-            if (location == NULL || *location == NULL) { /* the page was defined so far: allocate a page of zeros */
+            if (location == NULL || *location == NULL) { /* The page has been defined. It gets a mask of zeros. */
                 set_fresh(m, address + k);
                 location = location_of(m, address + k);
                 if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)
@@ -625,6 +626,6 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
     bool is_new;
     struct init_mark *mark = m->marks.count < MOST_MARKS ? lw_table_add(&m->marks, sizeof *mark, key, &is_new) : NULL;
 
-    if (mark != NULL) /* Without a mark, the locations of later values are their origins. */
+    if (mark != NULL) /* without a mark, findings name this location as the origin of the value */
         mark->from = from;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uninitialised values: messages and origins as text. */
+/* Uninitialised values: messages, with origins as text. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sin
         lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
 }
 
-/** Prints "shared 's[5]', declared in line 3" if the source is known; otherwise "shared 's', byte 20", with the name
- *  that the variable has in the source, without the compiler's prefix. */
+/** Prints "shared 's[5]', declared in line 3" if there is debug information; otherwise "shared 's', byte 20", with the
+ *  variable's name from the symbol, without the compiler's prefix. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
                             const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
 {
@@ -54,8 +54,8 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
     chk_put_element(d, die, offset, out);
 }
 
-/** Prints the name of an origin, such as "'tile' in shared memory". @element: the name says which element of a shared
- *  array was read first. Sets @allocation to a name for suppressions. */
+/** Prints an origin, such as "shared 'tile[5]', declared in line 3". @element: prints the element of a shared array that
+ *  was read first. Sets *@allocation to a name for suppressions. */
 static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
                      struct lw_sink *out, const char **allocation)
 {
@@ -147,7 +147,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         lw_put(&text.sink, ", read at ");
         put_location(init, o->pc, &text.sink);
     }
-    /* Buffers of a launch by options are zeroed, which is usually what a counter needs. */
+    /* Buffers that --arg creates contain zeros, which is usually what a counter needs. */
     if (kind == CHK_UNINIT_ATOMIC && init->memory.chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
         lw_printf(&text.sink, "; if the buffer should start with zeros, initialise it: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Propagation of undefined bits: which bits of a result depend on undefined bits of its sources. Instructions without a
- * rule here have the strictest rule: any undefined bit of a source makes all bits of the results undefined. */
+/* Propagation of undefined bits: determines which bits of a result depend on undefined bits of the sources. Instructions
+ * without a rule here have the strictest rule: any undefined bit of a source makes all bits of the results undefined. */
 #include "check/init/chk_init_priv.h"
 
 enum rule {
     ALL, /* the strictest rule */
-    COPY, EACH, /* rules that work bit by bit. COPY: the result has the undefined bits of X. EACH: a bit is undefined if
-                 * it is undefined in A or X */
+    COPY, EACH, /* COPY: the result has the undefined bits of X. EACH: a bit of the result is undefined if this bit of A
+                 * or X is */
     AND, OR, ANDN2, ORN2,
-    LEFT, /* carries propagate from lower bits to higher ones */
+    LEFT, /* An undefined bit makes all higher bits undefined, because of carries. */
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
     CHOOSE, COMPARE, LOGIC, PACK, UNPACK, PACK_SCALAR, UNPACK_SCALAR, UNBALLOT,
     SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, LANE_FIRST, LANE_READ, LANE_WRITE,
@@ -66,8 +66,9 @@ static const uint8_t rules[ISA_OP_COUNT] = {
 struct source {
     uint64_t mask, value;
     uint32_t from;
-    bool known; /* the value may be used, as it has no modifiers */
+    bool known; /* rules may use the value, because the source has no modifiers */
 };
+/** Context of the rules: an instruction that a warp is about to execute, and the current lane. */
 struct look {
     const struct init_warp *w;
     const struct init_plan *plan;
@@ -116,7 +117,7 @@ static struct source mask_of(const struct look *k, unsigned which)
         scalar(k, o->first, o->words, &out);
     return out;
 }
-/** Adds the value of a source, for rules that depend on it. */
+/** Sets out->value to the value of a source, for rules that use it. */
 static void add_value(const struct look *k, unsigned which, struct source *out)
 {
     const struct init_operand *o = &k->plan->source[which];
@@ -142,8 +143,8 @@ static struct source source_of(const struct look *k, unsigned which)
 
 /* ---- properties of an instruction that are the same in each execution ------------------------------------------ */
 
-/** Describes source number @which in the order of the instruction (0..2): A, X and C, of which the variant bit swaps
- *  the last two. */
+/** Describes source @which of an instruction, in the order of its semantics. These are the operands A, X and C or, if the
+ *  variant bit is set, A, C and X. */
 static void operand_plan(const struct isa_insn *insn, unsigned which, struct init_operand *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -292,7 +293,8 @@ static uint64_t permute(const struct source *a, const struct source *x, const st
     return out;
 }
 
-/** Propagates undefined bits through a bit field whose position and length are in one operand. */
+/** Returns the undefined bits of an extracted bit field. @mask: those of the source. @packed: position and length of the
+ *  field. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
 {
     unsigned at = packed & 255, n = packed >> 8 & 255;
@@ -305,7 +307,8 @@ static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
     return sign && mask >> (n - 1) & 1 ? mask | ~lw_mask(n) : mask;
 }
 
-/** Propagates undefined bits through a truth table, whose input may be any combination of the undefined source bits. */
+/** Returns the undefined bits of a result by truth table: the bits that differ between combinations of the undefined
+ *  source bits. */
 static uint64_t table(unsigned truth, const struct source *a, const struct source *b,
                       const struct source *c)
 {
@@ -364,8 +367,8 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     return yes ? a->mask : x->mask;
 }
 
-/** Returns whether the outcome of a comparison is undefined. The outcome of (in)equality is defined if defined bits
- *  differ. Bit 0 is for P, bit 1 for Q, which gets the opposite of the comparison. */
+/** Returns which predicates that a comparison writes are undefined: bit 0 for P, and bit 1 for Q, which gets the opposite
+ *  outcome. The outcome of an (in)equality is defined if defined bits of the two values differ. */
 static unsigned compare(const struct look *k, const struct source *a, const struct source *b,
                     uint32_t *from)
 {
@@ -393,7 +396,7 @@ static unsigned compare(const struct look *k, const struct source *a, const stru
     return mine || other ? 3 : 0;
 }
 
-/** Returns true if a function of three predicates, some of them undefined, is undefined. */
+/** Returns true if the result of a function of three predicates depends on the undefined ones among them. */
 static bool logic(const struct look *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -410,7 +413,7 @@ static bool logic(const struct look *k)
     return seen == 3;
 }
 
-/** Returns true if any source of an instruction is undefined, for registers of all classes. */
+/** Returns true if any source register of an instruction, of whatever class, has undefined bits in the lane. */
 static bool any_source(const struct look *k, uint32_t *from)
 {
     for (unsigned i = 0; i < k->plan->read_count; i++) {
@@ -475,7 +478,8 @@ static bool is_of_lanes(enum rule rule)
     return rule >= BALLOT;
 }
 
-/** Returns the undefined bits of a vote of @group; there are none if the defined predicates decide the vote. */
+/** Returns the undefined bits of the result of a vote by the lanes in @group. There are none if the defined predicates
+ *  decide the vote. */
 static uint64_t vote(const struct look *k, enum rule rule, uint64_t group, uint32_t *from)
 {
     const unsigned r = isa_insn_r(k->site->insn);
@@ -507,7 +511,7 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
         zero |= ~a[l].mask & ~a[l].value;
         one |= ~a[l].mask & a[l].value;
     }
-    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* the lane's value may equal the value of lane l */
+    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* finds lanes whose value may equal the current lane's value */
         const uint64_t unsure = a[l].mask | a[k->lane].mask;
         const bool other_value = ((a[l].value ^ a[k->lane].value) & ~unsure) != 0;
 
@@ -528,7 +532,7 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
     }
 }
 
-/** Returns the lane that a shuffle reads, by PTX's rules for virtual warps of 32 lanes. *@absent is set if that lane
+/** Returns the lane that a shuffle reads, by PTX's rules for virtual warps of 32 lanes. Sets *@absent to whether that lane
  *  does not participate, which makes the result undefined. */
 static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absent)
 {
@@ -559,13 +563,13 @@ static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absen
     return from;
 }
 
-/** Result of a group of lanes, computed for the first lane of the group. */
+/** Result of a collective operation for a group of lanes, which is computed for the first lane of the group. */
 struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
 };
-/** Returns the undefined bits of a collective operation's result for the current lane: all lanes of a group have equal
- *  results, except for match.any. */
+/** Returns the undefined bits of a collective operation's result for the current lane. *@last: the result of the last group,
+ *  which is valid for all of its lanes, except for match.any. */
 static uint64_t of_group(const struct look *k, enum rule rule, struct group_result *last, uint32_t *from)
 {
     if (rule == MATCH_ANY || !(last->lanes >> k->lane & 1)) {
@@ -610,7 +614,7 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     bool absent = false;
 
     if (isa_x_member(site->insn->x) == ISA_VZ && low + 1 <= 1 && high + 1 <= 1)
-        return false; /* The lanes of a virtual warp participate either all or not at all. */
+        return false; /* in each virtual warp, all lanes participate or none does */
     for (LW_EACH_BIT(l, site->lanes)) {
         k.lane = (unsigned)l;
         (void)shuffle_source(&k, rule, &absent);
@@ -620,7 +624,8 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     return false;
 }
 
-/** Returns the undefined bits of a lane's result D, which has at most 64 bits. */
+/** Returns the undefined bits of the result D in the current lane. The result has @words words; beyond two, all words are
+ *  treated alike. */
 static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words, uint32_t *from)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -683,7 +688,7 @@ static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words
     }
 }
 
-/** Computes undefined predicates: R2P writes all predicates, other instructions write P and Q. */
+/** Computes which predicates become undefined. R2P may write all predicates, other instructions write P and Q. */
 static void apply_predicates(const struct look *at, enum rule rule, struct init_result *out)
 {
     const struct isa_insn *insn = at->site->insn;
@@ -785,7 +790,7 @@ static void apply_vector(struct chk_init *init, const struct look *at, enum rule
     struct group_result last = {.lanes = 0};
     struct look k = *at;
 
-    if (rule == LANE_WRITE) { /* the instruction writes one lane, active or not */
+    if (rule == LANE_WRITE) { /* the instruction writes one lane, even if the lane is not active */
         const struct source x = source_of(&k, 1);
         out->lanes = (x.mask & (k.width - 1u)) != 0 ? lw_mask(k.width)
                                                      : UINT64_C(1) << (x.value & (k.width - 1u));

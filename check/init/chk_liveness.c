@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Liveness along the paths of a lane: registers that may be read before they are written. */
+/* Computes liveness along the paths of a lane: the registers that may be read before they are written. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void set_join(struct init_set *set, const struct init_set *other)
         set->w[i] |= other->w[i];
 }
 
-/** Gets the uses of an instruction, and the registers that it defines in all lanes. */
+/** Gets the registers that an instruction reads, and the registers that it defines in all lanes. */
 static void read_insn(const struct isa_insn *insn, bool exec_written, struct init_set *use,
                       struct init_set *def)
 {
@@ -27,8 +27,9 @@ static void read_insn(const struct isa_insn *insn, bool exec_written, struct ini
     memset(def, 0, sizeof *def);
     for (unsigned i = 0; i < count; i++) {
         bool lanes = uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_P;
-        /* The instruction defines the register in all lanes because it has no guard. v_writelane, which has
-         * ISA_F_SCALAR, writes only one lane. If the program writes exec, any instruction may write only some lanes. */
+        /* An instruction without a guard defines a register in all lanes. There are two exceptions: v_writelane, which
+         * has ISA_F_SCALAR, writes one lane, and in a program that writes exec any instruction may write only some
+         * lanes. */
         bool whole = !guarded && !(lanes && (exec_written || flags & ISA_F_SCALAR));
 
         for (unsigned k = 0; k < uses[i].count; k++) {
