@@ -20,10 +20,10 @@ const char *lnc_type_suggest(const char *name);
 #define LNC_TYPE_WORDS                                                                                            \
     "u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or C's uchar char ushort short uint int ulong long half float double"
 
-/** Converts text to the bits of one element, rounded once. Returns false when it is not a number or outside
- *  the type's range. */
+/** Converts text to the bits of one element, rounded once. Returns false if the text is not a number, or if the number is
+ *  outside the type's range. */
 bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bits);
-/** Formats an element: "3.5", "-7". */
+/** Writes an element as text, such as "3.5" or "-7". */
 void lnc_value_format(const struct lnc_type *type, uint64_t bits, char *text, size_t size);
 uint64_t lnc_value_load(const struct lnc_type *type, const uint8_t *data, uint64_t index);
 void lnc_value_store(const struct lnc_type *type, uint8_t *data, uint64_t index,
@@ -43,20 +43,20 @@ struct lnc_init {
     uint64_t seed;         /* random: see lnc_init_make */
     uint64_t low, span;    /* integers: low + z % span; span 0: z */
     double flow, fhigh;    /* floats: low + u * (high - low) */
-    const uint8_t *data;   /* LNC_DATA: @count elements; the file's arena */
+    const uint8_t *data;   /* LNC_DATA: `count` elements, in the arena of the launch file */
     uint64_t count;
 };
 /**
- * Computes elements [@first, @first + @count) of @init into @data. Random element i is derived from z, the
- * i-th output of splitmix64 seeded with `seed` + @seed (state = seed + (i + 1) * 0x9e3779b97f4a7c15, then its
- * finisher), so that host programs can compute the same numbers. u = (z >> 11) * 2^-53.
+ * Writes elements [@first, @first + @count) of @init to @data. Random element i is derived from z, which is output i of
+ * splitmix64 with the seed init->seed + @seed: the finisher of splitmix64 is applied to the seed + (i + 1) *
+ * 0x9e3779b97f4a7c15. Host programs can therefore compute the same numbers. For floats u = (z >> 11) * 2^-53.
  */
 void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
                    uint64_t first, uint64_t count, uint8_t *data);
-/** Returns true if the suffix of @path means a file of binary elements (.bin, .raw). */
+/** Returns true if @path has the suffix of a file of binary elements (.bin, .raw). */
 bool lnc_data_is_binary(const char *path);
-/** Reads numbers from a file: raw little-endian (.bin, .raw), else text separated by white space or commas, in which #
- *  begins a comment that ends with the line. The data is allocated in @arena. */
+/** Reads numbers from a file. A .bin or .raw file contains raw little-endian elements. Other files contain numbers as text,
+ *  separated by white space or commas; # begins a comment that ends with the line. The data is allocated in @arena. */
 enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
                              struct lw_arena *arena, const uint8_t **data, uint64_t *count,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -70,18 +70,18 @@ struct lnc_buffer {
     uint64_t count;
     struct lnc_init init;
     bool read_only;
-    const char *variable; /* program variable that is the buffer; NULL: an allocation of its own */
+    const char *variable; /* the program variable whose memory the buffer is; NULL: the buffer is an allocation */
     unsigned index;
     struct lnc_buffer *next;
 };
 
-/** Texels in a buffer (lnc_texture.c). */
+/** A texture, whose texels are in a buffer (lnc_texture.c). */
 struct lnc_texture {
     const char *name;
     const struct lw_yaml *node;
     const struct lnc_buffer *buffer;
     uint64_t offset_bytes;
-    struct emu_texture what; /* all members but the address */
+    struct emu_texture what; /* all of its members are set except the address */
     unsigned index;
     struct lnc_texture *next;
 };
@@ -94,11 +94,11 @@ enum lnc_arg_kind {
     LNC_ARG_LOCAL,     /* bytes of shared memory */
     LNC_ARG_ITERATION  /* start * factor^i + step * i, i being the iteration of the innermost repeat */
 };
-/** An address in a structure passed by value, filled in at the launch. */
+/** A pointer or texture handle in a structure that is passed by value. The launch fills it in. */
 struct lnc_hole {
     unsigned at; /* offset in the structure */
-    const struct lnc_buffer *buffer;   /* or */
-    const struct lnc_texture *texture; /* handle to fill in */
+    const struct lnc_buffer *buffer;   /* the buffer to which the pointer points; NULL for a texture handle */
+    const struct lnc_texture *texture; /* the texture whose handle it is; NULL for a pointer */
     uint64_t offset_bytes;             /* offset in the buffer */
     struct lnc_hole *next;
 };
@@ -112,7 +112,7 @@ struct lnc_arg {
     struct lnc_hole *holes;          /* TYPED: locations in `data` that the launch fills in with addresses */
     const struct lnc_buffer *buffer; /* BUFFER */
     const struct lnc_texture *texture; /* TEXTURE */
-    uint64_t offset_bytes;           /* BUFFER: offset from its start */
+    uint64_t offset_bytes;           /* BUFFER: offset from the start of the buffer */
     uint32_t local_bytes;            /* LOCAL */
     int64_t start, step, factor;     /* ITERATION */
 };
@@ -129,7 +129,7 @@ struct lnc_step {
     struct lnc_arg *args;
     unsigned arg_count;
     uint64_t stream;
-    bool has_stream; /* the launch does not wait for earlier launches that have a stream */
+    bool has_stream; /* the file gives the stream: the launch does not wait for earlier launches with a stream */
     const struct isa_function *kernel; /* set by the session */
     /* steps other than launches: `buffer` is written, swapped or checked */
     const struct lnc_buffer *buffer, *other; /* other: source of a copy, second buffer of a swap, expected contents */
@@ -169,17 +169,19 @@ struct lnc_file {
     struct lnc_limits limits;
     /* members of a launch that options describe (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
-    const char *text, *text_elsewhere; /* launch file as text, with names relative to the working folder; the same text,
-                                        * with names for the folder to which it is saved */
-    const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text`]: option from which the line was made */
+    const char *text, *text_elsewhere; /* text: the launch file, with names relative to the working folder.
+                                        * text_elsewhere: the same, with names relative to the folder in which it is
+                                        * saved */
+    const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text` - 1]: option from which the line was made */
     size_t place_count;
 };
 
-/** Reads the text of a launch file into @file, of which only the arena is initialised; @folder: folder to which names
- *  in the text are relative. After a failure the file is incomplete: destroy it. */
+/** Reads the text of a launch file into @file, of which only the arena is initialised. @folder: folder to which names in
+ *  the text are relative. After a failure the caller must destroy the file, which is incomplete. */
 enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
                              struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
-/** Changes an error about a line of text made from options to name the option (lnc_direct.c). */
+/** For a launch by options, replaces the line of the generated text in an error message by the option from which the line
+ *  was made (lnc_direct.c). */
 void lnc_direct_location(const struct lnc_file *file, struct lw_error *err);
 /** Applies `machine:` to @config (lnc_machine.c). @node may be NULL. */
 enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct lw_yaml *node,
@@ -206,17 +208,18 @@ enum lw_status lnc_textures_make(const struct lnc_file *file, struct emu_machine
                                  struct lw_error *err) LW_MUST_CHECK;
 enum lw_status lnc_textures_find(const struct lnc_file *file, const struct emu_program *program,
                                  uint64_t *handles, struct lw_error *err) LW_MUST_CHECK;
-/** Updates descriptors before each launch: a texture follows its buffer through swaps. @addresses by buffer
- *  index. */
+/** Updates the descriptors of textures before a launch, because swaps change the addresses of buffers. @addresses: [buffer
+ *  index]. */
 enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine *machine,
                                  const uint64_t *handles, const uint64_t *addresses,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Reads the forms of `init` and `value` (lnc_file.c). @count may be 0: taken from the data. *@count is set
- *  to the number of elements. */
+/** Reads contents in any form of `init` and `value` (lnc_file.c). A list or a data file must have *@count elements; if
+ *  *@count is 0, sets it to the number of elements that they have. */
 enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
-/** Returns @path in the folder of the launch file, allocated in its arena; NULL: no memory. */
+/** Returns the path of @path, which is relative to the folder of the launch file. A new text is allocated in the file's
+ *  arena; NULL: no memory. */
 const char *lnc_path(struct lnc_file *file, const char *path);
 /** Gets the buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
@@ -239,11 +242,11 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference);
 
-/** A type of the source as launch files describe it (lnc_template.c): numbers of one type. A structure with members of
- *  several types is described as bytes. */
+/** A type of the source as launch files describe it (lnc_template.c): as a number of elements of one type. A structure with
+ *  members of several types is described as bytes. */
 struct lnc_element {
     char type[8];   /* type of the numbers, such as "f32"; empty: not known */
-    uint64_t count; /* how many numbers the type has */
+    uint64_t count; /* number of elements of the type */
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
@@ -251,17 +254,17 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
  *  2 if it reads tid.y or ctaid.y, else 1. If the kernel calls a function, the indices that any function of the object
  *  reads count, too (lnc_template.c). */
 unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel);
-/** Returns the bytes of one number of an element, 1 if its type is not known (lnc_structure.c). */
+/** Returns the number of bytes of element->type, or 1 if that type is not known (lnc_structure.c). */
 uint64_t lnc_element_bytes(const struct lnc_element *element);
-/** Prints "{s32: [0, 0]}". */
+/** Prints @count zeros of @type: "{s32: [0, 0]}". */
 void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out);
 /** Prints a type as in the source: "const float *" (lnc_structure.c). */
 void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *out);
-/** Returns the debug entry of a kernel of @kernel's name, if it has the same parameters (a compiler drops
- *  unused ones); else ISA_NO_DIE. */
+/** Returns the debug entry of the kernel of @described that has @kernel's name. Returns ISA_NO_DIE if there is none, or if
+ *  it has another number of parameters, because the compiler has dropped unused ones. */
 int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel);
 bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
-/** Writer for the members of a structure that are not themselves structures of several types. */
+/** Callback that writes the members of a structure, except members that are themselves structures of several types. */
 struct lnc_members {
     /* Writes one member: @path "rows" or "view.rows", @type of the source without qualifiers. Returns false
      * without memory. */
@@ -290,7 +293,7 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /**
  * Finds a kernel by its symbol or readable name: "saxpy" for _Z5saxpyifPfS_.
- * @count  set to the number of kernels that @wanted names equally well; NULL is returned unless it is 1
+ * @count  set to the number of kernels that @wanted names equally well; unless the number is 1, NULL is returned
  */
 const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
                                            unsigned *count);

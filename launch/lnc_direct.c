@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch described by options: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options are converted
- * to the text of a launch file, which the reader of launch files reads, so errors and defaults are the same as for
- * launch files. For each line of the text the option is recorded, and errors name it instead of the line.
+ * Handles a launch described by options: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options are
+ * converted to the text of a launch file, which is then read like any launch file, so errors and defaults are the same.
+ * The option from which each line of the text was made is recorded, and error messages name it instead of the line.
  */
 #include "launch/lnc_direct_priv.h"
 
@@ -29,7 +29,7 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
 
     if (t->d->entry != NULL) {
         status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
-        /* in this function LW_ENOENT is about the kernel's name, because the file exists */
+        /* LW_ENOENT means that there is no such kernel, because the file has been read. */
         return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status;
     }
     lw_buffer_init(&names);
@@ -63,11 +63,11 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
     return LW_FAIL(t->err, LW_ENOMEM, "the host has no memory for the launch of %s", t->d->source);
 }
 
-/** Finds the members of structures, or writes them once all have values. */
+/** Context of find_member() and put_member(), which visit the members of a structure. */
 struct members {
-    struct lnc_members base; /* This member is the first, because the functions in it get a pointer to it. */
+    struct lnc_members base; /* must be the first member, because the functions get a pointer to it */
     struct lnc_directing *t;
-    struct lnc_slot *slots; /* from the first member of the structure; NULL: they are only counted */
+    struct lnc_slot *slots; /* slots of the members; NULL: the members are only counted */
     const char *prefix;     /* the parameter's name */
     unsigned count;
 };
@@ -108,7 +108,8 @@ static bool put_member(struct lnc_members *base, const char *path, int64_t type,
     return true;
 }
 
-/** Visits the members of parameter @s, from slot @first on. @slots: NULL to count them. */
+/** Calls @put for each member of parameter @s. @slots: slots of the members; NULL: they are only counted. Returns the number
+ *  of members; 0: @s is no structure, or launch files have no form for it. */
 static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, struct lnc_slot *slots,
                              bool (*put)(struct lnc_members *, const char *, int64_t, const struct lnc_element *,
                                          struct lw_sink *),
@@ -124,7 +125,7 @@ static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, 
     return m.count;
 }
 
-/** Appends slots for the members of structures after those of the parameters. */
+/** Appends slots for the members of all parameters that are structures to the slots of the parameters. */
 static enum lw_status find_members(struct lnc_directing *t)
 {
     struct lw_buffer none;
@@ -162,7 +163,7 @@ static enum lw_status find_members(struct lnc_directing *t)
     return status;
 }
 
-/** Writes the arguments of structures whose members were given one by one. */
+/** Sets the argument of each structure for which the options give the members. */
 static enum lw_status join_members(struct lnc_directing *t)
 {
     enum lw_status status = LW_OK;
@@ -197,7 +198,7 @@ bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s
     return false;
 }
 
-/** Returns slot @nth in the order of the source: a parameter, then its members. */
+/** Returns the index of slot number @nth in the order of the source, in which the members of a parameter follow it. */
 static unsigned ordered(const struct lnc_directing *t, unsigned nth)
 {
     for (unsigned i = 0; i < t->count; i++) {
@@ -210,8 +211,8 @@ static unsigned ordered(const struct lnc_directing *t, unsigned nth)
     return 0;
 }
 
-/** Returns true if the launch lacks a value for slot @index; for a structure that may be given by members, the function
- *  tests the members. */
+/** Returns true if the options give no value for slot @index, although one is needed. A structure that is not given as a
+ *  whole needs no value itself: its members do. */
 static bool is_missing(const struct lnc_directing *t, unsigned index)
 {
     const struct lnc_slot *s = &t->slots[index];
@@ -289,8 +290,8 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
                   p->size_bytes == 1 ? "" : "s");
 }
 
-/** Computes the threads in each dimension from the options, and from the suggestions for those that are not
- *  given. */
+/** Computes the number of threads in each dimension from the sizes that the options give, or from suggested sizes if they
+ *  give none. */
 static void threads_by_dimension(const struct lnc_directing *t, uint64_t threads[3])
 {
     const struct lnc_direct *d = t->d;
@@ -324,8 +325,9 @@ static uint64_t threads_of(const struct lnc_directing *t)
     return product;
 }
 
-/** Returns a suggested integer. Usually it is the number of a buffer's elements; with several dimensions it
- *  is the rows or columns of a matrix, for which the smallest dimension is safe. */
+/** Returns a suggested integer argument. In a kernel of one dimension, an integer usually is the number of a buffer's
+ *  elements. With several dimensions, it is the number of rows or columns of a matrix, for which the size of the smallest
+ *  dimension is safe. */
 static uint64_t suggested_integer(const struct lnc_directing *t)
 {
     uint64_t threads[3], least = 0;
@@ -339,9 +341,8 @@ static uint64_t suggested_integer(const struct lnc_directing *t)
     return least != 0 ? least : 1;
 }
 
-/** Prints an example option for a parameter. */
-/** Prints "float4", if that is the name of the type to which a pointer of type @pointer points, and options
- *  know it. Returns whether it was printed. */
+/** Prints the name of the type to which a pointer of type @pointer points, such as "float4", if options accept this name
+ *  for @element. Returns true if the name was printed. */
 static bool put_vector_name(const struct isa_debug *debug, int64_t pointer, const struct lnc_element *element,
                             struct lw_sink *out)
 {
@@ -469,7 +470,7 @@ static enum lw_status check_complete(const struct lnc_directing *t)
 
 /* ---- options to parameters ------------------------------------------------------------- */
 
-/** Returns the length of the name before the "=" of "n=1024"; 0: the option is a value alone. */
+/** Returns the length of the name before the "=" in an operand such as "n=1024"; 0: the operand is a value without a name. */
 static size_t name_size(const char *arg)
 {
     size_t n = 0;
@@ -572,7 +573,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
             continue;
         if (s == NULL)
             return refuse_name(t, arg, size);
-        for (unsigned k = 0; k < t->count; k++) /* finds a structure that is given as a whole, and by its members */
+        for (unsigned k = 0; k < t->count; k++) /* tests whether s is a member of a structure that is given as a whole */
             whole |= t->slots[k].value != NULL && s >= &t->slots[t->slots[k].first] &&
                      s < &t->slots[t->slots[k].first] + t->slots[k].members;
         if (s->value != NULL || whole || lnc_slot_by_members(t, s))
@@ -593,7 +594,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
 
 /* ---- the text ----------------------------------------------------------------------------- */
 
-/** Writes "64", "64,4", "64x4" as "[64, 4]". */
+/** Writes sizes such as "64", "64,4" or "64x4" in the form of launch files: "[64]" or "[64, 4]". */
 static enum lw_status put_size(const struct lnc_directing *t, const char *option, const char *text, struct lw_sink *out)
 {
     const char *from = text;
@@ -617,7 +618,7 @@ static enum lw_status put_size(const struct lnc_directing *t, const char *option
     return LW_OK;
 }
 
-/** Checks the form of sizes before they are used. */
+/** Checks the form of all sizes, before threads_by_dimension() uses them. */
 static enum lw_status check_sizes(const struct lnc_directing *t)
 {
     const struct lnc_direct *d = t->d;
@@ -643,7 +644,8 @@ static void end_line(const struct lnc_directing *t, const char *option, struct l
         t->file->places[t->file->place_count++] = option;
 }
 
-/** Writes the text. @here: prefix of relative names, if the text is for another folder; else "". */
+/** Writes the text of the launch file. @here: prefix for relative names if the launch file is saved in another folder;
+ *  otherwise "". */
 static enum lw_status put_text(struct lnc_directing *t, const char *here, struct lw_sink *out)
 {
     const struct lnc_direct *d = t->d;
@@ -751,8 +753,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lnc_slot_element(t, &t->slots[i], &element);
         if (t->slots[i].buffer == NULL || element.is_const)
             continue;
-        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* The comment follows all lines that are
-                                                                              * made from options. */
+        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* these lines are last, because they have no
+                                                                              * entry in file->places */
         break;
     }
     return status;
@@ -774,8 +776,8 @@ void lnc_direct_location(const struct lnc_file *file, struct lw_error *err)
     snprintf(err->text, sizeof err->text, "%.120s:%.380s", file->places[line - 1], rest);
 }
 
-/** Loads the program as the options request. If this program has no source names, loads another one that has them, as
- *  @described. */
+/** Loads the program, compiled as the options request. If its kernels have no source names, also compiles the source for a
+ *  debugger, as *@described, which has them. */
 static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *words, struct isa_object **object,
                                    struct isa_object **described, struct lw_error *err)
 {
@@ -798,7 +800,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
         return LW_OK;
     if (lnc_object_load_as(d->source, flags, count, d->compiler, NULL, NULL, described, NULL) != LW_OK)
-        *described = NULL; /* without described kernels, arguments are assigned by position */
+        *described = NULL; /* without source names, options can give arguments only by position */
     free(flags);
     return LW_OK;
 }
@@ -837,8 +839,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
                          d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
-        t.entry = t.kernel->name; /* Instances of a template have the same readable name, so the symbol identifies the
-                                   * kernel. */
+        t.entry = t.kernel->name; /* the symbol, because the readable name is not unique, as for instances of a template */
     for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
             status = lnc_slot_read(&t, i, here);
@@ -880,7 +881,7 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
     size_t size = 0;
     bool same;
 
-    if (access(path, F_OK) == 0) { /* a file with the same text stays, so that the same command can be repeated */
+    if (access(path, F_OK) == 0) { /* a file with the same text is no error, so that a command can be repeated */
         same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
         free(old);
         return same ? LW_OK

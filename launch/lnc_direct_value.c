@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that users type for kernel parameters, converted to the form of launch files. */
+/* Converts the values that users type for kernel parameters to the form of launch files. */
 #include "launch/lnc_direct_priv.h"
 
 #include <ctype.h>
@@ -52,7 +52,7 @@ const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *
     return n >= 3 && strcmp(name, "f") != 0 ? lnc_type_find(name) : NULL;
 }
 
-/** Parses "16384", "512*512". Returns false if it is not such a number. */
+/** Parses a number or a product of numbers, such as "16384" or "512*512". Returns false if the text has another form. */
 static bool read_count(const char *text, size_t size, uint64_t *out)
 {
     char part[NAME_BYTES];
@@ -76,8 +76,8 @@ static bool read_count(const char *text, size_t size, uint64_t *out)
     return false;
 }
 
-/** Writes "1,2,3" as "1, 2, 3"; each part must consist of characters of numbers. Returns false if a part has other
- *  characters. */
+/** Writes "1,2,3" as "1, 2, 3", and sets *@count to the number of parts. Returns false if a part is empty, or contains
+ *  characters that numbers cannot have. */
 static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
 {
     *count = 0;
@@ -94,8 +94,8 @@ static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
     }
 }
 
-/** Writes the contents of a buffer: "random=1,0,9", "ramp", "constant=3", "file=in.bin", "1,2,3". @folder:
- *  prefix of file names. Returns false if it is none of these. */
+/** Writes the contents of a buffer, of which @text has one of the forms "random=1,0,9", "ramp", "constant=3", "file=in.bin"
+ *  and "1,2,3". @folder: prefix of relative file names. Returns false if the text has none of these forms. */
 static bool put_init(struct lnc_directing *t, const char *text, const char *folder, struct lw_sink *out)
 {
     static const struct {
@@ -153,7 +153,8 @@ static bool put_init(struct lnc_directing *t, const char *text, const char *fold
 
 #define BUFFER_WORDS "f32[1024], f32[1024]:random=1, f32[1024]:ramp, s32[4]:1,2,3,4 or f32[]:file=in.bin"
 
-/** Returns "{type: f32, count: 4, init: ...}", allocated in the arena; NULL: the contents have no valid form. */
+/** Returns the declaration of a buffer, "{type: f32, count: 4, init: ...}", which is allocated in the arena. NULL: the
+ *  contents in @init have no valid form, or there is no memory (t->lost). */
 static const char *declare(struct lnc_directing *t, const struct lnc_type *type, uint64_t count, const char *init,
                            const char *folder)
 {
@@ -175,8 +176,8 @@ static const char *declare(struct lnc_directing *t, const struct lnc_type *type,
     return saved;
 }
 
-/** Returns the buffer's name for a slot: the parameter's name; for a member "view_data", a form that debugger
- *  expressions accept. */
+/** Returns the name for the buffer of a slot. This is the name of the parameter or, for a member, a name that debugger
+ *  expressions accept, such as "view_data". */
 static const char *buffer_name(const struct lnc_directing *t, unsigned index)
 {
     const char *wanted = t->slots[index].name;
@@ -195,8 +196,8 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
     return name;
 }
 
-/** Checks that elements have the size and kind of the source's: a mismatch is usually a mistake. Pointers
- *  to characters, void and structures accept any elements, and any pointer accepts bytes. */
+/** Checks that the elements of a buffer have the size and kind of the elements in the source, because a difference is
+ *  usually a mistake. Pointers to characters, void and structures accept any elements, and any pointer accepts bytes. */
 static enum lw_status check_element(const struct lnc_directing *t, const struct lnc_slot *s, const struct lnc_type *given,
                                     uint64_t count)
 {
@@ -223,7 +224,8 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
     return status;
 }
 
-/** Gives a __local pointer @bytes of local memory. */
+/** Sets the argument for a __local pointer to @bytes bytes of __local memory. @init: contents that the option gives, which
+ *  are an error; NULL: none. */
 static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, uint64_t bytes, const char *init)
 {
     if (init != NULL || bytes == 0 || bytes > UINT32_MAX)
@@ -233,7 +235,8 @@ static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, ui
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
-/** Reads "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". TYPE[COUNT] for a __local pointer is local memory, too. */
+/** Reads a value of the form "TYPE[COUNT]", "TYPE[COUNT]:INIT" or "local[BYTES]". For a __local pointer, TYPE[COUNT] means
+ *  __local memory, too. */
 static enum lw_status read_array(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -285,7 +288,7 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     return LW_OK;
 }
 
-/** Reads "f32:1,2,3,4", "u64:7". */
+/** Reads the numbers of a value such as "f32:1,2,3,4" or "u64:7". */
 static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const struct lnc_type *type, const char *numbers)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -306,7 +309,7 @@ static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const 
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
-/** Reads a single argument in the form of launch files, "{struct: [...]}". */
+/** Reads a value that is an argument in the form of launch files, such as "{struct: [...]}". */
 static enum lw_status read_form(struct lnc_directing *t, unsigned index)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -348,8 +351,8 @@ static bool is_integer(const char *text)
     return lw_parse_u64(text, &u) || lw_parse_i64(text, &i);
 }
 
-/** Reads the numbers of a member, "5", "1,2,3", "s32:5": with their type, each in its range. "0" clears an
- *  array. */
+/** Reads the value of a member that is not a pointer: "5", "1,2,3" or, with the type of the numbers, "s32:5". Each number
+ *  must be in the range of its type. "0" sets all elements of an array to zero. */
 static enum lw_status read_member(struct lnc_directing *t, unsigned index)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -401,7 +404,7 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     return status;
 }
 
-/** Fails for a value of another form where the parameter is a structure. */
+/** Fails because the value for a structure has no form in which structures can be given. */
 static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc_slot *s)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -423,8 +426,8 @@ static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc
     return status;
 }
 
-/** Returns the element type of a vector, or of a structure of elements of one type; @count: how many. NULL:
- *  it is something else. */
+/** If a parameter is a vector, or a structure of elements of one type, returns the element type and sets *@count to the
+ *  number of elements. Otherwise returns NULL. */
 static const struct lnc_type *type_of_several(const struct lnc_directing *t, const struct lnc_slot *s, uint64_t *count)
 {
     struct lnc_element element = {.count = 1};
@@ -438,7 +441,7 @@ static const struct lnc_type *type_of_several(const struct lnc_directing *t, con
     return element.count > 1 && type != NULL && element.count * type->bytes == s->param->size_bytes ? type : NULL;
 }
 
-/** Returns how many numbers "1,2.5,3" has; 0: it is something else. */
+/** Returns the number of numbers in a text such as "1,2.5,3"; 0: the text has another form. */
 static uint64_t numbers_between_commas(const char *text)
 {
     uint64_t count = 0;
@@ -482,7 +485,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
         if (type != NULL)
             return read_typed(t, index, type, colon + 1);
     }
-    if (strcmp(s->value, "0") == 0 && s->param->size_bytes > 8) { /* zeros */
+    if (strcmp(s->value, "0") == 0 && s->param->size_bytes > 8) { /* "0" means a structure of zeros */
         struct lnc_text zeros;
 
         lnc_text_init(&zeros);
@@ -536,7 +539,8 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
 
 /* ---- expected contents (--expect) --------------------------------------------------------------- */
 
-/** Returns the buffer to which the parameter @name points, or that has this name. NULL: none. */
+/** Returns the name of the buffer to which parameter @name points, or @name itself if a buffer has this name; NULL: there
+ *  is no such buffer. */
 static const char *expected_buffer(const struct lnc_directing *t, const char *name)
 {
     const struct lnc_slot *s = lnc_slot_named(t, name, strlen(name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch files: program and buffers; steps are in lnc_steps.c. */
+/* Reads launch files: the program, the buffers and the limits. lnc_steps.c reads the steps. */
 #include "launch/launch_priv.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 1 TiB: larger than any arena, and products with element sizes do not overflow. */
+/* So many elements fit in no memory arena of a machine, and their number of bytes does not overflow 64 bits. */
 static const uint64_t max_elements = UINT64_C(1) << 40;
 
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
@@ -95,7 +95,7 @@ static enum lw_status read_values(struct lnc_file *file, const struct lw_yaml *n
     return LW_OK;
 }
 
-/* Reads {ramp: {start, step, modulo}}; start 0 and step 1 if not given. */
+/* Reads {ramp: {start, step, modulo}}. The default of start is 0, that of step 1. */
 static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_type *type, struct lnc_init *init,
                                 struct lw_error *err)
@@ -129,7 +129,7 @@ static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *nod
     return status;
 }
 
-/* Reads {random: SEED} or {random: {seed, low, high}}, or with low and high next to `random`. */
+/* Reads {random: SEED} or {random: {seed, low, high}}. The keys low and high may also be in @outer, next to `random`. */
 static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *outer,
                                   const struct lw_yaml *node, const struct lnc_type *type,
                                   struct lnc_init *init, struct lw_error *err)
@@ -168,14 +168,14 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
                                   init->flow, init->fhigh);
         return status;
     }
-    /* Integers: both bounds are in the range; all values of the type if not given. */
+    /* The range of integers includes both bounds. Without bounds it has all values of the type. */
     uint64_t low_bits, high_bits, width = lw_mask(type->bytes * 8u);
     low_bits = type->kind == LNC_SIGNED ? (width >> 1) + 1 : 0;
     high_bits = type->kind == LNC_SIGNED ? width >> 1 : width;
     if (low != NULL)
         status = read_number(file, low, type, &low_bits, err);
     else if (high != NULL)
-        low_bits = 0; /* {random: 1, high: 9}: from zero */
+        low_bits = 0; /* with high alone, the range begins at 0 */
     if (status == LW_OK && high != NULL)
         status = read_number(file, high, type, &high_bits, err);
     if (status != LW_OK)
@@ -183,7 +183,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
     if (lnc_value_double(type, low_bits) > lnc_value_double(type, high_bits))
         return lw_yaml_fail(file->doc, node, err, "random: low %.0f is above high %.0f",
                             lnc_value_double(type, low_bits), lnc_value_double(type, high_bits));
-    /* Modulo the type's width: only the low bytes of an element are stored. */
+    /* The sum of low and a random number below span may exceed the type: only the low bytes of an element are stored. */
     init->low = low_bits;
     init->span = ((high_bits - low_bits) & width) + 1;
     return LW_OK;
@@ -196,7 +196,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
     static const char *const known[] = {"constant", "ramp", "random", "low",
                                         "high",     "file", "values", NULL};
     const struct lw_yaml *form = NULL;
-    const char *name = NULL; /* name of the file with the contents */
+    const char *name = NULL; /* name of the data file, if there is one */
     enum lw_status status = LW_OK;
 
     *init = (struct lnc_init){.kind = LNC_ZERO};
@@ -481,7 +481,7 @@ static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *n
     return status;
 }
 
-/** Parses "1000", "1M", "2.5G", "1e6". */
+/** Parses a number of instructions such as "1000", "1M", "2.5G" or "1e6". Returns false if the text has another form. */
 static bool read_instructions(const char *value, uint64_t *out)
 {
     static const char suffixes[] = "kKmMgG";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launch file on a machine: creation of buffers, layout of arguments, execution of steps. */
+/* Runs a launch file on a machine: creates buffers, lays out arguments, and carries out steps. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -8,11 +8,11 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-/* Position in a list of steps; the outermost list has no repeat. */
+/* Position in a list of steps. */
 struct frame {
-    const struct lnc_step *repeat, *next;
-    unsigned index;     /* index of the step started last */
-    uint64_t iteration; /* iterations done */
+    const struct lnc_step *repeat, *next; /* the repeat that has the list (NULL for the outermost list), and its next step */
+    unsigned index;     /* index of the step that was started last */
+    uint64_t iteration; /* number of completed iterations of the repeat */
 };
 
 struct lnc_session {
@@ -42,7 +42,7 @@ static enum lw_status at(const struct lnc_session *session, const struct lw_yaml
 
 /* ---- creation ----------------------------------------------------------------------- */
 
-/* Writes elements of @init to memory at @address, piece by piece. */
+/* Writes @count elements of @init to memory at @address. */
 static enum lw_status write_init(struct lnc_session *session, const struct lnc_init *init,
                                  const struct lnc_type *type, uint64_t address, uint64_t count,
                                  struct lw_error *err)
@@ -62,7 +62,7 @@ static enum lw_status write_init(struct lnc_session *session, const struct lnc_i
     return LW_OK;
 }
 
-/* Finds the program variable that is a buffer. */
+/* Finds the program variable whose memory is buffer @b. */
 static enum lw_status find_variable(const struct lnc_session *session, const struct lnc_buffer *b,
                                     const struct isa_variable **variable, struct lw_error *err)
 {
@@ -85,8 +85,8 @@ static enum lw_status find_variable(const struct lnc_session *session, const str
     return LW_OK;
 }
 
-/* Gets the addresses of variables after the program was loaded, and writes their contents if the file has
- * some. */
+/* Gets the addresses of buffers that are program variables, after the program was loaded, and writes the contents that the
+ * launch file gives for them. */
 static enum lw_status fill_variables(struct lnc_session *session, struct lw_error *err)
 {
     for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
@@ -114,7 +114,7 @@ static enum lw_status make_buffers(struct lnc_session *session, struct lw_error 
         uint64_t *address = &session->addresses[b->index];
         enum lw_status status;
 
-        if (b->variable != NULL) { /* An invalid texture is reported before anything runs. */
+        if (b->variable != NULL) { /* only checks the variable, before the program is loaded */
             const struct isa_variable *variable;
 
             status = find_variable(session, b, &variable, err);
@@ -167,7 +167,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = make_buffers(session, err);
     if (status == LW_OK)
         status = lnc_textures_make(file, machine, session->object, session->handles, err);
-    /* The program is loaded last: from then on the object must be valid as long as the machine. */
+    /* The program is loaded last, because the object must then remain valid as long as the machine. */
     if (status == LW_OK)
         status = emu_program_load(machine, session->object, &session->program, err);
     if (status == LW_OK)
@@ -239,8 +239,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         .kernel = emu_program_kernel(session->program, step->kernel->name),
         .work_dim = step->work_dim};
     uint8_t *params = calloc(1, kernel->param_bytes + 1u);
-    /* Dynamic shared memory begins after the static one, aligned to 16 bytes: first what `shared` requests
-     * (an extern array), then one piece for each {local: bytes}. */
+    /* Dynamic shared memory begins after static shared memory, aligned to 16 bytes. It consists of the bytes that `shared`
+     * requests, for an extern array, and a piece for each argument {local: bytes}. */
     uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
     uint64_t shared = static_end + step->shared_bytes;
     struct emu_grid *grid = NULL;
@@ -320,7 +320,8 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     uint64_t from = session->addresses[step->other->index] + step->other_first * bytes;
     uint64_t size = step->count * bytes;
 
-    /* Pieces may overlap when a buffer is copied onto itself: then the copy starts at the far end. */
+    /* If a buffer is copied to itself, the two ranges may overlap. Pieces are therefore copied from the last to the first if
+     * the destination is after the source. */
     for (uint64_t done = 0; done < size;) {
         uint64_t n = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
         uint64_t offset = to > from ? size - done - n : done;
@@ -333,7 +334,7 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     return LW_OK;
 }
 
-/** Notifies the observer that the next host step is at @node. */
+/** Calls the observer's callback for the host step at @node. */
 static void notify_step(const struct lnc_session *session, const struct lw_yaml *node)
 {
     const bool direct = session->file->place_count != 0; /* a launch by options has no lines that could be shown */
@@ -343,8 +344,8 @@ static void notify_step(const struct lnc_session *session, const struct lw_yaml 
                             direct ? 0 : node->key != NULL ? node->key_line : node->line);
 }
 
-/** Returns the location of a check: a line of the launch file, or the option from which it was made and line
- *  0. */
+/** Returns the launch file, and sets *@line to the line of a check. For a launch by options, returns the option from which
+ *  the check was made, and sets *@line to 0. */
 static const char *check_location(const struct lnc_session *session, const struct lw_yaml *node, uint32_t *line)
 {
     const struct lnc_file *file = session->file;
@@ -354,7 +355,7 @@ static const char *check_location(const struct lnc_session *session, const struc
     return direct ? file->places[node->key_line - 1] : lw_yaml_name(file->doc);
 }
 
-/** Reports that a check of @step was carried out; @failed: its message, which is freed, or NULL. */
+/** Counts and reports the check of @step. @failed: the message of a failed check, which is freed; NULL: the check passed. */
 static void checked(struct lnc_session *session, const struct lnc_step *step,
                     struct lw_buffer *failed)
 {
@@ -418,7 +419,7 @@ static enum lw_status check(struct lnc_session *session, const struct lnc_step *
     return LW_OK;
 }
 
-/* Ends an iteration: starts the next one, or leaves the repeat. */
+/* Ends an iteration of a repeat, and starts the next iteration or ends the repeat. */
 static enum lw_status end_round(struct lnc_session *session, struct lw_error *err)
 {
     struct frame *frame = &session->frames[session->depth];
@@ -437,7 +438,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
 
         if (status != LW_OK)
             return status;
-        /* Compared as numbers, so that -0.0 equals 0; an expected NaN must have the same bits. */
+        /* Floats are compared as numbers, so that -0.0 equals 0. For a NaN the bits must be equal. */
         if (bits == repeat->until_bits ||
             (type->kind == LNC_FLOAT &&
              lnc_value_double(type, bits) == lnc_value_double(type, repeat->until_bits))) {
@@ -496,7 +497,7 @@ static enum lw_status carry_out(struct lnc_session *session, const struct lnc_st
     return LW_OK;
 }
 
-/** Returns true if the launch after @step is queued together with it: both are in streams. */
+/** Returns true if the step after @step is a launch that is queued together with it, because both have a stream. */
 static bool goes_on(const struct lnc_step *step)
 {
     return step->has_stream && step->next != NULL && step->next->kind == LNC_LAUNCH &&
@@ -534,7 +535,7 @@ enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *sta
     }
 }
 
-/* ---- answers ------------------------------------------------------------------------------ */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 void lnc_session_result(const struct lnc_session *session, struct lnc_result *out)
 {
@@ -654,8 +655,8 @@ const char *lnc_session_elements(const struct lnc_session *session, const char *
 /* ---- the position in the steps, as bytes ------------------------------------------------------------------ */
 
 /* Format of a saved position. All words have 64 bits, little-endian: hash of the launch file, begun, done,
- * depth; for each frame index, next step (or the number of steps), iteration; checks, failed checks,
- * launches; grid; addresses. */
+ * depth; for each frame its index, the index of the next step (or the number of steps), and the iteration; numbers of
+ * checks, failed checks and launches; sequence number of the grid; address of each buffer. */
 enum { FIXED_WORDS = 8, FRAME_WORDS = 3 };
 
 static size_t word_count(const struct lnc_session *session, unsigned depth)
@@ -702,7 +703,7 @@ static const struct lnc_step *step_at(const struct lnc_step *steps, uint64_t ind
     return steps;
 }
 
-/* Returns true if a whole buffer of the file is at @address. */
+/* Returns true if a live allocation begins at @address and has the size of a buffer of the launch file. */
 static bool holds_buffer(const struct lnc_session *session, uint64_t address)
 {
     struct emu_allocation a;
@@ -763,7 +764,7 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
             return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the address of a buffer is wrong");
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         session->addresses[i] = lw_get64(at + 8 * i);
-    /* The grid is used only to show progress, so a grid that has ended is stored as NULL. */
+    /* The grid is used only to show progress. If it has ended, it is not found, and the pointer becomes NULL. */
     for (grid = emu_grid_current(session->machine); grid != NULL; grid = grid->next)
         if (grid->sequence == sequence)
             break;

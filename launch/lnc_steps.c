@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The `steps:` part of a launch file. */
+/* Reads the `steps:` part of a launch file. */
 #include <math.h>
 #include "launch/launch_priv.h"
 
@@ -29,7 +29,8 @@ static enum lw_status expect_mapping(const struct lnc_file *file, const struct l
                         such_as);
 }
 
-/* Reads a part of a buffer: `index` and `count` in elements; without count everything from index on. */
+/* Reads a part of a buffer: its first element and number of elements from the keys @index_key and @count_key. Without the
+ * count, the part is everything from the first element on. @count_key NULL: only the first element is read. */
 static enum lw_status read_part(const struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_buffer *buffer, const char *index_key,
                                 const char *count_key, uint64_t *first, uint64_t *count,
@@ -52,7 +53,7 @@ static enum lw_status read_part(const struct lnc_file *file, const struct lw_yam
 
 /* ---- launch ------------------------------------------------------------------ */
 
-/* Reads one integer or a list of one to three. */
+/* Reads one integer or a list of one to three integers. */
 static enum lw_status read_wide_size(const struct lnc_file *file, const struct lw_yaml *node,
                                 uint64_t low, uint64_t high, uint64_t size[3], uint32_t *work_dim,
                                 struct lw_error *err)
@@ -89,7 +90,7 @@ static enum lw_status read_size(const struct lnc_file *file, const struct lw_yam
     return status;
 }
 
-/** Converts `global:` to blocks. */
+/** Reads `global:`, a number of threads in each dimension, and converts it to blocks. */
 static enum lw_status read_global(const struct lnc_file *file, const struct lw_yaml *node, struct lnc_step *step,
                                   struct lw_error *err)
 {
@@ -163,8 +164,8 @@ static enum lw_status read_member(struct lnc_file *file, const struct lw_yaml *n
                         "struct: expected a member: a buffer, a texture, a number with its type or another struct");
 }
 
-/* Reads a structure, laid out as in C: each member at a multiple of its alignment, the whole a multiple of
- * the largest. */
+/* Reads a structure, which is laid out as in C: each member is at a multiple of its alignment, and the size is a multiple
+ * of the largest alignment. */
 static enum lw_status read_struct(struct lnc_file *file, const struct lw_yaml *node,
                                   struct lnc_arg *arg, struct lw_error *err)
 {
@@ -572,7 +573,7 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
             step->count = form->count;
         return lnc_init_read(file, form, step->buffer->type, &step->count, &step->value, err);
     }
-    /* The file form of `init` needs a mapping around it. */
+    /* lnc_init_read() reads {file: ...} only as a mapping, so a mapping with this key alone is built. */
     struct lw_yaml one = *form, around = {.kind = LW_YAML_MAPPING, .line = form->line};
     one.next = NULL;
     around.first = &one;
@@ -614,7 +615,7 @@ static enum lw_status read_until(struct lnc_file *file, const struct lw_yaml *no
     return status;
 }
 
-/* Reads repeat: {count: N, until: {...}, steps: [...]}, or with `steps` and `until` next to it. */
+/* Reads repeat: {count: N, until: {...}, steps: [...]}. The keys `steps` and `until` may also be next to `repeat`. */
 static enum lw_status read_repeat(struct lnc_file *file, const struct lw_yaml *item,
                                   unsigned depth, struct lnc_step *step, struct lw_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures passed by value, in the form of launch files: "{struct: [{s32: 5}, A]}". */
+/* Writes structures that are passed by value in the form of launch files: "{struct: [{s32: 5}, A]}". */
 #include "launch/launch_priv.h"
 
 int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel)
@@ -41,13 +41,13 @@ void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *o
     put_type(debug, type, 8, out);
 }
 
-/** A structure being written: C's offset of the next member, and the largest alignment. */
+/** A structure that is being written. */
 struct layout {
     const struct isa_debug *debug;
     struct lnc_members *members;
     struct lw_sink *out, *names;
-    uint64_t at, align;
-    bool any;
+    uint64_t at, align; /* end of the members that have been written, and their largest alignment */
+    bool any;           /* a member has been written */
 };
 
 uint64_t lnc_element_bytes(const struct lnc_element *element)
@@ -65,8 +65,8 @@ void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out)
     lw_put(out, "]}");
 }
 
-/** Writes padding before a member of @bytes at offset @wanted, if C would place the member elsewhere by its alignment
- *  @align. */
+/** Writes padding before a member of @bytes at offset @wanted, if its alignment @align alone would place the member at
+ *  another offset. Returns false if launch files have no form for this layout. */
 static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
 {
     const uint64_t natural = (l->at + align - 1) / align * align;
@@ -95,7 +95,7 @@ bool lnc_is_structure(const struct isa_debug *debug, int64_t type)
 static bool put_structure(const struct isa_debug *debug, int64_t type, const char *path, unsigned depth,
                           struct lnc_members *members, struct lw_sink *out, struct lw_sink *names, uint64_t *align);
 
-/** Writes one member, of type @is without qualifiers. */
+/** Writes one member, whose type without qualifiers is @is. */
 static bool put_member(struct layout *l, uint32_t member, int64_t is, const char *path, unsigned depth)
 {
     const char *name = isa_die_name(l->debug, member) != NULL ? isa_die_name(l->debug, member) : "";
