@@ -24,7 +24,7 @@ bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *
     return param->kind != ISA_PARAM_INTEGER && size >= 2 && lnc_value_parse(real, text, bits);
 }
 
-/** Prints what a parameter is, where its source type is not known. */
+/** Prints the kind of a parameter whose source type is not known. */
 static void put_kind(const struct isa_param *param, struct lw_sink *out)
 {
     const unsigned bytes = param->size_bytes;
@@ -39,8 +39,8 @@ static void put_kind(const struct isa_param *param, struct lw_sink *out)
         lw_printf(out, "%s of %u byte%s", param->kind == ISA_PARAM_INTEGER ? "integer" : "value", bytes, bytes == 1 ? "" : "s");
 }
 
-/** Prints "'n' (uint)": the parameter's name and type from @described, if it has them, else from the object; names that
- *  compilers number (`saxpy_param_1`) are left out. */
+/** Prints name and type of a parameter: "'n' (uint)". They come from @described if it has them, otherwise from the kernel.
+ *  Names that compilers generate (`saxpy_param_1`) are omitted. */
 static void put_parameter(const struct isa_object *described, const struct isa_function *kernel, unsigned index,
                           struct lw_sink *out)
 {
@@ -67,8 +67,8 @@ static void put_parameter(const struct isa_object *described, const struct isa_f
     lw_put(out, ")");
 }
 
-/** Returns the program with source types, for a message: @object, or the source compiled again for a
- *  debugger, which the caller destroys as @loaded. */
+/** Returns an object that has source types, for a message: @object or, if it has none, the source compiled again for a
+ *  debugger. In that case sets *@loaded to the new object, which the caller destroys. */
 static const struct isa_object *describe(const struct lnc_file *file, const struct lnc_options *options,
                                          const struct isa_object *object, const struct isa_function *kernel,
                                          struct isa_object **loaded)

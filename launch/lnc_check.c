@@ -43,7 +43,7 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference)
 {
-    /* The usual case needs no comparison of elements: equal bytes agree whatever they are. */
+    /* In the usual case all bytes are equal, and the elements need no comparison. */
     if (memcmp(got, want, count * type->bytes) == 0)
         return;
     for (uint64_t i = 0; i < count; i++) {

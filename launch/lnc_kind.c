@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other kinds given as launch file or program: their kinds, and what to give instead. */
+/* Recognises files of other kinds that users give as launch file or program, and says what to give instead. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
     "Lanewise runs kernels, not whole programs: give the file that has the kernel (.cl, .cu, .ptx) "           \
     "with --grid, --block and --arg, or write a launch file for it with \"lanewise template\""
 
-/** Kinds by their first bytes. */
+/** Kinds of files that are recognised by their first bytes. */
 static const struct {
     unsigned size;
     const char *bytes, *is;
@@ -48,7 +48,7 @@ static const struct {
     {2, "#!", "this file is a script: " GIVE_KERNEL},
 };
 
-/** Kinds by name, where the contents are ambiguous. */
+/** Kinds of files that are recognised by their suffixes, because their contents are ambiguous. */
 static const struct {
     const char *suffix, *is;
 } names[] = {
@@ -117,7 +117,7 @@ static enum lw_status refuse_elf(const char *path, const uint8_t head[20], struc
     return LW_FAIL(err, LW_EUNSUPP, "%s: this file is a program or library of the host: " GIVE_KERNEL, path);
 }
 
-/** Returns true for text with a kernel in one of our languages, and without the keys of launch files. */
+/** Returns true for text that has a kernel in a supported language, and none of the keys of launch files. */
 static bool has_kernel(const char *text, size_t size)
 {
     static const char *const words[] = {"__kernel ", "kernel void ", "__global__", ".visible .entry ", ".kernel "};
@@ -152,7 +152,7 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
         return LW_OK;
     size = fread(head, 1, sizeof head, file);
     fclose(file);
-    if (lnc_is_source(path)) /* the reader of the source reports errors in it */
+    if (lnc_is_source(path)) /* the compiler or assembler reports errors in the file */
         return LW_OK;
     if (size == 0)
         return LW_FAIL(err, LW_EUNSUPP, "%s: the file is empty: \"lanewise template k.cl\" writes a launch file for "

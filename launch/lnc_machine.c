@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The `machine:` part of a launch file. */
+/* Reads the `machine:` part of a launch file. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
 
-/* Reads a value that must be one of a NULL-terminated list of names; returns the list's own string in @out. */
+/* Reads a value that must be one of the NULL-terminated list @names. Sets *@out to the list's own string. */
 static enum lw_status read_name(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 const char *const *names, const char **out,
                                 struct lw_error *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels and variables by readable names (isa_symbol_read). */
+/* Finds kernels and variables by readable names (isa_symbol_read). */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
 
-/** Returns how well @wanted matches @name: 0 not, 1 without scope or template arguments, 2 in full, 3 the
- *  symbol itself. */
+/** Returns how well @wanted matches the symbol @name. 3: it is the symbol. 2: it is the readable name. 1: it is the readable
+ *  name without its scope, its template arguments or both. 0: it does not match. */
 static unsigned match(const char *name, const char *wanted)
 {
     char text[ISA_SYMBOL_BYTES];
@@ -63,8 +63,8 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     return *count == 1 ? found : NULL;
 }
 
-/** Prints the readable name, if no other kernel has the same readable name, as instances of a template have. Returns
- *  whether the name was printed. */
+/** Prints the readable name of a kernel, unless another kernel has the same readable name, as instances of a template do.
+ *  Returns true if the name was printed. */
 static bool put_distinct(const struct isa_object *object, const struct isa_function *kernel,
                          struct lw_sink *out)
 {
@@ -78,7 +78,8 @@ static bool put_distinct(const struct isa_object *object, const struct isa_funct
     return true;
 }
 
-/** Lists the kernels' readable names, as many as fit in one message. */
+/** Lists as many names of kernels as fit in one message. @mangled: lists only kernels that match @wanted, and symbols for
+ *  those whose readable names are not unique. */
 static void list_kernels(const struct isa_object *object, const char *wanted, bool mangled,
                          struct lw_buffer *out)
 {
@@ -104,7 +105,7 @@ static void list_kernels(const struct isa_object *object, const char *wanted, bo
         lw_printf(&out->sink, " and %u more", left);
 }
 
-/** Returns the kernel whose name is nearest to @wanted, or NULL. */
+/** Returns the symbol of the kernel whose readable name is most similar to @wanted; NULL: none is similar. */
 static const char *nearest_kernel(const struct isa_object *object, const char *wanted)
 {
     const char *near = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source to object, by suffix. */
+/* Compiles, assembles or reads programs to objects. The suffix of a program's name gives its kind. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
@@ -20,15 +20,15 @@ static enum lw_status from_ptx(const char *path, bool compiled, const struct ptx
     return ptx_translate(path, text, size, &options, out, err);
 }
 
-/* Fails for assembly without functions: users who place code themselves may have it, but no launch could run
- * it from a file. */
+/* Fails for assembly with code outside of functions. The assembler accepts such code for users who place it themselves, but
+ * no launch can run it. */
 static enum lw_status refuse_loose_code(const char *path, const struct isa_object *object,
                                         struct lw_error *err)
 {
     uint32_t at = 0;
     const struct isa_line *row;
 
-    for (bool moved = true; moved;) { /* functions are in any order */
+    for (bool moved = true; moved;) { /* repeats, because functions may be in any order */
         moved = false;
         for (unsigned i = 0; i < object->function_count; i++) {
             const struct isa_function *f = &object->functions[i];
@@ -105,7 +105,7 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
     return LW_OK;
 }
 
-/** Loads text that needs no compiler. */
+/** Makes an object from the contents of a .ptx, .s or .lwo file. */
 static enum lw_status from_text(const char *name, const char *text, size_t size,
                                 const struct ptx_options *translation, struct isa_object **out,
                                 struct lw_error *err)
@@ -122,7 +122,7 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 
-/** Calls ptx_compile, or ptx_compile_module if @linked, with the options that @translation adds. */
+/** Calls ptx_compile() or, if @linked is set, ptx_compile_module(), with @options and an option that @translation may add. */
 static enum lw_status compile(const char *path, bool linked, const char *const *options, size_t option_count,
                               const char *clang, const struct ptx_options *translation, char **text, size_t *size, struct lw_sink *words,
                               struct lw_error *err)
@@ -184,7 +184,8 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     return status;
 }
 
-/** Returns true if a compiler option sets the optimisation or debug level. *@two: the next option does, too. */
+/** Returns true if a compiler option sets the optimisation or debug level. Sets *@two to whether the next option is its
+ *  operand. */
 static bool is_of_debugging(const char *option, bool *two)
 {
     static const char *const words[] = {"-lineinfo", "--generate-line-info", "-G", "--device-debug", "-g", "-g0",
@@ -201,7 +202,7 @@ static bool is_of_debugging(const char *option, bool *two)
     return false;
 }
 
-/** Returns true if the next option is an operand of this one, for another program or pass. */
+/** Returns true if a compiler option passes its operand, which may be the next option, to another program or pass. */
 static bool passes_output(const char *option)
 {
     return strcmp(option, "-mllvm") == 0 || strncmp(option, "-Xclang", 7) == 0 || strncmp(option, "-Xptxas", 7) == 0 ||
@@ -237,7 +238,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
     return LW_OK;
 }
 
-/* Gets the PTX of one source of several as heap text. */
+/* Gets the PTX of one of several sources. The caller frees out->text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
                                 const char *clang, bool debuggable, const struct ptx_options *translation,
                                 struct lw_sink *words, struct ptx_source *out, struct lw_error *err)
@@ -255,7 +256,7 @@ static enum lw_status link_text(const char *path, const char *const *options, si
         status = compile(path, true, changed != NULL ? changed : options, option_count, clang, translation, &text,
                          &out->size, words, err);
     else if (status != LW_OK)
-        ; /* the message has been set */
+        ; /* lnc_options_debug() has set the message */
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
         status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
     else
@@ -284,8 +285,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
     else if (debuggable && !compiles)
-        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* fails with the message for such a
-                                                                                * program */
+        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* fails, because paths[0] is not
+                                                                                * compiled */
     for (size_t i = 0; i < count && status == LW_OK; i++)
         status = link_text(paths[i], options, option_count, clang, debuggable, translation, words, &sources[i], err);
     if (status == LW_OK)
@@ -296,8 +297,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
     return status;
 }
 
-/** Joins the compiler's options: the file's, then the caller's, which take precedence. The caller owns the
- *  array. */
+/** Joins the compiler options of the launch file and those of the session, which come last and so take precedence. The
+ *  caller frees the array. */
 static enum lw_status join_flags(const struct lnc_file *file, const struct lnc_options *options,
                                  const char ***out, size_t *count, struct lw_error *err)
 {
@@ -356,8 +357,8 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     free(flags);
     if (status == LW_OK || err == NULL)
         return status;
-    /* Messages of the compiler and assembler have a location; a missing file, or an unknown suffix, is an
-     * error in this file. */
+    /* Messages of the compiler and the assembler have a location in the source. For other errors, such as a missing file or
+     * an unknown suffix, the location in the launch file is added. */
     const struct lw_yaml *node = file->source_node;
     const char *const *source = file->source_count != 0 ? file->sources : &file->source;
 
@@ -376,9 +377,9 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
 }
 
 /**
- * Returns the name of a folder or file in a compiler option; "": the name is the next option; NULL: the option has
- * none.
- * @file  set where the name may also be that of a header in any folder
+ * Returns the name of a folder or file in a compiler option; "": the name is the next option; NULL: the option has no such
+ * name.
+ * @file  set to true if the name is that of a header, for which the compiler searches several folders
  */
 static const char *named_by(const char *option, bool *file)
 {
@@ -432,7 +433,8 @@ bool lnc_options_relocate(const char **options, size_t count, const char *from, 
 
         if (name != NULL && *name == '\0' && i + 1 < count)
             name = options[++i];
-        /* names that begin with "/", with "=" (the compiler's own root) or with "-" (an option, as after -Xclang) stay */
+        /* Names that begin with "/", with "=" (the compiler's own root) or with "-" (an option, as after -Xclang) remain
+         * unchanged. */
         if (name == NULL || *folder == '\0' || strchr("/=-", *name) != NULL)
             continue;
         placed = lw_arena_printf(arena, "%.*s%s%s", (int)(name - options[i]), options[i], folder, name);

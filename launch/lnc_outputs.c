@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of buffers by a run, for users. */
+/* Prints for users how a run has changed the buffers. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 
 enum { CHUNK_ELEMENTS = 1 << 16, HEAD = 8 };
 
-/** Number of elements that differ from the initial contents, and the first elements from there. */
+/** The elements of a buffer that differ from the initial contents. */
 struct change {
-    uint64_t count, first; /* first: valid if count is not 0 */
+    uint64_t count, first; /* first: index of the first such element, if count is not 0 */
 };
 
 static enum lw_status find_changes(const struct lnc_session *session, const struct lnc_buffer *b, uint64_t address,
@@ -38,7 +38,7 @@ static enum lw_status find_changes(const struct lnc_session *session, const stru
     return LW_OK;
 }
 
-/* Prints the first elements, or the elements from the first change on if that is later. */
+/* Prints HEAD elements: the first ones or, if @first is not among them, those from @first on. */
 static enum lw_status put_head(const struct lnc_session *session, const struct lnc_buffer *b, uint64_t address,
                                uint64_t first, uint8_t *data, struct lw_sink *out, struct lw_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch file to start from: a program's kernels with a buffer for each pointer and a number for each other
- * parameter. Names and types are the source's where the object has them.
+ * Writes a launch file for users to start from. It launches each kernel of a program, with a buffer for each pointer
+ * parameter and a number for each other parameter. Names and types are those of the source if the object has them.
  */
 #include "launch/launch_priv.h"
 
@@ -25,8 +25,8 @@ struct template {
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
-    unsigned dimensions; /* dimensions of the current kernel */
-    bool unsure; /* a 64-bit number may be a pointer */
+    unsigned dimensions; /* lnc_kernel_dimensions() of the current kernel */
+    bool unsure; /* a 64-bit parameter, for which a number is written, may be a pointer */
     struct lw_arena arena;
 };
 
@@ -42,8 +42,8 @@ static bool is_half(const struct isa_debug *debug, int64_t type)
     return false;
 }
 
-/** Treats a structure of contiguous numbers of one type, such as CUDA's vectors, as an array of that type. Returns
- *  false for any other structure; pointers are not numbers. */
+/** Describes a structure of contiguous numbers of one type, such as CUDA's vectors, as an array of that type. Returns
+ *  false for any other structure. Pointers do not count as numbers. */
 static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_element *out)
 {
     struct lnc_element all = {.count = 0};
@@ -99,7 +99,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     case ISA_TAG_POINTER:
     case ISA_TAG_REFERENCE:
     case ISA_TAG_RVALUE_REFERENCE: snprintf(out->type, sizeof out->type, "u64"); return;
-    case ISA_TAG_ARRAY: { /* an array, or a vector: vectors of three have the size of four */
+    case ISA_TAG_ARRAY: { /* an array or a vector; a vector of three elements has the size of one of four */
         bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
         bool is_const = out->is_const;
 
@@ -125,7 +125,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     }
 }
 
-/** Returns true if YAML reads the word as plain text anywhere in a launch file. */
+/** Returns true if YAML reads @text as plain text, without quotes, anywhere in a launch file. */
 static bool is_word(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/' && strncmp(text, "../", 3) != 0)
@@ -153,8 +153,8 @@ void lnc_put_word(const char *text, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-/** Returns the buffer with this name and kind: consecutive kernels share buffers. A buffer of another kind
- *  gets a name of its own. NULL: no memory. */
+/** Returns the buffer with the name @wanted, type and size, which is added if needed, so that kernels share buffers. If the
+ *  buffer with this name has another type or size, the new buffer gets a name with a number. NULL: no memory. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
                                        const struct lnc_element *element)
 {
@@ -187,8 +187,8 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
 
 /* ---- structures by value ------------------------------------------------------------ */
 
-/** Returns a guess for a number: as many as buffers have elements, which it often counts, or the rows of a
- *  square or cube of that many elements. */
+/** Returns a guess for a number. An integer is often the number of a buffer's elements or, in a kernel of two or three
+ *  dimensions, the number of rows of a square or cube. */
 static const char *guess(const struct template *t, const char *type, uint64_t bytes)
 {
     static const char *const extents[] = {"1024", "32", "8"};
@@ -197,12 +197,13 @@ static const char *guess(const struct template *t, const char *type, uint64_t by
 }
 
 struct template_members {
-    struct lnc_members base; /* first member: put_member is passed this */
+    struct lnc_members base; /* must be the first member, because put_member() gets a pointer to it */
     struct template *t;
     const char *prefix; /* the parameter's name */
 };
 
-/** Writes a member: a pointer gets a buffer, "PREFIX_data", a number a guess, arrays are zeroed. */
+/** Writes a member of a structure: the name of a buffer, "PREFIX_data", for a pointer, a guess for a number, and zeros for
+ *  an array. */
 static bool put_member(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                        struct lw_sink *out)
 {
@@ -232,8 +233,8 @@ static bool put_member(struct lnc_members *members, const char *path, int64_t ty
     return true;
 }
 
-/** Writes a structure argument of @bytes; names of its members go to @notes. Returns false if there is no
- *  form for it. */
+/** Writes an argument that is a structure of @bytes, and the names of its members to @notes. Returns false if launch files
+ *  have no form for the structure. */
 static bool put_structure_argument(struct template *t, int64_t type, const char *name, uint64_t bytes,
                                    struct lw_sink *out, struct lw_sink *notes)
 {
@@ -265,7 +266,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
 
     if (die == ISA_NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
-        t->unsure = true; /* PTX only adds to such a number, so it may be a pointer. */
+        t->unsure = true; /* PTX does not distinguish 64-bit integers from pointers */
 
     type = type != ISA_NO_DIE ? isa_type_plain(debug, type, &is_const) : type;
     if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {
@@ -300,7 +301,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         lnc_put_word(b->name, out);
     } else if (lnc_is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
                put_structure_argument(t, type, name->text, param->size_bytes, out, notes)) {
-        /* the kernel writes it */
+        /* put_structure_argument() has written the argument */
     } else if (param->size_bytes > 8 || element.count > 1) {
         uint64_t each = lnc_element_bytes(&element);
 
@@ -315,8 +316,8 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     return true;
 }
 
-/** Returns how an instruction uses register @reg of a class: 0 not, 1 reads it as the top half of a pair, 2
- *  otherwise. */
+/** Returns how an instruction uses register @reg of a class. 0: it does not use the register. 1: it reads the register as
+ *  the upper half of a pair. 2: it uses the register in another way. */
 static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class, unsigned reg)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -333,8 +334,8 @@ static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class
     return found;
 }
 
-/** Returns true if instruction @i of @f writes the top half of shared memory's addresses to a register that
- *  is then read as half of a pair: code without optimisation has generic accesses there. */
+/** Returns true if instruction @i of @f forms a generic address of shared memory, as code without optimisation does: it
+ *  writes the upper half of such addresses to a register that is next read as the upper half of a pair. */
 static bool makes_shared_address(const struct isa_object *object, const struct isa_function *f,
                                  uint32_t i)
 {
@@ -351,7 +352,7 @@ static bool makes_shared_address(const struct isa_object *object, const struct i
     return use == 1;
 }
 
-/** Returns true if the instructions of one function access shared memory. Otherwise @calls is set if the function calls
+/** Returns true if the instructions of one function access shared memory. Otherwise sets *@calls if the function calls
  *  functions. */
 static bool reaches_shared(const struct isa_object *object, const struct isa_function *f,
                            bool *calls)
@@ -372,7 +373,7 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
-/** Does what lnc_kernel_dimensions() does, for the instructions of one function. @calls is set if the function calls
+/** Does what lnc_kernel_dimensions() does, for the instructions of one function. Sets *@calls if the function calls
  *  functions. */
 static unsigned reads_dimensions(const struct isa_object *object, const struct isa_function *f, bool *calls)
 {
@@ -407,9 +408,9 @@ unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa
     return found;
 }
 
-/** Returns true if a kernel has an `extern` array. Translated code declares such an array. Other code is assumed to
- *  have one if it accesses shared memory, but has neither a shared variable nor a __local argument. If the kernel calls
- *  functions, an access in any function of the object counts: a size that is not needed is better than a missing one. */
+/** Returns true if a kernel has an `extern` array in shared memory. Translated code declares such an array. Other code is
+ *  assumed to have one if it accesses shared memory, but has neither a shared variable nor a __local argument. If the kernel
+ *  calls functions, an access in any function of the object counts, because an unnecessary `shared` does no harm. */
 static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
 {
     bool calls = false;
@@ -429,7 +430,7 @@ static bool has_dynamic(const struct isa_object *object, const struct isa_functi
     return false;
 }
 
-/** Returns true if a readable name identifies this kernel alone. */
+/** Copies the readable name of a kernel to @name. Returns true if the name identifies only this kernel. */
 static bool plain_name(const struct template *t, const struct isa_function *kernel, char *name,
                        size_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The `textures:` part of a launch file: buffers read as texels. */
+/* Reads the `textures:` part of a launch file, and creates its textures, whose texels are in buffers. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static enum lw_status read_flag(const struct lnc_file *file, const struct lw_yam
     return n != NULL ? lw_yaml_bool(file->doc, n, out, err) : LW_OK;
 }
 
-/* Reads width, height and pitch: by default everything from `index` on, in one row. */
+/* Reads width, height and pitch. By default the texture is one row of all texels from `index` on. */
 static enum lw_status read_shape(const struct lnc_file *file, const struct lw_yaml *node,
                                  struct lnc_texture *texture, struct lw_error *err)
 {

@@ -15,7 +15,7 @@ static const struct lnc_type types[] = {
     {"u64", LNC_UNSIGNED, 8}, {"s64", LNC_SIGNED, 8},  {"f32", LNC_FLOAT, 4},
     {"f64", LNC_FLOAT, 8},    {"f16", LNC_FLOAT, 2},
 };
-/* OpenCL C's names of the same types. */
+/* Other names of these types, such as those of OpenCL C. */
 static const struct {
     const char *name, *means;
 } aliases[] = {
@@ -46,7 +46,7 @@ const char *lnc_type_suggest(const char *name)
 
 /* ---- f16, which C has no type for ------------------------------------------------------ */
 
-/** Converts to f16, rounded to nearest even; NaN becomes the machine's (MACHINE 6). */
+/** Converts to f16, rounded to nearest even. Each NaN becomes the NaN that the machine generates (MACHINE 6). */
 static uint64_t half_bits(double value)
 {
     uint64_t bits, sign, fraction, result, rest, tie;
@@ -85,9 +85,10 @@ static double half_value(uint64_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/** Parses text to a double that half_bits() rounds like the exact number. A decimal near a midpoint of two
- *  f16 must not be rounded to the midpoint first: the double is truncated, and made odd if bits were lost. (A
- *  number that differs from a midpoint only after its 19th digit is treated as the midpoint.) */
+/** Parses text to a double that half_bits() rounds as it would round the exact number. For this, a number near the midpoint
+ *  of two f16 values must not be rounded to the midpoint. The double is therefore truncated, and its lowest bit is set if
+ *  bits were lost (round to odd). A number that differs from a midpoint only after its 19th digit is treated as the
+ *  midpoint. */
 static double parse_for_half(const char *text, char **end)
 {
     double value = strtod(text, end);
@@ -137,7 +138,7 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
         double value = parse_for_half(text, &end);
 
         *bits = half_bits(negative ? -value : value);
-        /* 70000 would become an infinity that the file does not have; the largest value is 65504 */
+        /* A finite number above the largest f16 value, which is 65504, must not become an infinity. */
         if ((*bits & 0x7fff) == 0x7c00 && value - value == 0)
             return false;
     } else if (type->bytes == 4) {
@@ -295,7 +296,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
     uint8_t *values = NULL;
     uint64_t n = 0;
 
-    /* Two passes: the first counts, so that the values are in one block of the arena. */
+    /* The first pass counts the numbers, so that the second can store them in one block of the arena. */
     for (unsigned pass = 0; pass < 2; pass++) {
         unsigned line = 1;
         size_t at = 0;
@@ -325,7 +326,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
             if (pass == 1) {
                 bool ok;
 
-                saved = text[end]; /* lw_file_read terminates: text[size] exists */
+                saved = text[end]; /* text[size] exists, because lw_file_read() adds a terminating 0 */
                 text[end] = '\0';
                 ok = lnc_value_parse(type, text + at, &bits);
                 if (!ok)
