@@ -16,7 +16,7 @@ enum chk_kind {
 enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_UNINITIALISED,
                  CHK_CLASS_PERFORMANCE, CHK_CLASS_ARITHMETIC, CHK_CLASS_API, CHK_CLASS_COUNT };
 
-/** A row of kinds.def. */
+/** A kind of findings, from a row of kinds.def. */
 struct chk_kind_info {
     const char *name;
     enum chk_class group;
@@ -79,7 +79,7 @@ struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
     struct chk_location location;
-    struct chk_location other; /* previous access of a race; its kernel is "" if there is no such access */
+    struct chk_location other; /* second location, such as the previous access of a race; without one its kernel is "" */
     uint64_t address;       /* generic address; 0: none */
     const char *allocation; /* name of the nearest allocation at or below address; "" none */
     uint64_t count;         /* number of lanes, summed over all occurrences */

@@ -95,8 +95,7 @@ struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count)
     return (struct chk_finding){.kind = kind, .location = nowhere, .other = nowhere, .allocation = "", .message = "", .count = count};
 }
 
-/** Returns a key that is equal for instructions of one kind in one line of a function, with the same inlined
- *  calls; 0: no line. */
+/** Returns a hash of the opcode, the function, the source line and the inlined calls of a location; 0: there is no line. */
 static uint64_t line_key(const struct chk *chk, const struct chk_location *location)
 {
     const struct emu_program *program = location->pc != 0 ? emu_machine_program_at(chk->machine, location->pc) : NULL;
@@ -176,7 +175,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_flush(chk); /* the flush keeps the findings in the order of events */
+    chk_race_flush(chk); /* first adds the races of logged accesses, which happened before this finding */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -257,7 +256,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
                   emu_fault_access(chk->machine, fault), fault->bytes,
                   (unsigned long long)fault->address);
-        if (fault->kind == EMU_FAULT_MISALIGNED) /* for other faults the message already has the location */
+        if (fault->kind == EMU_FAULT_MISALIGNED) /* for other faults, fault->detail already names the memory */
             put_where(chk, fault, &text.sink, &f.allocation);
         lw_put(&text.sink, ": ");
     }
@@ -444,7 +443,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = chk_kinds[kind].name;
 }
 
-/** Sorts the findings into the order of the list. */
+/** Sorts the findings by compare(), and updates the indexes of findings in chk->sites. */
 static void sort(struct chk *chk)
 {
     int *now = calloc(chk->count + 1, sizeof *now);

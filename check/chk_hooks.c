@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's hooks for the enabled checks, each a struct chk_observer. */
+/* Implements the machine's hooks, which call the enabled checks. Each check is a struct chk_observer. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -83,8 +83,7 @@ static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *acc
     return chk->look != CHK_LOOK_DONE;
 }
 
-/** Handles an access as on_access() does, if only one check observes accesses. The filter of this check is the filter
- *  of the hook. */
+/** Replaces on_access() if only one check observes accesses. This check sets the filter of the hook itself. */
 static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(hooks);

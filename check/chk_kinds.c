@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of kinds, and texts about it. */
+/* The table of the kinds of findings: selects kinds from lists of names, and explains kinds. */
 #include "check/chk_priv.h"
 
 #include <stdio.h>

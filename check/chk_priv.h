@@ -12,7 +12,7 @@ struct chk_origin {
     uint8_t from, value, optimised;
 };
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
-/** Returns the kind of a fault or hang; -1: no kind. */
+/** Returns the kind that has the origin @from and @value, such as a fault or hang; -1: there is none. */
 int chk_kind_of(enum chk_from from, unsigned value);
 /** Former name of each kind, which --check, suppressions and `explain` still accept; NULL: none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
@@ -113,7 +113,7 @@ struct chk_observer {
      * filters that the checks set. */
     void (*on_insn)(void *state, const struct emu_hook_site *site);
     void (*on_access)(void *state, const struct emu_hook_access *access);
-    void (*on_alone)(void *state); /* called when no other check observes accesses any more */
+    void (*on_alone)(void *state); /* called when this check becomes the only one that observes accesses */
     void (*on_step)(void *state, const struct emu_hook_site *site);
     bool (*on_stepped)(void *state, const struct emu_hook_site *site, bool retired);
     void (*on_block)(void *state, struct emu_core *core, unsigned slot, bool begins);
@@ -151,15 +151,16 @@ struct chk {
     unsigned active_count;
     /* the active checks that have the function on_insn, and those that have on_access; the last entry has a NULL `is` */
     struct chk_active at_insn[CHK_OBSERVER_COUNT + 1], at_access[CHK_OBSERVER_COUNT + 1];
-    enum chk_look look; /* result of the checks that have evaluated this instruction */
+    enum chk_look look; /* result of the current call of a hook */
     struct chk_options options;
     struct chk_files *files;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds does not contain */
-    uint64_t stops; /* kinds that are passed to options.found */
+    uint64_t stops; /* kinds whose findings are passed to options.found */
     bool finished;
     bool broken_off;        /* the run has stopped before its end */
     const char *ended;      /* NULL: the run reached its end; otherwise one line about the fault, hang, limit or signal */
-    const char *ended_kind; /* name of the kind of end; NULL: a finding describes the end */
+    const char *ended_kind; /* what ended the run: the name of a kind or fault, "limit" or "signal"; NULL: a finding
+                             * describes the end, or the run reached its end */
     struct chk_location ended_at; /* location of the lanes at which the run ended; line 0: not known */
     const char *signal;     /* signal that ended the run; NULL: none */
     int signal_number;
@@ -289,13 +290,13 @@ struct chk_bounds_lead {
     int32_t below, above; /* how far the accesses of these instructions begin before the bytes of the leader's access
                            * (negative), and how far they end after them */
 };
-/** Returns an array with an element for each instruction, on the heap; NULL: no memory. */
+/** Returns an array with an element for each instruction, which the caller frees; NULL: no memory. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
 /** Adds the performance findings that follow from the counts (chk_performance.c). */
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
-/** Returns the outcome of a v_setp comparison of two values, without source modifiers. */
+/** Returns the outcome of the v_setp comparison @insn, which must not have source modifiers, for the values @a and @b. */
 bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
 /* ---- objects of malloc (chk_leak.c) ---- */

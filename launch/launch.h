@@ -38,9 +38,9 @@ struct lnc_direct {
     const char *entry, *grid, *global, *block, *offset, *shared;
     bool keep_values, no_values, lat_barriers; /* as in struct lnc_options */
     const char *save; /* path to which lnc_file_save will write the launch file; NULL: none */
-    const char *const *args; /* "n=1024", "f32[64]:ramp" */
+    const char *const *args; /* operands of --arg, such as "n=1024" or "f32[64]:ramp" */
     size_t arg_count;
-    const char *const *expects; /* "out=FILE", "out=constant=3", "out=1,2,3" */
+    const char *const *expects; /* operands of --expect, such as "out=FILE", "out=constant=3" or "out=1,2,3" */
     size_t expect_count;
     const char *tolerance; /* tolerance for all of `expects` */
 };

@@ -36,13 +36,13 @@ enum lnc_init_kind { LNC_ZERO, LNC_CONSTANT, LNC_RAMP, LNC_RANDOM, LNC_DATA };
 /** Contents of a buffer, or of a part of one. */
 struct lnc_init {
     enum lnc_init_kind kind;
-    uint64_t constant;     /* bits */
-    int64_t start, step;   /* ramp of integers; wraps in the type */
+    uint64_t constant;     /* LNC_CONSTANT: bits of the value */
+    int64_t start, step;   /* ramp of integers: start + i * step, modulo the range of the type */
     double fstart, fstep;  /* ramp of floats: start + i * step in double, rounded once */
     uint64_t modulo;       /* ramp: i is taken modulo this number; 0: i is not reduced */
-    uint64_t seed;         /* random: see lnc_init_make */
-    uint64_t low, span;    /* integers: low + z % span; span 0: z */
-    double flow, fhigh;    /* floats: low + u * (high - low) */
+    uint64_t seed;         /* random: seed of the numbers z and u (lnc_init_make) */
+    uint64_t low, span;    /* random integers: low + z % span; span 0: low + z */
+    double flow, fhigh;    /* random floats: flow + u * (fhigh - flow) */
     const uint8_t *data;   /* LNC_DATA: `count` elements, in the arena of the launch file */
     uint64_t count;
 };
@@ -106,15 +106,15 @@ struct lnc_hole {
 struct lnc_arg {
     enum lnc_arg_kind kind;
     const struct lw_yaml *node;
-    const char *text;                /* NUMBER */
-    const uint8_t *data;             /* TYPED */
-    unsigned size_bytes, align;      /* TYPED */
-    struct lnc_hole *holes;          /* TYPED: locations in `data` that the launch fills in with addresses */
-    const struct lnc_buffer *buffer; /* BUFFER */
-    const struct lnc_texture *texture; /* TEXTURE */
-    uint64_t offset_bytes;           /* BUFFER: offset from the start of the buffer */
-    uint32_t local_bytes;            /* LOCAL */
-    int64_t start, step, factor;     /* ITERATION */
+    const char *text;                /* of LNC_ARG_NUMBER */
+    const uint8_t *data;             /* of LNC_ARG_TYPED: bytes of the numbers or the structure */
+    unsigned size_bytes, align;      /* of LNC_ARG_TYPED */
+    struct lnc_hole *holes;          /* of LNC_ARG_TYPED: addresses that the launch writes into a copy of `data` */
+    const struct lnc_buffer *buffer; /* of LNC_ARG_BUFFER */
+    const struct lnc_texture *texture; /* of LNC_ARG_TEXTURE */
+    uint64_t offset_bytes;           /* of LNC_ARG_BUFFER: offset from the start of the buffer */
+    uint32_t local_bytes;            /* of LNC_ARG_LOCAL */
+    int64_t start, step, factor;     /* of LNC_ARG_ITERATION */
 };
 
 enum lnc_step_kind { LNC_LAUNCH, LNC_COPY, LNC_FILL, LNC_SWAP, LNC_CHECK, LNC_REPEAT };
@@ -122,8 +122,8 @@ struct lnc_step {
     enum lnc_step_kind kind;
     const struct lw_yaml *node;
     struct lnc_step *next;
-    unsigned index; /* index among its siblings */
-    /* launch */
+    unsigned index; /* index in the list of steps that contains the step */
+    /* members of a launch: */
     const char *entry;
     uint32_t grid[3], block[3], offset[3], work_dim, shared_bytes;
     struct lnc_arg *args;
@@ -131,12 +131,12 @@ struct lnc_step {
     uint64_t stream;
     bool has_stream; /* the file gives the stream: the launch does not wait for earlier launches with a stream */
     const struct isa_function *kernel; /* set by the session */
-    /* steps other than launches: `buffer` is written, swapped or checked */
+    /* members of other steps, which write, swap or check `buffer`: */
     const struct lnc_buffer *buffer, *other; /* other: source of a copy, second buffer of a swap, expected contents */
-    uint64_t first, other_first, count;      /* elements */
+    uint64_t first, other_first, count;      /* first elements of `buffer` and `other`, and number of elements */
     struct lnc_init value;                   /* contents of a fill; expected value of a check */
-    double absolute, relative;               /* tolerance */
-    /* repeat */
+    double absolute, relative;               /* tolerance of a check */
+    /* members of a repeat: */
     struct lnc_step *steps;
     unsigned step_count;
     uint64_t repeat_count;
@@ -159,7 +159,7 @@ struct lnc_file {
     size_t option_count;
     const char *compiler;
     uint32_t stack_bytes; /* bytes of stack for recursion; 0: the default */
-    bool keep_values, lat_barriers; /* ptx_options */
+    bool keep_values, lat_barriers; /* as in struct ptx_options */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
     struct lnc_texture *textures;

@@ -18,7 +18,7 @@ struct lnc_slot {
     const char *names; /* names of the members of a structure given by members: "rows, cols" */
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */
     const char *value;  /* value that the option gives, which is the text after any "NAME="; NULL: no option is given */
-    const char *option; /* "--arg n=1024" */
+    const char *option; /* the option, as messages name it: "--arg n=1024" */
     /* members for a buffer: */
     const char *buffer; /* name of the buffer; NULL: the parameter is not a buffer */
     const char *declared; /* "{type: f32, count: 4, init: 1}", with file names relative to the working folder */

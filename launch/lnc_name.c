@@ -185,7 +185,7 @@ void lnc_names_put(const char *text, struct lw_sink *out)
             name[size] = '\0';
             const char *plain = isa_symbol_text(name, room);
             const size_t n = strlen(plain);
-            /* "f (_Z1fi)" */
+            /* The text already has the readable name if it is "f (_Z1fi)". */
             const bool is_written = (size_t)(at - text) >= n + 2 && strncmp(at - n - 2, plain, n) == 0 && strncmp(at - 2, " (", 2) == 0;
             if (plain != name && !is_written) {
                 lw_printf(out, "%.*s%s (%s)", (int)(at - from), from, plain, name);

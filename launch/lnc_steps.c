@@ -314,7 +314,7 @@ static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node
     type = lnc_type_find(n->key);
     if (type == NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "args: unknown form \"%.40s\": a type (f32, u64, ...), struct, "
+                            "args: unknown form \"%.40s\": expected a type (f32, u64, ...), struct, "
                             "local, iteration, buffer or texture",
                             n->key);
     return read_typed(file, n, type, arg, err);

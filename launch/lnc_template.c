@@ -11,7 +11,7 @@
 
 enum { THREADS = 1024, BLOCK = 256, MOST_BYTES = 16 };
 
-/* DW_ATE_... */
+/* Encodings of base types in DWARF (DW_ATE_*). */
 enum { ENCODING_BOOL = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 
 struct buffer {
@@ -79,7 +79,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
 
     *out = (struct lnc_element){.count = 1};
     type = isa_type_plain(debug, type, &out->is_const);
-    if (type == ISA_NO_DIE) { /* void */
+    if (type == ISA_NO_DIE) { /* void is described as bytes */
         snprintf(out->type, sizeof out->type, "u8");
         return;
     }

@@ -24,7 +24,7 @@ static enum lw_status read_type(const struct lnc_file *file, const struct lw_yam
     if (type == NULL || type->bytes > 4)
         return lw_yaml_fail(file->doc, n != NULL ? n : node, err,
                             "texture %.60s: expected components of type u8 s8 u16 s16 u32 s32 f16 or f32, found %.40s: "
-                            "give type: and components:", texture->name, name);
+                            "give \"type\" and \"components\"", texture->name, name);
     texture->what.bits = (uint8_t)(8 * type->bytes);
     texture->what.kind = type->kind == LNC_FLOAT    ? EMU_TEXEL_FLOAT
                          : type->kind == LNC_SIGNED ? EMU_TEXEL_SIGNED
@@ -111,11 +111,11 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
     if ((n = lw_yaml_get(node, "height")) == NULL) {
         if (lw_yaml_get(node, "pitch") != NULL)
             return lw_yaml_fail(file->doc, lw_yaml_get(node, "pitch"), err,
-                                "pitch: a texture without height: has one row, so that it has no pitch: remove the key");
+                                "pitch: a texture without \"height\" has one row, so it has no pitch: remove the key");
         return LW_OK;
     }
     if (width == NULL)
-        return lw_yaml_fail(file->doc, n, err, "height: give width: as well, the number of texels in a row");
+        return lw_yaml_fail(file->doc, n, err, "height: \"width\" is missing: give the number of texels in a row");
     status = lw_yaml_u64(file->doc, n, 1, UINT32_MAX, &value, err);
     if (status != LW_OK)
         return status;

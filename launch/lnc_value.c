@@ -131,9 +131,9 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
     bool negative = *text == '-';
     const char *word = text + (*text == '-' || *text == '+');
     if (strcasecmp(word, ".inf") == 0 || strcasecmp(word, ".nan") == 0)
-        text = word + 1; /* YAML's spelling */
+        text = word + 1; /* without the point with which YAML writes infinities and NaNs */
     else
-        negative = false; /* strto* parses the sign itself */
+        negative = false; /* strtod() and strtof() parse the sign */
     if (type->bytes == 2) {
         double value = parse_for_half(text, &end);
 

@@ -86,7 +86,7 @@ static uint64_t reg(const struct emu_hook_site *site, bool vector, unsigned r, u
     const enum isa_reg_class c = vector ? ISA_REG_V : ISA_REG_S;
     uint64_t low = 0, high = 0;
 
-    if (r == ISA_VZ) /* Register numbers of VZ and SZ are equal. */
+    if (r == ISA_VZ) /* the zero register; the scalar one, SZ, has the same number */
         return 0;
     (void)emu_reg_read(site->core, site->slot, site->warp, c, r, lane, &low);
     if (words == 2)
@@ -386,7 +386,7 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             for (unsigned r = use[u].first; r < use[u].first + use[u].count && r < 255; r++) {
                 if (use[u].reg_class == ISA_REG_V) {
                     k.vector[r / 64] |= UINT64_C(1) << r % 64;
-                    if (r >= d && r < d + n) /* all registers of the value are overwritten */
+                    if (r >= d && r < d + n) /* part or all of the value is overwritten */
                         return chosen && use[u].first <= d && use[u].first + use[u].count >= d + n &&
                                at.insn->guard == ISA_PT && !at.insn->guard_neg &&
                                !(isa_op_info((enum isa_op)at.insn->op)->flags & ISA_F_SCALAR);

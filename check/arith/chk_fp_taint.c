@@ -19,9 +19,9 @@ enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 /** A tracked value: the vector registers from v[first] on, `count` in number, in some lanes. The value was first generated
  *  by instruction `index`. */
 struct value {
-    uint64_t lanes, caller; /* caller: as in chk_location */
+    uint64_t lanes, caller; /* caller: chk_location.caller when the value was generated */
     uint32_t index;
-    uint8_t first, count, kind; /* enum chk_kind */
+    uint8_t first, count, kind; /* kind: enum chk_kind */
     bool unless_finite;         /* in warp.results: the value is tracked only in lanes in which it is not finite */
 };
 struct values {

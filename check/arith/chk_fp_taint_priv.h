@@ -18,7 +18,7 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 /** Returns the result of chk_live() for the program, which is cached; NULL: no memory. */
 const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program);
 
-/* chk_arith.c */
+/* Functions of chk_arith.c: */
 /** Returns false if the instruction is a select that, in @lane, chooses another source than registers [@d, @d + @n). For
  *  all other instructions returns true. */
 bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d, unsigned n);

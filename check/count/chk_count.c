@@ -23,7 +23,7 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
                 continue;
             last = s;
             while (used[at] && seen[at] != s)
-                at = (at + 1) % 256; /* 64 lanes have at most 128 sectors */
+                at = (at + 1) % 256; /* the table is never full, because 64 lanes access at most 128 sectors */
             n += !used[at];
             used[at] = true;
             seen[at] = s;

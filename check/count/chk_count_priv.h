@@ -14,12 +14,12 @@ struct chk_requests {
 };
 /** Counts of an instruction in a run. */
 struct chk_tally {
-    uint64_t times;     /* warp instructions */
+    uint64_t times;     /* number of executions (warp instructions) */
     uint64_t lanes;     /* number of lanes that executed the instruction: active lanes whose guard was true */
     uint64_t others;    /* for guarded branches and exits: number of lanes of the split whose guard was false */
     uint64_t parted;    /* for guarded branches and exits: number of executions in which the lanes diverged */
     struct chk_requests global, shared;
-    uint64_t local;     /* bytes of local memory */
+    uint64_t local;     /* number of bytes of local memory that were accessed */
     const struct isa_function *kernel; /* kernel that executed the instruction first; NULL: none */
     uint32_t grid;      /* sequence number of the launch of `kernel` that did so */
 };

@@ -65,7 +65,7 @@ struct init_warp;
 /** Undefined bits of a warp's local memory. */
 struct init_local {
     uint32_t low[EMU_MAX_LANES]; /* [lane]: all bytes below this offset are undefined */
-    uint8_t mask[];              /* [word][lane][byte] */
+    uint8_t mask[];              /* [word][lane][byte]: undefined bits */
 };
 /** A slot of a core, and the block in it. */
 struct init_block {

@@ -45,7 +45,7 @@ static inline enum race_level race_level_of(uint32_t site)
 {
     return (enum race_level)(site >> RACE_LEVEL_SHIFT);
 }
-/** Checks one lane of the access. */
+/** Checks one lane of the access, whose generic address is @at. */
 void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
 /** Checks each of @lanes by race_access_at(). */
 void race_access_plain(struct race_access *ctx, uint64_t lanes);
@@ -58,7 +58,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
 /** With @merge, adds the access to record @k; otherwise replaces the record by the access. */
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k, uint32_t self_tid,
                  bool merge);
-/** Records a read. */
+/** Records the access, which is a read by @lane. */
 void race_update_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane);
 /** Checks the access against all records of the cell, and records the access. */
 void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane, uint64_t at);
@@ -83,7 +83,7 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
 
 /* ---- batches ----------------------------------------------------------- */
 
-/** Starts batches. Called when no other check observes accesses. */
+/** Creates the access log. Called when only the race checker observes accesses. */
 void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
 /** Called after an access whose first lane is at @at. If the access may be logged, sets ctx->access->filter so that the

@@ -43,7 +43,7 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
         uint32_t tid = read ? hot[RACE_HOT_TID] : pair[0];
         uint32_t site = read ? hot[RACE_HOT_SITE] : pair[1];
         uint32_t other = LEVEL(nonzero)((tid ^ (self_tid + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
-        /* The record has level RACE_GRID: its second reader is in another block. */
+        /* Bit 31 is set for a record of level RACE_GRID, which also holds an access of another block. */
         uint32_t grid = site & site << 1;
         uint32_t unknown = LEVEL(nonzero)(tid >> RACE_THREAD_BITS ^ block_id) | (vc_block - time) | grid;
         unordered |= (base - time) & other & unknown;

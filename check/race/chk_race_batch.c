@@ -331,7 +331,7 @@ void race_batch_check(struct chk_race *race)
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_access ctx = {.race = race, .access = &access};
     const bool simple = race_packed_simple(race);
-    struct ahead a; /* entries are written before they are read */
+    struct ahead a; /* not initialised, because each element of `entry` is written before it is read */
     uint32_t of = UINT32_MAX;
     uint64_t address[EMU_MAX_LANES];
 

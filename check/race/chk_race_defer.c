@@ -91,7 +91,7 @@ static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
     return chunk;
 }
 
-/** Frees the chunks of a list. */
+/** Moves the chunks of a list to the free list. */
 static void chunks_free(struct race_defer *defer, const struct race_deferred *list, bool of_range)
 {
     list->last->next = defer->free_list[of_range];

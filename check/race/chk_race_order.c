@@ -187,7 +187,8 @@ static void host_launched(struct chk_race *race, const struct emu_grid *grid)
         g->vc_floor = base;
 }
 
-/** Handles the first block of a launch by the host: earlier launches in its stream have ended. */
+/** Called when the first block of a launch by the host starts. Orders the launch after the earlier launches in its stream,
+ *  which have ended. */
 static void host_begins(struct chk_race *race, struct race_grid *g, const struct emu_grid *grid)
 {
     g->begun = true;

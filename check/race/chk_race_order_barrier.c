@@ -28,7 +28,7 @@ struct race_barrier_clock {
     /* [warp][other]: for a warp that arrived as a whole, the clock up to which it is ordered after the other warp. If its
      * lanes arrived separately, all clocks of the warp are 0. */
     uint32_t *row;
-    uint64_t arrived_lanes[]; /* [warp] */
+    uint64_t arrived_lanes[]; /* [warp]: lanes that have arrived by bar.arrive */
 };
 
 static void merge(struct chk_race *race, struct sync_clock *all, const struct sync_clock *from)

@@ -96,7 +96,7 @@ struct race_grid {
 struct race_block {
     struct emu_core *core;
     unsigned slot;
-    uint32_t grid;   /* sequence number */
+    uint32_t grid;   /* sequence number of the launch */
     uint64_t linear;
     uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
     uint32_t start;    /* records before this clock belong to the shared memory of another block */
@@ -134,7 +134,7 @@ struct race_sync_var {
 /** A pair of sites that has a finding. */
 struct race_pair {
     uint64_t key; /* key of the entry; 0: the entry is free */
-    int finding;  /* -1: the finding was suppressed */
+    int finding;  /* index of the finding, CHK_DROPPED or CHK_LOST */
     uint64_t access, other; /* at the first occurrence: chk_race.access_count, and the warp of the previous access */
     uint64_t counted;       /* chk_race.lane_count at the last occurrence that was counted */
 };

@@ -64,7 +64,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
-    /* The strong read in the record happened after the strong write. */
+    /* A strong read in the record of reads is later than the write, because a write empties a record of strong reads. */
     if (read_time == 0 || !(read & RACE_STRONG) ||
         ((site | read) & RACE_CTA && tid >> RACE_THREAD_BITS != reader >> RACE_THREAD_BITS))
         return false;

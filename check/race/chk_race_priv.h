@@ -41,12 +41,11 @@ struct race_order_state {
     struct race_block **blocks; /* resident blocks */
     size_t block_count, block_capacity;
     struct race_block *last_block; /* result of the last race_block_at(); or NULL */
-    struct race_block_id *block_ids; /* [block id, from 1 on]: the block; a launch by the host while no other launch
-                                      * runs starts again at 1 */
+    struct race_block_id *block_ids; /* [block id]: the block that has this id; ids begin at 1 after launch host_launch */
     size_t block_id_count, block_id_capacity;
-    struct race_grid *grids; /* grids that were launched since the same time */
+    struct race_grid *grids; /* launch host_launch and all launches since */
     size_t grid_count, grid_capacity;
-    uint32_t host_launch; /* sequence number of the last launch by the host that has started */
+    uint32_t host_launch; /* sequence number of the last launch by the host while no other launch was running */
     struct lw_table sync_vars; /* records of type struct race_sync_var */
     struct race_code *codes; /* properties of the code of launched kernels */
     size_t code_count, code_capacity;

@@ -30,7 +30,7 @@ enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG
 _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 
 struct race_packed {
-    uint32_t *cell;        /* [word][CELL] */
+    uint32_t *cell;        /* [word][CELL_READ etc.] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
     uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
     uint32_t tag;          /* tag of valid cells */
@@ -301,7 +301,7 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
 /** Values needed by the fast path of reads(). */
 struct quick {
     uint32_t mine, first, tag, number;
-    const int *finding_of;              /* [number of the other site] */
+    const int *finding_of;              /* [number of the other site]: row of race_packed.finding_of for this site */
     struct chk_finding *findings;
 };
 static inline struct quick quick_of(const struct pass *p)

@@ -50,7 +50,8 @@ struct race_defer {
     struct race_deferred_chunk *free_list[2]; /* free chunks: [0] for lists of pages, [1] for lists of allocations */
     char **pools; /* memory for the chunks of pages */
     size_t pool_count, pool_capacity, pool_used; /* pool_used: number of chunks that have been taken from the pools */
-    struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* first chunks of allocations */
+    struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* the first chunks for lists of allocations, which are not in
+                                                            * a slab */
     unsigned single_count, range_lists; /* range_lists: number of allocations with a list */
     struct race_deferred_slab *slabs;
 };
@@ -58,15 +59,15 @@ struct race_defer {
  *  are hot, warm or cold, by how often a check needs them. The hot words are clock, tid and site of the read, and the
  *  clock of the write. */
 struct race_page_shadow {
-    uint32_t *hot;  /* 16-byte aligned; NULL: none */
+    uint32_t *hot;  /* RACE_HOT words for each cell, aligned to 16 bytes; NULL: there are no cells yet */
     uint32_t *warm; /* RACE_WARM words for each cell */
     uint32_t *cold; /* RACE_COLD words for each cell */
     uint32_t count;
-    uint8_t shift; /* bytes of a cell, as a power of two: 2 or 0 */
+    uint8_t shift; /* base-2 logarithm of the number of bytes of a cell: 2 or 0 */
     bool in_slab;
     uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, counted since
                                                  * filter.host_launches had the value redundant_launch */
-    /* values of race_shadow.epoch for which the page's cells are valid, and for which its list of deferred reads is */
+    /* value of race_shadow.epoch for which the page's cells are valid, and value for which `deferred` is valid */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
@@ -103,7 +104,7 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RA
 struct race_shadow {
     struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12] */
     uint64_t bytes, most;                              /* number of bytes of all cells: current and highest value */
-    uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm rows, then all cold rows */
+    uint32_t **slabs; /* A slab has the hot rows of its pages, then their warm rows, then their cold rows. */
     size_t slab_count, slab_capacity;
     unsigned slab_used; /* number of used pages of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
@@ -198,7 +199,7 @@ void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64
 /** Drops all lists, and marks all pages as not valid. */
 void race_deferred_forget(struct chk_race *race);
 void race_deferred_end(struct chk_race *race);
-/** Replays the reads at @address, for each lane of @ctx. */
+/** Checks a replayed read by @lanes, in which lane l reads address[l]. */
 void race_access_replay(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 void race_access_segment(struct race_access *ctx, const struct emu_addr_segment *piece, uint64_t lanes);
 /** Adds the number of a page's deferred reads to @count. Returns false if some of them do not have 4 bytes for each
@@ -206,7 +207,7 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
 /** Returns the number of words in the chunks of an allocation's list, including the free words of its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
-/** Replays deferred reads into the packed shadow of their allocation. */
+/** Replays the deferred reads of the page at @offset into the packed shadow of its allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
 /** Words are copied in batches: a copy may read and write this many words after the requested words. */

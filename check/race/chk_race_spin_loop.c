@@ -100,8 +100,8 @@ static bool follow(const struct way *way, struct set *set, bool begins)
         const unsigned count = isa_insn_uses(insn, uses);
         enum isa_space space = ISA_SPACE_GLOBAL;
         const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
-        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* In lanes that do not write the register, it keeps
-                                                                     * its value. */
+        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* with a guard, registers remain unchanged in some
+                                                                     * lanes */
         const bool local = space == ISA_SPACE_LOCAL;
         int64_t target;
         bool in = (k == 0 && begins) || (local && access == ISA_ACCESS_LOAD && set->local);

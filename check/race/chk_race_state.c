@@ -4,7 +4,7 @@
  *
  *                    first access of a launch
  *                  /                          \
- *       no kernel has written it        another one
+ *       no kernel has written it         otherwise
  *                |                             |
  *                v        another access       v    all cells of a page read by
  *            DEFERRED ------------------> SHADOWED ----------------------> FILTERED

@@ -73,7 +73,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
 
         if (f == NULL || f->kernel || !isa_function_frame(object, f, index, &frame))
             break;
-        sp = (uint32_t)sp - (uint32_t)frame.added; /* the CFA is the caller's v2 */
+        sp = (uint32_t)sp - (uint32_t)frame.added; /* the canonical frame address, which is the caller's stack pointer */
         pc = return_address(core, slot, warp, lane, frame.saved || count != 0, (uint32_t)sp) - ISA_WORD_BYTES;
         if (emu_machine_program_at(chk->machine, pc) != program)
             break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of source files in findings and reports. */
+/* Simplifies the names of source files for findings and reports. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void chk_files_destroy(struct chk_files *files)
     free(files);
 }
 
-/** Returns true if @file has "//", "/./" or "/../", or begins with "./" or "../". */
+/** Returns true if @file has "//", "/./" or "/../", or begins with "./". */
 static bool has_dots(const char *file)
 {
     return strstr(file, "//") != NULL || strstr(file, "/./") != NULL || strstr(file, "/../") != NULL ||
@@ -74,7 +74,7 @@ static void simplify(const char *file, char *out)
     out[size] = '\0';
 }
 
-/** Returns true if both names refer to one file, or if no file @a exists. */
+/** Returns true if both names refer to one file, or if there is no file @a. */
 static bool are_one(const char *a, const char *b)
 {
     struct stat x, y;

@@ -15,8 +15,8 @@ struct warp_arrivals {
     unsigned count;
     struct {
         struct chk_arrival arrival;
-        bool cross; /* false: the arrival is at a warpsync */
-    } at[8]; /* maximum number of instructions at one time; above it, the oldest is dropped */
+        bool cross; /* the instruction is a cross-lane operation; false: it is a warpsync */
+    } at[8]; /* in the order of arrival; if there are 8, a further instruction replaces the first */
 };
 /** State of a resident block. */
 struct state {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CTA barriers and masks that complete although not all lanes reached the same instruction. */
+/* Internal interface of the check of barriers, for CTA barriers and masks that complete although not all lanes reached the
+ * same instruction. */
 #ifndef CHK_BARRIER_PRIV_H
 #define CHK_BARRIER_PRIV_H
 
@@ -26,7 +27,7 @@ enum {
 };
 struct chk_regions {
     const struct emu_program *program;
-    uint8_t *does;        /* [instruction] */
+    uint8_t *does;        /* [instruction]: CHK_DOES_* */
     struct chk_region *region; /* all regions; the regions of a function are consecutive */
     uint32_t region_count;
     struct {

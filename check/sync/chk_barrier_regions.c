@@ -16,8 +16,8 @@ enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 
 /** A basic block of a function. The index after the last basic block stands for the virtual exit. */
 struct block {
-    uint32_t first, end; /* instructions */
-    uint32_t next[2];    /* NO_BLOCK: there is none */
+    uint32_t first, end; /* indexes of the first instruction, and of the one after the last */
+    uint32_t next[2];    /* successors; NO_BLOCK: there is none */
     bool barrier;        /* the basic block has a barrier, or calls a function that has one */
     bool reaches;        /* a barrier can be reached from the basic block, or in it */
     bool ends;           /* the basic block only ends the thread */

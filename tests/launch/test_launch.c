@@ -86,7 +86,7 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [zebra]}\n",
          "l.yaml:3: there is no buffer \"zebra\": define it under \"buffers:\""},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{f23: 1}]}\n",
-         "l.yaml:3: args: unknown form \"f23\": a type (f32, u64, ...), struct, local, "
+         "l.yaml:3: args: unknown form \"f23\": expected a type (f32, u64, ...), struct, local, "
          "iteration, buffer or texture"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{iteration: {}}]}\n",
          "l.yaml:3: iteration: the launch is not inside a repeat step, so there is no iteration number"},
