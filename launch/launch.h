@@ -133,10 +133,10 @@ bool lnc_options_relocate(const char **options, size_t count, const char *from, 
 
 /**
  * Prints a launch file to start from: all kernels of @object with buffers and numbers for their parameters,
- * as text. The launch file can be run unchanged, unless a guessed size does not fit the kernel.
- * @source, @options, @compiler values for the section `program`; @compiler NULL: the section names no compiler. Names and
- *                               types of parameters come from the object's debug information, if it has some
- * Errors: LW_ENOENT, no kernel; LW_ENOMEM.
+ * as text. The launch file can be run unchanged, unless a guessed size does not fit the kernel. Names and types of
+ * parameters come from the object's debug information, if it has some.
+ * @source, @options, @compiler  values for the section `program`; if @compiler is NULL, the section names no compiler
+ * Errors: LW_ENOENT if @object has no kernel; LW_ENOMEM.
  */
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
                                   const char *const *options, size_t option_count,

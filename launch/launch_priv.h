@@ -201,7 +201,7 @@ enum lw_status lnc_textures_read(struct lnc_file *file, const struct lw_yaml *no
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns a texture by name; NULL: there is none. */
 const struct lnc_texture *lnc_texture_find(const struct lnc_file *file, const char *name);
-/** Allocates the descriptors of textures that are no variables of @object, and stores their addresses in @handles, by
+/** Allocates the descriptors of textures that are not variables of @object, and stores their addresses in @handles, by
  *  texture index. After the program is loaded, lnc_textures_find() stores the addresses of the texture variables. */
 enum lw_status lnc_textures_make(const struct lnc_file *file, struct emu_machine *machine,
                                  const struct isa_object *object, uint64_t *handles,

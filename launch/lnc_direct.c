@@ -109,7 +109,7 @@ static bool put_member(struct lnc_members *base, const char *path, int64_t type,
 }
 
 /** Calls @put for each member of parameter @s. @slots: slots of the members; NULL: they are only counted. Returns the number
- *  of members; 0: @s is no structure, or launch files have no form for it. */
+ *  of members; 0: @s is not a structure, or launch files have no form for it. */
 static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, struct lnc_slot *slots,
                              bool (*put)(struct lnc_members *, const char *, int64_t, const struct lnc_element *,
                                          struct lw_sink *),
@@ -881,7 +881,7 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
     size_t size = 0;
     bool same;
 
-    if (access(path, F_OK) == 0) { /* a file with the same text is no error, so that a command can be repeated */
+    if (access(path, F_OK) == 0) { /* a file with the same text is not an error, so that a command can be repeated */
         same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
         free(old);
         return same ? LW_OK

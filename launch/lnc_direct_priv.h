@@ -13,7 +13,7 @@ struct lnc_slot {
                          * is known */
     struct lnc_element member; /* for a member: its type, which is u64 for a pointer. For a parameter `count` is 0 */
     unsigned first, members; /* for a structure: index of the first slot of its members, and number of these slots.
-                              * `members` 0: the parameter is no structure, or launch files have no form for it */
+                              * `members` 0: the parameter is not a structure, or launch files have no form for it */
     bool is_array; /* for a structure: all members have one type, so numbers between commas are accepted */
     const char *names; /* names of the members of a structure given by members: "rows, cols" */
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */

@@ -5,7 +5,7 @@
  * A compiler inlines a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
  * line and column of the call. Only these instructions and the instructions of the call itself have that position: an
  * operator of the source has a column of its own, and a function of the source has its own lines. Code at the position
- * of a name before a parenthesis therefore belongs to a library. A use of a macro that the file defines is no call, so
+ * of a name before a parenthesis therefore belongs to a library. A use of a macro that the file defines is not a call, so
  * its code belongs to the kernel.
  */
 #include "check/arith/chk_library_priv.h"

@@ -67,7 +67,7 @@ struct chk_line_entry {
     const struct chk_counts *counts;
 };
 /** Returns an entry for each instruction with a source line, sorted by file, line, program and index. If @lines is false,
- *  returns the entries of instructions without a line in functions that are no kernels (functions of the compiler), sorted
+ *  returns the entries of instructions without a line in functions that are not kernels (functions of the compiler), sorted
  *  by program and index. The caller frees the array. NULL: there is no memory. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
 /** Returns the index after the entries of one line or, with @file, of one file, which begin at @from. */

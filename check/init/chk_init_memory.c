@@ -349,7 +349,8 @@ static inline enum isa_space space_of(uint64_t address)
                                          : ISA_SPACE_CONST; /* code, the null page */
 }
 
-/** Returns true if the whole range is in one live allocation. Otherwise the access faults, and has no shadow. */
+/** Returns true if the whole range is in one live allocation. Otherwise an access to the range faults, and the range has no
+ *  shadow. */
 static bool is_there(struct init_memory *m, uint64_t address, unsigned bytes)
 {
     struct emu_allocation a;

@@ -32,8 +32,8 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
 }
 
 /** Returns true if the store by @lane needs no check, because it writes the value that memory already has, no enabled kind
- *  reports such races, and the cells have only weak accesses. Then empties the read records, as a write does, and leaves
- *  it to the caller to record the write. */
+ *  reports such races, and the cells have only weak accesses. In this case it also empties the read records, as a write
+ *  does; the caller records the write. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {

@@ -60,7 +60,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
 
     if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
         (level == RACE_GRID && site & RACE_CTA))
-        return false; /* the recorded writes are no chain in which each atomic has read the write before it */
+        return false; /* the recorded writes are not a chain in which each atomic has read the write before it */
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;

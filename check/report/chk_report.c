@@ -112,7 +112,7 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
     put_text(chk, run, false, out);
 }
 
-/** Prints a message by @put, with files named as in reports. */
+/** Calls @put to print a message, with files named as in reports. */
 static void put_message(const struct chk *chk, const char *text, void (*put)(struct lw_sink *, const char *), struct lw_sink *out)
 {
     struct lw_buffer room;
