@@ -245,7 +245,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     return (word & ((exponent & -exponent) - 1)) != 0 || (v->count == 2 && low != 0) ? NOT_A_NUMBER : INFINITE;
 }
 
-/** Tracks @results, a result of the executed instruction at @site. */
+/** Tracks the result @results of the instruction at @site, which has been executed. */
 static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *results)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;

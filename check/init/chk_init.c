@@ -777,7 +777,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
-/** Handles a call. Local memory below the stack pointer is unused then, so it becomes undefined. */
+/** Handles a call: marks local memory below the stack pointer as undefined, because no stack frame uses it yet. */
 static void call(struct init_block *b, const struct emu_hook_site *site)
 {
     enum { STACK_POINTER = 2 };
