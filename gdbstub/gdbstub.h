@@ -6,29 +6,31 @@
 #include "debug/debug.h"
 
 enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
-/** How a connection ended; RSP_RUNNING: the connection is open, or was lost. */
+/** How a connection ended. RSP_RUNNING: the connection is still open, or it broke without a detach or kill. */
 enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
 struct rsp_config {
     struct dbg *dbg;                  /* borrowed */
-    const struct isa_object *object;  /* served to gdb as an ELF, with the target architecture's e_machine */
+    const struct isa_object *object;  /* program; gdb gets it as an ELF with the target architecture's e_machine */
     enum rsp_arch arch;
-    const struct lw_command_set *monitor; /* commands of `monitor`; may be NULL */
-    enum rsp_end *ended;                  /* rsp_serve sets it to how gdb left; may be NULL */
+    const struct lw_command_set *monitor; /* commands that `monitor` offers; may be NULL */
+    enum rsp_end *ended;                  /* rsp_serve sets it to how the last connection ended; may be NULL */
     bool no_thread_events; /* gdb was started with an option that suppresses its line for each new thread */
     bool quit_kills; /* gdb started the run, so the run ends when gdb quits; `detach` does not end it */
     /* after `detach` the connection of an extended-remote client stays open for `attach` and `run` */
     bool detach_keeps_link;
-    /* with history, gdb stops before the end of the run so that it can go back; `monitor at-end` changes it */
+    /* If history is recorded, gdb stops before the end of the run, so that its user can go back from there. `monitor
+     * at-end` changes this setting. */
     bool stop_at_end;
-    /* rsp_serve also ends when this is readable while no client is connected: no client will connect any
-     * more. NULL or -1: never */
+    /* Descriptor that becomes readable when no client will connect any more. rsp_serve then ends as soon as no client
+     * is connected. NULL or a descriptor of -1: rsp_serve waits for further clients */
     const int *gone_fd;
-    /* rsp_serve also ends when this becomes readable, even with a client connected: a request to end this
-     * process. NULL or -1: never */
+    /* Descriptor that becomes readable when this process must end. rsp_serve then ends even if a client is connected.
+     * NULL or a descriptor of -1: there is no such request */
     const int *quit_fd;
-    /* Milliseconds that a client may be silent before another client replaces it. A client that has not sent its first
-     * packet yet is replaced by any other client; later only by a client that connects twice. 0: 10,000 */
+    /* Milliseconds within which a client must send its first packet, or it is disconnected; until then any other client
+     * replaces it. Later a client that has been silent for half of this time is replaced by a client that was refused
+     * and connects again within this time. 0: 10,000 */
     unsigned patience_ms;
     /**
      * Builds the program and its debugger anew, puts them into dbg, object and monitor of @config, then ends
@@ -38,9 +40,9 @@ struct rsp_config {
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
     /**
-     * Builds the program of the next `run` and writes it to the file that the client was given: stock gdb
-     * reads that file again before it sends the run. The running program does not change. NULL: there is no
-     * such file.
+     * Builds the program of the next `run` and writes it to the file that the client was started with: stock gdb
+     * reads that file again before it sends the run packet. The running program does not change. NULL: the client
+     * was started without a file.
      */
     enum lw_status (*renew)(void *context, struct rsp_config *config, struct lw_error *err);
     void *restart_context;
@@ -49,11 +51,12 @@ struct rsp_config {
     uint64_t without; /* features that are switched off, as bits 1 << feature; for tests, 0 in the product */
 };
 
-/** Returns true if programs of other machines could connect to such an address of rsp_serve. */
+/** Returns true if programs of other machines can connect to rsp_serve when it listens on @address. */
 bool rsp_address_is_open(const char *address);
 
 /**
- * Writes the ELF that a client is served, for debuggers that need a file. Called before rsp_serve.
+ * Writes the ELF that the stub serves to clients to the file @path, for debuggers that need a file. Called before
+ * rsp_serve.
  * @any  the file is for lldb as well, so its code is replaced by code that lldb decodes (rsp_lldb.c)
  */
 enum lw_status rsp_program_write(const struct rsp_config *config, const char *path, bool any,
@@ -61,8 +64,8 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
 /**
  * Serves connections on a TCP or file-system address until the program is killed, until a detach with @once,
- * or until the run has ended. *config->ended is set to how the last connection ended. detach_keeps_link is
- * set to !@once, whatever @config has.
+ * or until the run has ended. *config->ended is set to how the last connection ended. The value of detach_keeps_link
+ * in @config is ignored: !@once is used instead.
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end
  * @ready    called with the bound port (unix: 0) before waiting; may be NULL

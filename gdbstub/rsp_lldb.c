@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that lldb sends and gdb does not. Only lldb gets these answers. lldb also gets other answers to some of gdb's
- * packets (Source: lldb's docs/resources/lldbgdbremote.md, and tests with lldb 19):
+ * Packets that lldb sends and gdb does not. For some packets that both send, lldb gets other replies than gdb (Source:
+ * lldb's docs/resources/lldbgdbremote.md, and tests with lldb 19):
  *  - lldb reads the program from a file only, so the stub writes a file and reports it as a library;
- *  - lldb steps one thread alone even if the user has not locked the others, and would step for ever if the lane waits
- *    for other lanes: such steps are not locked.
+ *  - lldb requests steps of one thread alone even if its user has not locked the other threads. Such a step would never
+ *    end if the lane waits for other lanes, so the stub lets the other threads run.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Only lldb says that it accepts registers of arm as XML. */
+/* lldb is the only debugger whose qSupported packet lists arm under xmlRegisters. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 {
     static const char registers[] = "xmlRegisters=i386,arm";
@@ -50,8 +50,8 @@ void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args)
     put_triple(rsp);
 }
 
-/* Handles lldb's request to end packets on registers with ";thread:ID;". Packets on memory name no thread; the stub serves
- * them for the thread that stopped. */
+/* Handles lldb's offer to append ";thread:ID;" to register packets. Memory packets name no thread; they refer to the
+ * thread that stopped. */
 void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
@@ -78,8 +78,8 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     p = payload + at + sizeof name - 1;
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
-    *gone = id != rsp->exited && !rsp_resident(rsp, id); /* registers of another warp would be shown as this
-                                                          * thread's */
+    *gone = id != rsp->exited && !rsp_resident(rsp, id); /* without this check lldb would get registers of another
+                                                          * warp */
     *before = rsp_view(rsp);
     rsp_view_set(rsp, id);
     return at;
@@ -93,12 +93,12 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
-/* Returns true for a write by `thread return`. The command writes all registers of the caller's frame one after the
- * other, even after an error, which would leave some of them changed. The first of them is a register of x86, which is
- * refused, so all others are refused as well. */
+/* Returns true for a register write by `thread return`, which must be refused. The command writes all registers of the
+ * caller's frame, in the order of their numbers, and continues after an error. The first one is a register that the
+ * GPU does not have, so its write fails in any case. The others are refused as well, or some registers would change. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 {
-    enum { GAP = 4 }; /* `thread return` leaves out registers that it cannot read */
+    enum { GAP = 4 }; /* number of registers that `thread return` may skip because it cannot read them */
     bool on = rsp->lldb && (number == 0 || (rsp->returning != 0 && number >= rsp->returning &&
                                             number - rsp->returning < GAP));
 
@@ -123,8 +123,8 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
     lw_put(&json->sink, "\"");
 }
 
-/* Handles jThreadsInfo: names and the unwinder's first registers of all threads in one reply, and which
- * threads have hit a breakpoint, because the stop reply names only one. */
+/* Handles jThreadsInfo. The reply has the name, pc and stack pointer of each thread, and marks the threads that have hit
+ * a breakpoint, because the stop reply names only one of them. */
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct rsp_arch_info *arch = rsp->target.arch;
@@ -145,7 +145,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
         any = true;
         if (rsp_arrivals_hit(rsp, &thread))
             lw_put(&json.sink, ",\"reason\":\"breakpoint\",\"signal\":5");
-        /* The reply is one packet. lldb queries threads separately that are not in the packet. */
+        /* The reply must fit in one packet. lldb queries the names and registers of the remaining threads separately. */
         if (json.size > THREADS_INFO_BYTES) {
             lw_put(&json.sink, "}");
             continue;
@@ -170,7 +170,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&name);
 }
 
-/* Appends all threads, their pcs, and which of them have hit a breakpoint. */
+/* Appends the ids and pcs of all threads to a stop reply, and a list of those that have hit a breakpoint. */
 void rsp_lldb_put_threads(struct rsp *rsp)
 {
     struct lw_sink *out = &rsp->reply.sink;
@@ -210,8 +210,8 @@ void rsp_lldb_put_threads(struct rsp *rsp)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Handles qMemoryRegionInfo:ADDRESS. Regions are the machine's apertures, whatever is allocated in them. Code
- * cannot be written. */
+/* Handles qMemoryRegionInfo:ADDRESS. The regions are the machine's address spaces, independent of what is allocated in
+ * them. */
 void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 {
     static const struct {
@@ -244,9 +244,8 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* Reads a line of which @got bytes could be read. lldb reads lines of 512 bytes into a cache, and treats a line that ends
- * early as an error. Readable memory may begin in the middle of a line, or have a hole in it, as between two
- * allocations: the other bytes are zeros. */
+/* lldb reads memory in cache lines of 512 bytes, and treats a reply that ends within a line as an error. Within a line,
+ * only some bytes may be mapped, for example at the end of an allocation: the others are sent as zeros. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
@@ -266,11 +265,11 @@ uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address
     return any ? size : 0;
 }
 
-/* Replaces each instruction with x86 code: a branch to the next instruction and two nops. lldb decodes code,
- * from its file and from memory, for two purposes: to find the next branch, up to which it lets everything
- * run in a step, and for the frame of the function at the pc. Our encoding read as x86 is arbitrary. With the
- * replacement lldb steps one instruction at a time, as the focus lane needs, and finds the return address at
- * the stack pointer. */
+/* x86 code that replaces each instruction for lldb: a branch to the next instruction, and two nops. lldb decodes code,
+ * from its file and from memory, as x86. In a step it lets all threads run up to the next branch, and it derives the
+ * frame of the function at the pc from the code. The encoding of the GPU's instructions would look like arbitrary x86
+ * code. With the replacement lldb steps one instruction at a time, as the focus lane needs, and finds the return address
+ * at the stack pointer. */
 static const uint8_t stand_in[ISA_WORD_BYTES] = {0x75, 0x0e, 0x0f, 0x1f, 0x80, 0, 0, 0, 0,
                                                  0x0f, 0x1f, 0x80, 0, 0, 0, 0};
 
@@ -285,8 +284,8 @@ static void stand_in_for_code(const struct rsp *rsp, uint64_t address, void *dat
             bytes[i] = stand_in[(address + i) % ISA_WORD_BYTES];
 }
 
-/* Zeroes the kernel's return address, where lldb then ends a backtrace: the frame below it exists for gdb
- * only. */
+/* Zeroes the return address of a kernel, so that lldb ends the backtrace there. The frame <launch>, from which kernels
+ * seem to be called, exists for gdb only. */
 static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -298,14 +297,12 @@ static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
             memset(bytes + i, 0, 8);
 }
 
-/* Replaces bytes that were read by bytes that lldb understands: code, and return addresses. */
 void rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
 {
     stand_in_for_code(rsp, address, data, size);
     nobody_called(address, data, size);
 }
 
-/* Replaces the code in an ELF for lldb; the first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
 {
     enum { E_PHOFF = 32, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, PHDR_BYTES = 56 };
@@ -319,8 +316,8 @@ void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
         stand_in_for_code(rsp, lw_get64(elf + header + P_VADDR), elf + from, bytes);
 }
 
-/* Writes the served ELF to a file in a new folder that only this user can read. The name is "" if it cannot
- * be written: lldb then has no lines, and says so. */
+/* Writes the served ELF to a file in a new folder that only this user can read. If that fails, the name of the file
+ * remains "": lldb then has no line table, and says so. */
 static void write_module(struct rsp *rsp)
 {
     const char *folder = getenv("TMPDIR"), *name = strrchr(rsp->elf_name, '/');
@@ -340,7 +337,7 @@ static void write_module(struct rsp *rsp)
     copy = malloc(rsp->elf_size);
     if (copy != NULL) {
         memcpy(copy, rsp->elf, rsp->elf_size);
-        /* ET_DYN: for an executable lldb does not remember where it has loaded the library */
+        /* e_type becomes ET_DYN, because lldb does not record the load address of a library whose type is ET_EXEC. */
         copy[16] = 3;
         rsp_lldb_text(rsp, copy, rsp->elf_size);
     }
@@ -358,14 +355,13 @@ void rsp_lldb_close(struct rsp *rsp)
     rsp->module[0] = rsp->module_folder[0] = '\0';
 }
 
-/* Handles qXfer:libraries:read. */
 void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_buffer xml;
     uint64_t from = args->n[0], size;
 
     if (!rsp->lldb || rsp->elf == NULL || rsp->config.has_file)
-        return; /* the client does not get libraries from the stub */
+        return; /* the empty reply: this client gets no library list */
     write_module(rsp);
     lw_buffer_init(&xml);
     lw_put(&xml.sink, "<library-list>");

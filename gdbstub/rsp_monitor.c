@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gdb's `monitor`: the debugger's commands, and commands on the connection. */
+/* gdb's `monitor`: the commands of the debugger core, and commands that concern the connection. */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
         return bsearch(&thread->id, rsp->wanted, rsp->wanted_count, sizeof *rsp->wanted, by_id) != NULL;
     if (listing->limit == 0 && !listing->one_block)
         return true;
-    /* gdb must find the thread that a stop names. */
+    /* A stop may name a focus thread, which gdb must then find in the list. */
     if (thread->id == listing->focus[0] || thread->id == listing->focus[1])
         return true;
     if (listing->limit != 0 && index >= listing->limit)
@@ -65,9 +65,9 @@ static void sort_wanted(struct rsp *rsp)
     rsp->wanted_count = kept;
 }
 
-/* Chooses the listed warps where there are many: the first warps, the warps of the blocks in focus, warps that stops
- * referred to, and, as capacity allows, warps that are already listed, because gdb gives returning threads new numbers.
- * Returns false without memory. */
+/* Chooses the warps to list if there are many: the first warps, the warps of the blocks in focus, and warps that recent
+ * stops named. The remaining capacity goes to warps that gdb's present list has, because a thread that leaves the list
+ * and returns gets a new number from gdb. Returns false if the host has no memory. */
 static bool choose_some(struct rsp *rsp)
 {
     struct dbg_thread thread, other;
@@ -160,8 +160,8 @@ static enum lw_status cmd_at_end(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/* Requests a restart. The restart ends the debugger that runs this command, so rsp_do_monitor() does it
- * afterwards. */
+/* Requests a restart. The restart destroys the debugger that runs this command, so rsp_do_monitor() makes it after the
+ * command has returned. */
 static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err)
 {
     struct rsp *rsp = call->context;
@@ -181,7 +181,7 @@ static const struct lw_command commands[] = {
      "threads all", cmd_threads, 0},
 };
 
-/* Returns the debugger's command tables followed by the stub's. */
+/* Returns the command tables of the debugger core, followed by the table of the stub. */
 static struct lw_command_set joined(struct rsp *rsp)
 {
     struct lw_command_set set = {.count = 0};
@@ -196,10 +196,10 @@ static struct lw_command_set joined(struct rsp *rsp)
     return set;
 }
 
-/* ---- whose commands -------------------------------------------------------------------- */
+/* ---- the thread of a command ------------------------------------------------------------ */
 
-/* Returns the thread that a command refers to and moves the core's focus there: the thread of the last command, unless
- * the client's user has selected another thread since. */
+/* Moves the core's focus to the thread that a command refers to, and returns this thread: the thread of the last monitor
+ * command, or the thread that the user has selected since. */
 static dbg_thread_id choose(struct rsp *rsp)
 {
     dbg_thread_id id = rsp->chosen.id;
@@ -214,7 +214,7 @@ static dbg_thread_id choose(struct rsp *rsp)
 
 /* ---- monitor -------------------------------------------------------------------------- */
 
-/* State that gdb may have read: the position of the user's thread, and whether the machine has run. */
+/* State that gdb may have read: the core's focus, the position of the user's thread, and whether the run has ended. */
 struct location {
     dbg_thread_id focus;
     dbg_thread_id id;
@@ -239,8 +239,8 @@ static bool same_location(const struct location *a, const struct location *b)
                           a->thread.retired == b->thread.retired));
 }
 
-/* Returns true for commands that change what gdb has read, or that run the machine. A run may reach a
- * position that looks the same: in another iteration of a loop the warp, the lane and the pc are equal. */
+/* Returns true for commands that may change state which gdb has read, for example by running the machine. The position
+ * does not show this: in another iteration of a loop the warp, the lane and the pc are the same. */
 static bool changes(const struct lw_command_set *set, const char *line)
 {
     const struct lw_command *command;
@@ -254,9 +254,9 @@ static bool changes(const struct lw_command_set *set, const char *line)
 }
 
 /*
- * Prints a note on what to type after a monitor command. By itself gdb rereads registers and frames only
- * after `set $lane`, and only its user can select a thread. The Python file does both after each `monitor`;
- * users without it get the note.
+ * Prints a note that says what to type so that gdb shows the state after a monitor command. By itself gdb rereads
+ * registers and frames only after `set $lane`, and it never selects another thread. The Python file does both after each
+ * `monitor`; users without it get the note.
  */
 static void advise(struct rsp *rsp, const struct location *before, const struct location *after, bool changed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packet table. A packet is one row: its name, how the name is matched, a schema of its arguments, the
- * handler, and the feature it belongs to. No other part of the stub knows a packet's name. A packet without a
- * row gets the empty reply: not supported.
+ * The packet table. Each row describes one packet: its name, how the name is matched, a schema of its arguments, the
+ * handler, and the feature to which it belongs. No other part of the stub uses the names of packets. A packet without a
+ * row gets the empty reply, which means that it is not supported.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -11,13 +11,13 @@
 enum match { EXACT, PREFIX };
 
 /**
- * Schema, left to right:
- *   x  a hex number of up to 16 digits, into n[]
- *   t  a thread id: a hex number; -1 gives UINT64_MAX ("all")
- *   a  an annex: the text before the next colon, into rest
- *   *  everything left, into rest
- *   ?  what follows may be missing (once)
- *   other characters stand for themselves
+ * A row of the packet table. The schema describes the text after the name, character by character:
+ *   x  a hex number of up to 16 digits; it is stored in the next member of rsp_args.n
+ *   t  a thread id, which is a hex number or -1; stored like x, and -1 is stored as UINT64_MAX ("all threads")
+ *   a  an annex, which is the text before the next colon; rsp_args.rest refers to it
+ *   *  the rest of the packet; rsp_args.rest refers to it
+ *   ?  the packet may end here
+ *   Any other character matches itself.
  */
 struct packet {
     const char *name;
@@ -27,7 +27,7 @@ struct packet {
     enum rsp_feature feature; /* the packet exists only with this feature */
 };
 
-/* Feature of packets that always exist. */
+/* Value of @feature for packets that belong to no feature, and so always exist. */
 #define ALWAYS RSP_FEATURE_COUNT
 
 static void ok(struct rsp *rsp, const struct rsp_args *args)
@@ -93,7 +93,7 @@ static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Defines the handlers of a stoppoint type, whose digit is part of the packet's name. */
+/* Defines the handlers of the Z and z packet of a stoppoint type; the type is a digit of the packet's name. */
 #define POINT_HANDLERS(type)                                                              \
     static void do_point_add_##type(struct rsp *rsp, const struct rsp_args *args)         \
     {                                                                                     \
@@ -292,7 +292,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
     else
         packet->run(rsp, &args);
     rsp_lldb_restore(rsp, before);
-    /* Two packets have no reply. */
+    /* The protocol defines no reply to these two packets; lldb expects one to the kill packet. */
     if ((packet->run != rsp_do_kill || rsp->lldb) && packet->run != rsp_do_restart)
         rsp_send(rsp, rsp->reply.text, rsp->reply.size);
 }

@@ -43,7 +43,8 @@ enum {
 };
 /** pc shown for a warp that has ended: the return address of kernels. */
 #define RSP_EXITED_PC DBG_LAUNCH_PC
-#define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* another pc in <launch>, to which no frame returns */
+/** Another pc in <launch>, the pseudo-function that gdb shows as the caller of kernels. No frame returns to this pc. */
+#define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2)
 
 /** gdb's own signal numbers, equal on every target architecture. */
 enum rsp_signal {
@@ -55,7 +56,7 @@ enum rsp_signal {
 
 /** Meaning of a register of the target architecture; the machine's own registers have RSP_ROLE_DEBUG. */
 enum rsp_role {
-    RSP_ROLE_ZERO,
+    RSP_ROLE_ZERO,        /* always read as 0 */
     RSP_ROLE_PC,
     RSP_ROLE_SP,
     RSP_ROLE_RESULT,      /* result of a function: the first integer, or the result's address */
@@ -69,7 +70,9 @@ struct rsp_reg {
     char name[24];
     enum rsp_role role;
     unsigned bytes;
-    unsigned first, count; /* RSP_ROLE_DEBUG: rows of dbg_reg_at, concatenated */
+    /* RSP_ROLE_DEBUG: the value is that of @count registers of debug/, concatenated; dbg_reg_at() has number @first for
+     * the first of them */
+    unsigned first, count;
 };
 
 struct rsp_arch_info {
@@ -79,11 +82,11 @@ struct rsp_arch_info {
     unsigned fp, sp, pc;      /* numbers of the registers that stop replies include */
     bool watch_before;        /* gdb expects the stop of a watchpoint before the access */
     bool watch_low;           /* gdb drops the top byte of a watchpoint's address */
-    bool reals;               /* the architecture has floating-point registers, which may hold results */
+    bool reals;               /* the description has floating-point registers, in which debuggers look for results */
 };
 
-/** The register table and target.xml; fixed for a connection. The first @mandatory registers are the target
- *  architecture's; the `g` packet has only these. */
+/** The register table and target.xml; fixed until the program restarts. The first @mandatory registers are those that gdb
+ *  requires of the target architecture; the `g` packet has only these. */
 struct rsp_target {
     const struct rsp_arch_info *arch;
     struct rsp_reg *regs;
@@ -101,24 +104,24 @@ void rsp_target_fini(struct rsp_target *target);
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
                             dbg_thread_id id, unsigned number, uint8_t *data,
                             struct lw_error *err) LW_MUST_CHECK;
-/** Writes a register of a thread. Errors: a message for registers that cannot be written and for what debug/
- *  refuses. */
+/** Writes a register of a thread. Errors: the register is read-only, or debug/ refuses the value. */
 enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
                              dbg_thread_id id, unsigned number, const uint8_t *data,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- agent expressions (rsp_agent.c) --------------------------------------------- */
 
-/** Accesses that an agent expression may make. They return false for what cannot be read. */
+/** Functions through which an agent expression reads registers and memory, and prints. The first two return false if
+ *  the register or memory cannot be read. */
 struct rsp_agent_ops {
     bool (*reg)(void *context, unsigned number, uint64_t *value);
     bool (*memory)(void *context, uint64_t address, void *data, unsigned bytes);
-    /** printf; may be NULL: an expression may not print */
+    /** Executes printf. NULL: an expression with printf cannot be evaluated. */
     void (*print)(void *context, const char *format, size_t size, const uint64_t *args,
                   unsigned count);
 };
 /** Evaluates gdb's bytecode. Returns false when it cannot be evaluated: an unknown opcode, a stack or code
- *  overrun, unreadable memory, too many steps. @value NULL: the expression need not have a value. */
+ *  overrun, unreadable memory, too many steps. If @value is NULL, the expression need not leave a value. */
 bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops *ops,
                     void *context, uint64_t *value);
 
@@ -127,37 +130,37 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 /** A stoppoint inserted by a Z packet. */
 struct rsp_point {
     uint64_t address, size; /* range as the client sent it; size: 0 for breakpoints */
-    uint64_t location;         /* watchpoint: the full address, with the debug address range */
+    uint64_t location;      /* watchpoint: the address including the top byte, which selects the debug address range */
     unsigned type;          /* Z packet type: the digit after the Z */
-    unsigned id;   /* number of the stoppoint that dbg_breakpoint_add gave */
-    const void *code; /* owned conditions and commands (rsp_points.c); NULL: none */
+    unsigned id;            /* number of the stoppoint in debug/ */
+    const void *code;       /* conditions and commands (struct point_code), which debug/ releases; NULL: none */
 };
 
-/** Owner of a watchpoint on a range and type: the lane that was in focus when the user set it. The Z packet,
- *  sent when the run resumes, does not name it. */
+/** Watched lane of a watchpoint: the lane that was in focus when the user set the watchpoint. The Z packet does not
+ *  name the lane, because gdb sends it only when the run resumes. */
 struct rsp_watch_lane {
     uint64_t address, size; /* watched range; size 0: no watchpoint */
     unsigned type;          /* Z packet type */
     struct dbg_lane_ref lane_ref;
 };
 
-/** Watchpoint of the last reported stop. */
+/** Watchpoint that caused the last reported stop. */
 struct rsp_watch_report {
     uint64_t address, size; /* watched range; size 0: no watchpoint */
     unsigned type;
 };
 
-/** Frame that a `reverse-finish` may be leaving (rsp_reverse.c). */
+/** Frame to whose call a `reverse-finish` may be going back (rsp_reverse.c). */
 struct rsp_leaving {
     dbg_thread_id id;
     unsigned lane;
-    uint64_t entry; /* first address of the frame's function; 0: no such frame */
+    uint64_t entry; /* first address of the frame's function; 0: the command is no `reverse-finish` */
     uint64_t cfa;
 };
 
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
-/** Thread that does nothing but call the poll function while the target runs (rsp_interrupt.c). */
+/** Host thread that calls the poll function while the target runs (rsp_interrupt.c). */
 struct rsp_watch;
 
 /** Number that gdb shows for a thread. */
@@ -174,8 +177,8 @@ struct rsp_known {
 };
 
 /** Selection of the warps in gdb's thread list: all warps, the first @limit, the warps of a block, or, if there are
- *  many, the warps that gdb is likely to need. gdb spends time on each listed warp at each stop, which is most of the
- *  time of a step. */
+ *  many, the warps that gdb is likely to need. The list is limited because gdb spends most of the time of a step on
+ *  the listed warps. */
 struct rsp_listing {
     unsigned limit; /* greatest number of listed warps; 0: no limit */
     bool all, one_block;
@@ -197,21 +200,21 @@ struct rsp {
     bool malformed; /* the packet ends in the middle of an escape */
     bool heard;     /* a whole packet has been received */
     uint8_t sum, sum_sent;
-    struct lw_buffer frame;  /* the last frame sent, for repetition on `-` */
-    const uint8_t *ahead;    /* bytes of the current rsp_feed() after the packet being handled */
+    struct lw_buffer frame;  /* the last packet sent with its framing, which is sent again if the client replies `-` */
+    const uint8_t *ahead;    /* bytes passed to the current rsp_feed() that follow the packet being handled */
     size_t ahead_size;
 
     struct lw_buffer reply;  /* payload under construction */
-    struct lw_sink messages; /* receives debug/'s notes: sent as O packets while running */
-    struct lw_buffer note;   /* an unfinished line of notes */
+    struct lw_sink messages; /* receives notes of debug/ and sends them as O packets while the target runs */
+    struct lw_buffer note;   /* notes that are not sent yet */
     bool reset; /* a monitor command has requested a restart of the program */
     bool running, in_monitor;
 
     struct rsp_target target;
     struct lw_buffer osdata;  /* the `info os` table that the client is reading */
-    struct lw_buffer threads; /* thread list document, valid from offset 0 until something changes */
-    bool threads_valid;
-    size_t thread_cursor;     /* position of qsThreadInfo */
+    struct lw_buffer threads; /* thread list document, which gdb reads in several pieces */
+    bool threads_valid;       /* @threads is up to date; else it is built again before its first piece is sent */
+    size_t thread_cursor;     /* index of the resident warp with which the next qsThreadInfo reply begins */
     struct rsp_listing listing;
 
     struct rsp_point *points;
@@ -223,87 +226,88 @@ struct rsp {
 
     /* rsp_thread.c: the thread that packets refer to, and what the client knows of threads */
     struct {
-        dbg_thread_id view; /* thread of the last Hg or stop, for registers and memory; 0: none yet */
-        dbg_thread_id there; /* thread of the last Hg that named a resident one */
-        dbg_thread_id run;  /* thread of the last Hc; 0: any */
+        dbg_thread_id view; /* thread of the last Hg or stop, to which register and memory packets refer; 0: none yet */
+        dbg_thread_id there; /* the last value of @view, after an Hg packet, that was a resident thread */
+        dbg_thread_id run;  /* thread of the last Hc packet; 0: any thread */
         dbg_thread_id stop; /* thread of the last stop reply */
     } named;
     struct rsp_number *numbers; /* gdb's thread numbers, sorted by id */
     size_t number_count, number_capacity;
     unsigned last_number;
-    bool numbers_lost;     /* gdb's thread numbers are not known */
+    bool numbers_lost;     /* gdb's thread numbers are not known, because the host had no memory for them */
     bool crowd_noted;       /* the note on gdb's line for each new thread has been printed */
     bool missing_noted;     /* the note on variables that are optimized out has been printed */
-    struct rsp_number stops[32]; /* ring of threads named in stops, with their numbers at that time */
-    unsigned stop_next;    /* next entry of that ring */
+    struct rsp_number stops[32]; /* ring buffer: threads of recent stop replies, with the numbers that gdb gave them then */
+    unsigned stop_next;    /* entry of @stops that is overwritten next */
     dbg_thread_id *listed; /* ids in the thread list that is being read */
     size_t listed_count, listed_capacity;
-    bool some;                /* the list is restricted to the following ids, ascending */
-    dbg_thread_id *wanted;
+    bool some;                /* the thread list has only the threads in @wanted */
+    dbg_thread_id *wanted;    /* ids in ascending order */
     size_t wanted_count, wanted_capacity;
-    dbg_thread_id seen[32];    /* ring of threads that recent stops and commands referred to */
+    dbg_thread_id seen[32];    /* ring buffer: threads that recent stops and commands referred to */
     unsigned seen_next;
-    struct rsp_known *known; /* sorted by id; dropped when the client resumes */
+    struct rsp_known *known; /* positions that the client has read, sorted by id; dropped when the client resumes */
     size_t known_count, known_capacity;
 
-    /* Warp that ended in a step of its own. gdb steps over a breakpoint in that way, and must find the thread
-     * again. Its pc is RSP_EXITED_PC until something else runs. 0: none. `advance` and `until` insert a
-     * breakpoint there, over which gdb steps this thread: its pc is then RSP_PAST_PC. */
+    /* Warp that ended while it was stepped alone; 0: none. gdb steps a warp alone over a breakpoint, and must find its
+     * thread after that step. So the stub still shows the warp, at RSP_EXITED_PC, until something else runs. `advance`
+     * and `until` insert a breakpoint at that pc. After gdb has stepped the ended thread over this breakpoint,
+     * @exited_past is set and the stub shows the warp at RSP_PAST_PC. */
     dbg_thread_id exited;
     bool exited_past;
     bool launch_wanted; /* `until` or `advance` in a kernel has inserted a breakpoint at RSP_EXITED_PC */
-    bool launch_lifted; /* the client's last packet about that breakpoint, since it resumed, removed it */
+    bool launch_lifted; /* since its last resume the client has removed the breakpoint at RSP_EXITED_PC */
     bool exited_listed;   /* qsThreadInfo has listed `exited` */
-    /* The user of gdb has seen the last stop. gdb continues by itself from a breakpoint that a lane of
-     * another frame hits, and the focus must then return to the lane that the user saw. gdb requests the
-     * thread list only after a stop that it shows. */
+    /* gdb has shown the last stop to its user: only then it requests the thread list. gdb does not show a stop at a
+     * breakpoint that was hit by a lane in another frame, but continues; the focus must then return to the lane that the
+     * user saw last. */
     bool shown;
-    bool locks;           /* the last resume of the client let only one warp run */
-    uint64_t removed;     /* address of the breakpoint that the client's last Z or z packet removed; 0: that packet
-                           * did not remove one */
+    bool locks;           /* the client's last resume let only one warp run */
+    uint64_t removed;     /* address in the last z packet, if neither a Z packet nor a resume has followed; else 0 */
     dbg_thread_id shown_thread; /* thread and lane that the user saw last; 0: not known */
     unsigned shown_lane;
     struct rsp_leaving leaving;
-    uint64_t usual[64]; /* breakpoints that existed at the user's last command */
+    uint64_t usual[64];   /* addresses of the breakpoints that existed at the user's last command */
     unsigned usual_count; /* number of breakpoints in `usual` */
-    uint64_t goals[8];    /* breakpoints that the user's present command inserted, as `advance` does */
+    uint64_t goals[8];    /* addresses of the breakpoints that the user's present command inserted, as `advance` does */
     unsigned goal_count;  /* number of breakpoints in `goals` */
     struct rsp_chosen {
         dbg_thread_id id;      /* selected thread; 0: not known */
-        bool listed, was_listed; /* the last packet, and the one before, requested the thread list */
+        bool listed, was_listed; /* the packet being handled, and the packet before, request the thread list */
         bool apply_all;            /* `thread apply all` may be in progress */
-        bool alone;            /* no other thread has been queried: the command was `thread N` after a stop */
+        bool alone;            /* gdb has queried only one thread since the thread list: the command may be `thread N` */
         dbg_thread_id apply_at;   /* thread that `thread apply all` has reached */
         bool down;             /* `thread apply all` visits threads in descending order */
-        dbg_thread_id shell;   /* thread of the last `monitor` command, if the user has selected none since; 0:
-                                * none */
+        dbg_thread_id shell;   /* thread of the last `monitor` command; 0: the user has selected another thread since, or
+                                * there was no such command */
     } chosen; /* the thread that the user has selected, as far as gdb's packets show it */
     struct {
-        dbg_thread_id id; /* number of a thread; 0: none */
+        dbg_thread_id id; /* thread that hit the breakpoint; 0: none */
         uint64_t pc;
-        bool noted;
-    } reported; /* breakpoint hit that was reported last, while the client has set or written nothing since */
-    /* Recent reads in debug address ranges and above code: see rsp_window_record. */
+        bool noted;       /* the note on a dprintf that printed nothing has been printed */
+    } reported; /* last reported breakpoint hit, until the client changes a breakpoint or writes a register */
+    /* Recent reads of the client outside code, from which rsp_points.c restores the top byte of watched addresses: see
+     * rsp_window_record(). */
     struct {
-        uint64_t address, size, time; /* time 0: none */
+        uint64_t address, size, time; /* time 0: unused entry */
     } windows[64];
     uint64_t window_time;
-    struct rsp_watch_lane pins[128]; /* ring buffer */
+    struct rsp_watch_lane pins[128]; /* ring buffer: watched lanes of recent watchpoints */
     unsigned pin_next;
     struct rsp_break_if *break_ifs; /* conditions of breakpoints from the Python file (rsp_points.c) */
     size_t break_if_count, break_if_capacity;
     struct rsp_test **tests; /* owned conditions of watchpoints (rsp_watch_condition.c) */
     size_t test_count, test_capacity;
-    struct rsp_watch_report last_watch;    /* report of the last stop, if a watchpoint caused it */
-    unsigned silent;         /* number of watchpoint hits since a shown stop, from which gdb has continued without showing one */
+    struct rsp_watch_report last_watch;    /* watchpoint of the last stop; size 0 if no watchpoint caused the stop */
+    unsigned silent;         /* watchpoint hits that gdb has not shown, but continued from, since the last stop that it showed */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
                                        * already done; 0: none */
     /* Instruction count at the end of the run, plus one, if the end was reported to the client as a stop before it; the
      * machine is then in the past, one instruction before the end. 0: the end was not reported */
     uint64_t end_reported;
-    bool python;         /* the Python file is loaded: gdb reads its state again after monitor commands */
+    bool python;         /* gdb has loaded the Python file, which makes gdb reread the state after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
-    bool renewed;        /* gdb will read the program of the next run by itself */
+    bool renewed;        /* the client's file already has the program of the next run, and gdb reads that file again */
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
     bool detached;         /* the client detached and left its process stopped: the client may attach again */
     bool swbreak, hwbreak, no_resumed; /* features that the client supports */
@@ -315,9 +319,9 @@ struct rsp {
         uint64_t pc, retired;
         unsigned stop;  /* number of the stop that reported it */
         bool passed;    /* lldb considers the warp past the breakpoint */
-        uint64_t lanes; /* lanes of its split still to be shown at the breakpoint */
-        unsigned first; /* lane that was in focus before other lanes were shown */
-        bool moved;     /* other lanes have been shown */
+        uint64_t lanes; /* lanes that have hit the breakpoint and have not been shown to the user yet */
+        unsigned first; /* lane that was in focus before the stub showed the other lanes */
+        bool moved;     /* the stub has moved the focus to show another lane */
     } *arrivals;        /* breakpoint hits for lldb, at most one for each warp (rsp_arrivals.c) */
     size_t arrival_count, arrival_capacity;
     unsigned stop_number;
@@ -326,14 +330,14 @@ struct rsp {
         unsigned steps;
     } lifted[16]; /* breakpoints that lldb has removed to step over them, and lldb's steps since */
     unsigned lifted_count;
-    uint64_t unset[64]; /* breakpoints that gdb has removed since it resumed last */
+    uint64_t unset[64]; /* addresses of the breakpoints that gdb has removed since its last resume */
     unsigned unset_count;
-    dbg_thread_id beside; /* blocked warp that gdb is shown next to one of these breakpoints; 0: none */
-    uint64_t beside_pc, beside_shown; /* the warp's pc, and the pc that gdb is shown */
+    dbg_thread_id beside; /* blocked warp that the stub shows to gdb next to a breakpoint in @unset; 0: none */
+    uint64_t beside_pc, beside_shown; /* the pc of that warp, and the pc that the stub reports to gdb for it */
     enum rsp_query {
         RSP_QUERY_NONE, RSP_QUERY_REGION, RSP_QUERY_DATA
-    } after_stop; /* first query of lldb after a stop, other than of stacks */
-    uint64_t tested[16]; /* ring of breakpoints that have a condition */
+    } after_stop; /* lldb's first query after a stop, except reads of stacks and code */
+    uint64_t tested[16]; /* ring buffer: addresses of breakpoints that have a condition */
     unsigned tested_next;
 
     bool lldb;          /* the client is lldb */
@@ -342,7 +346,7 @@ struct rsp {
     char module_folder[256], module[256 + RSP_NAME_BYTES]; /* copy of the ELF for lldb; "": none */
 };
 
-/** Returns true if the feature is on: always in the product. */
+/** Returns true if the feature is on. Only tests switch features off. */
 static inline bool rsp_has(const struct rsp *rsp, enum rsp_feature feature)
 {
     return (rsp->config.without >> feature & 1) == 0;
@@ -367,7 +371,7 @@ void rsp_put_hex(struct lw_buffer *reply, const void *data, size_t size);
 void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size);
 /** Appends text with the escapes of XML: <, >, &, " and line ends. */
 void rsp_put_xml(struct lw_sink *out, const char *text, size_t size);
-/** Sets the reply to `E.message`, without characters that have a meaning in framing. */
+/** Sets the reply to `E.message`, with blanks instead of characters that have a meaning in framing. */
 void rsp_put_error(struct lw_buffer *reply, const char *message);
 /** Decodes the hex digits of @text to bytes. Returns false for an odd count or another character. */
 bool rsp_hex_decode(const char *text, size_t size, uint8_t *out);
@@ -375,7 +379,7 @@ int rsp_hex_digit(char c);
 /** Parses a hex number of 1..16 digits at *@text, which advances past it. */
 bool rsp_hex_number(const char **text, const char *end, uint64_t *out);
 
-/* ---- packets: the table (rsp_packets.c), handlers by theme ---------------------------- */
+/* ---- handlers of packets; rsp_packets.c has the table of packets ----------------------- */
 
 /** Arguments of a packet, parsed by its row's schema. */
 struct rsp_args {
@@ -389,8 +393,8 @@ void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
 /** Returns @without and the features that depend on features of @without. */
 uint64_t rsp_features_without(uint64_t without);
 
-/* rsp_run.c: resuming and stop replies. The comment at its head describes the three phases of a resume, and
- * which members are for which client. */
+/* rsp_run.c: resuming and stop replies. The comment at the top of that file describes the three phases of a resume, and
+ * lists the members of struct rsp that exist for one client only. */
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args);
@@ -401,15 +405,15 @@ void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args);
 /* rsp_reverse.c */
-/** Records what the user has seen when a resume begins; @back: a reverse-continue. */
+/** Called when the user's command begins. Records the frame that the user sees, if the command may be a
+ *  `reverse-finish`, and which breakpoints the command has inserted. @back: the command runs backwards. */
 void rsp_reverse_begin(struct rsp *rsp, bool back);
-/** Returns true if the user's last command inserted the breakpoint at @address, and the focus lane does not
- *  return there. */
+/** Returns true if the user's last command inserted the breakpoint at @address, and no frame of the focus lane returns
+ *  to @address. */
 bool rsp_is_goal(const struct rsp *rsp, uint64_t address);
-/** Undoes one instruction of the focus lane of @id. gdb compares a watched value with the one at its last
- *  watchpoint stop. So a reverse step that changes a watched value is a hit, too: else gdb would ignore the
- *  same change on the way forward. The last step of a `reverse-finish` is made from the entry of the frame
- *  that the user saw. */
+/** Undoes one instruction of the focus lane of @id. A reverse step that changes a watched value is reported as a
+ *  watchpoint hit: gdb compares the value with the one at its last watchpoint stop, and would otherwise ignore the same
+ *  change on the way forward. The last step of a `reverse-finish` starts at the entry of the frame that the user saw. */
 enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Prints notes on the stop reported for thread @id that gdb itself does not show (rsp_notes.c). */
@@ -419,14 +423,14 @@ void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
 
-/* rsp_thread.c: the thread of a packet */
+/* rsp_thread.c: the thread to which a packet refers */
 bool rsp_resident(const struct rsp *rsp, dbg_thread_id id);
-/** Returns the thread that packets on registers and memory refer to. If it is not resident these packets get
+/** Returns the view thread, to which packets on registers and memory refer. If it is not resident, these packets get
  *  errors. */
 dbg_thread_id rsp_view(const struct rsp *rsp);
-/** Returns true if the view thread has ended in a step of its own. */
+/** Returns true if the view thread ended while it was stepped alone. */
 bool rsp_view_exited(const struct rsp *rsp);
-/** Returns true if the view thread has ended in a step of its own, or is not resident. */
+/** Returns true if the view thread ended while it was stepped alone, or is not resident. */
 bool rsp_view_is_exited(const struct rsp *rsp);
 void rsp_view_set(struct rsp *rsp, dbg_thread_id id);
 /** Returns the thread in the debugger core's focus, which commands and stops move. No packet refers to that
@@ -478,19 +482,19 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
  *  last hit with a false condition, and returns true. That hit is then reported instead, without text.
  *  @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
-/** Called when a stop is reported. */
+/** Called when a stop is reported. Records its watchpoint, if there is one. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
 /** Returns true if the text of the stop must be suppressed, because gdb evaluates the condition of the watchpoint. */
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
-/** Called when the client resumes. */
+/** Called when the client resumes. Counts the last watchpoint hit if gdb has not shown it. */
 void rsp_test_resumes(struct rsp *rsp);
 /** Prints a progress line now and then during a run in which gdb continues from hit to hit. */
 void rsp_test_progress(struct rsp *rsp);
 void rsp_tests_free(struct rsp *rsp);
-/* rsp_data.c, rsp_monitor.c, rsp_run.c: what the client has read, and the start and end of a run */
-/** Records that the client has read at @address. An aarch64 gdb drops the top byte of watched addresses, and
- *  with it the debug address range. The range is taken from gdb's last read at such an address, which gdb
- *  makes to get the old value. */
+/* rsp_data.c, rsp_monitor.c, rsp_run.c: reads of the client, the thread list, and the start and end of a run */
+/** Records that the client has read @size bytes at @address. An aarch64 gdb drops the top byte of watched addresses,
+ *  which selects the debug address range. The stub restores it from gdb's last read at an address that differs only in
+ *  this byte: gdb has read the old value there. */
 void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 /** Starts a new thread list. */
 void rsp_listing_begin(struct rsp *rsp);
@@ -498,9 +502,10 @@ void rsp_listing_begin(struct rsp *rsp);
 void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
 /** Returns true if a warp, the @index-th resident one, is in the thread list. */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
-/** Called before a run: from now on the watch thread polls for Ctrl-C, and notes of debug/ become console text. */
+/** Called before the target runs. Until rsp_run_end() the watch thread polls for Ctrl-C, and notes of debug/ are sent as
+ *  console text. */
 void rsp_run_begin(struct rsp *rsp);
-/** Called after a run: ends what rsp_run_begin() began. */
+/** Called after the target has run. */
 void rsp_run_end(struct rsp *rsp);
 void rsp_messages_init(struct rsp *rsp);
 
@@ -523,8 +528,9 @@ void rsp_process_ended(struct rsp *rsp);
 enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_data.c: registers, memory, served files */
-/** Reads a register of a thread; @number is one of the description's. An ended thread has its pc in <launch>,
- *  and zeros: gdb 13 accepts no command after a read error, not even one that would select another thread. */
+/** Reads register @number of the target description for a thread. For an ended thread the pc is in <launch> and the
+ *  other registers are 0, because gdb 13 accepts no command after a read error, not even one that selects another
+ *  thread. */
 enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
                                struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
@@ -536,7 +542,7 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
-/** Does what dbg_mem_read() does, for a thread and the debug address ranges that are served. */
+/** Reads memory as dbg_mem_read() does, and adds what only clients see: <launch>, and the replacements for lldb. */
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size);
 void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
@@ -574,21 +580,21 @@ void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
 void rsp_arrivals_region(struct rsp *rsp);
 /** Called when lldb resumes. */
 void rsp_arrivals_resume(struct rsp *rsp);
-/** Returns true if the warp has hit a breakpoint with the last stop. */
+/** Returns true if the last stop reported that the warp has hit a breakpoint. */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
-/** Returns the pc that the client sees of a warp at @pc; lldb never sees it at a breakpoint that it has not
- *  hit. */
+/** Returns the pc to report to the client for a warp at @pc. At a breakpoint that the warp has not hit yet, lldb gets
+ *  another address. */
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
-/** Returns true if a warp that lldb steps over a removed breakpoint is already past it. Then @stop is filled,
- *  and nothing runs. */
+/** Returns true if the warp that lldb steps over a removed breakpoint is already past the breakpoint, as far as lldb
+ *  sees it. Then fills in @stop, and nothing runs. */
 bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop);
 /** Steps warp @id alone over the breakpoint at @pc, which lldb has removed. */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Drops a warp's record, because the warp is stepped in another way. */
+/** Drops a warp's record, because the warp now executes its instruction. */
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id);
-/** Returns true if, before all continue, another lane is to be shown first. Then @stop is filled, and nothing
- *  runs. */
+/** Called before all warps continue. Returns true if another lane that has hit a breakpoint must be shown first. Then
+ *  fills in @stop, and nothing runs. */
 bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop);
 
 /* rsp_lldb.c: queries of lldb */
@@ -600,7 +606,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args);
 /** Appends "threads:..;thread-pcs:..;jstopinfo:..;" to a stop reply. */
 void rsp_lldb_put_threads(struct rsp *rsp);
 void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args);
-/** Finds out from qSupported whether the client is lldb, and appends the features for lldb to the reply. */
+/** Recognises lldb by its qSupported packet, and appends the features for lldb to the reply. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
 /** Removes ";thread:ID;" from a packet on registers, and views that thread until rsp_lldb_restore(*before).
  *  Returns the remaining size. *@gone is set if there is no such thread. */
@@ -609,8 +615,8 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
 /** Returns true if a write to register @number is part of lldb's `thread return`. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number);
-/** Reads a line of which @got bytes could be read: what is mapped further on, and zeros between. Returns how many bytes are
- *  in @data. */
+/** Completes lldb's read of @size bytes, of which only the first @got are mapped: reads the bytes after them that are
+ *  mapped, and sets all others to 0. Returns the number of valid bytes in @data. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);
 /** Changes @size bytes of @data, read at @address, for lldb: replaces code by a stand-in, and zeroes return addresses
@@ -628,30 +634,32 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args);
 
-/* rsp_points.c: breakpoints with conditions and commands, watchpoints; rsp_format.c */
+/* rsp_points.c: breakpoints with conditions and commands, and watchpoints; rsp_format.c: output of dprintf */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args);
 void rsp_points_clear(struct rsp *rsp);
 void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args);
-/** Returns true if the stoppoint is a watchpoint that writes hit. */
+/** Returns true if the stoppoint is a watchpoint for writes. */
 bool rsp_point_watches(const struct rsp_point *point);
 /** Returns the connection's stoppoint with debug/'s id @id, or NULL. */
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
-/** Breakpoints of gdb at the same address share a stoppoint with all their conditions. Returns the lanes of @lanes in which
- *  a condition is true that is false in @lane. gdb evaluates the condition only in @lane, and ignores the stop of that
- *  breakpoint. */
+/** Returns the lanes of @lanes in which a condition of the stoppoint is true that is false in @lane. Breakpoints of gdb at
+ *  the same address share one stoppoint with all their conditions. gdb itself evaluates each condition only in @lane, and
+ *  so ignores the hit of a breakpoint whose condition is true in other lanes only. */
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
                           uint64_t lanes);
 /** Returns the client's breakpoint at @pc, or NULL. */
 const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc);
 /** Returns the name of the stop reason for a stoppoint in a stop reply; NULL: none. */
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point);
-/** Prints gdb's printf for a lane to the notes. The format still has C escapes. */
+/** Prints the output of gdb's dprintf for the focus lane of @id as a note. In @format, escapes such as \n are still two
+ *  characters. */
 void rsp_format(struct rsp *rsp, dbg_thread_id id, const char *format, size_t size,
                 const uint64_t *args, unsigned count);
 
-/* rsp_address.c: opens a listening socket for an address of rsp_serve; *path: file to remove at the end */
+/* rsp_address.c: opens a listening socket for an address of rsp_serve. *path is set to the socket file that the caller
+ * removes at the end, or to NULL. */
 enum lw_status rsp_listen(const char *address, int *fd, unsigned *port, const char **path,
                           struct lw_error *err) LW_MUST_CHECK;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit it,
- * and steps it over the breakpoint, alone and with the breakpoint removed, before it lets all continue. So the stub
- * shows a warp at a breakpoint only after the warp has hit it; before, the stub shows the warp at a neighbouring
- * address. Otherwise the hit would be lost. A warp may be unable to get past the breakpoint alone, because it waits
- * there for others. The stub shows it past the breakpoint nevertheless, because otherwise the others would meanwhile
- * run past the removed breakpoint.
+ * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit the breakpoint.
+ * Before it lets all threads continue, it removes the breakpoint and steps each of these threads over it, alone. The hit
+ * of a warp that has not executed yet would be lost in this way. So the stub reports the pc of a breakpoint only after
+ * the warp has hit it, and an adjacent address before. A warp that waits for other warps at the breakpoint cannot be
+ * stepped alone. The stub reports it past the breakpoint nevertheless: if the other warps ran instead, they would pass
+ * the removed breakpoint.
  *
- * lldb evaluates a condition by itself, for the focus lane. It then requests free addresses, for the values
- * of its expression, before it reads anything but stacks; for a stop without a condition it reads the
- * arguments that it shows. So the other lanes that hit are shown, too, one at each resume, before anything
- * runs. At a breakpoint that has a condition the lanes of all warps there are shown, warp by warp.
+ * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises this by lldb's
+ * first query after the stop: to evaluate a condition, lldb looks for unmapped addresses (qMemoryRegionInfo), and without
+ * a condition it reads the arguments that it shows. For a breakpoint with a condition, the stub therefore shows all lanes
+ * of all warps there, one lane at each resume, before anything runs.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -63,7 +63,7 @@ static bool is_tested(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
-/* Records whether a breakpoint has a condition, as far as lldb's packets show it. */
+/* Records whether the breakpoint at @pc has a condition, as lldb's packets suggest. */
 static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
 {
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
@@ -89,7 +89,7 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
-            continue; /* The warp is shown next to the breakpoint. It hits the breakpoint later. */
+            continue; /* Without a record the stub shows the warp next to the breakpoint, and the warp hits it later. */
         a->stop = rsp->stop_number;
         a->first = thread.lane;
         a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
@@ -102,7 +102,7 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 
     if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
         find(rsp, &thread) == NULL)
-        (void)add(rsp, &thread); /* Without this record the warp would be shown next to the breakpoint. */
+        (void)add(rsp, &thread); /* without this record the stub would show the warp next to the breakpoint */
 }
 
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
@@ -142,7 +142,7 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
         unset(rsp, pc, away);
         return;
     }
-    /* If lldb inserts another breakpoint before it steps, its user has deleted the first. */
+    /* lldb removed a breakpoint and, before any step, inserts another one: so its user has deleted the first. */
     for (unsigned i = 0; i < rsp->lifted_count; i++)
         if (rsp->lifted[i].pc != pc && (away || known || rsp->lifted[i].steps != 0))
             rsp->lifted[kept++] = rsp->lifted[i];
@@ -154,7 +154,8 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
     rsp->lifted_count++;
 }
 
-/* Drops removed breakpoints that lldb has not inserted again after some steps: its user has deleted them. */
+/* Forgets removed breakpoints that lldb has not inserted again within 32 resumes, because its user must have deleted
+ * them. */
 static void lifts_end(struct rsp *rsp)
 {
     enum { STEPS = 32 };
@@ -192,7 +193,7 @@ void rsp_arrivals_resume(struct rsp *rsp)
             continue;
         set_tested(rsp, a->pc, tested);
         if (!tested)
-            a->lanes = 0; /* all lanes of the arrival have hit together */
+            a->lanes = 0; /* without a condition, one stop reports the hit of all lanes */
     }
     rsp->after_stop = RSP_QUERY_NONE;
     rsp->stop_number++;
@@ -211,7 +212,7 @@ static bool is_taken(const struct rsp *rsp, uint64_t pc)
     return rsp_point_at(rsp, pc) != NULL || rsp_arrivals_lifted(rsp, pc);
 }
 
-/* Returns the next address without a breakpoint; @pc, if there is none nearby. */
+/* Returns the first instruction address after @pc that has no breakpoint, or @pc if none of the next 64 is free. */
 static uint64_t after(const struct rsp *rsp, uint64_t pc)
 {
     enum { TRIES = 64 };
@@ -222,8 +223,7 @@ static uint64_t after(const struct rsp *rsp, uint64_t pc)
     return pc;
 }
 
-/* Returns an address next to @pc that has no breakpoint: the instruction before @pc, at which a warp that continues at
- * @pc waits, else a later instruction. */
+/* Returns the address of an instruction near @pc that has no breakpoint: preferably the instruction before @pc. */
 static uint64_t beside(const struct rsp *rsp, uint64_t pc)
 {
     uint64_t shown = pc - ISA_WORD_BYTES;
@@ -248,8 +248,8 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
 }
 
-/* Lets lldb see a warp past its breakpoint: for lldb a step is complete when the pc has changed to an address without a
- * breakpoint. */
+/* Makes the stub report the warp past its breakpoint. For lldb a step is complete when the pc has changed to an address
+ * without a breakpoint. Returns false if the warp has not hit a breakpoint, or there is no such address. */
 static bool pass(struct rsp *rsp, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -260,15 +260,15 @@ static bool pass(struct rsp *rsp, dbg_thread_id id)
     return a != NULL && a->passed;
 }
 
-/* Lets lldb see all warps past their breakpoints together, because some have lanes that are still to be
- * shown. */
+/* Makes the stub report all warps past their breakpoints, because lanes of some of these warps have not been shown yet.
+ * Returns false if that is not possible for warp @id. */
 static bool pass_all(struct rsp *rsp, dbg_thread_id id)
 {
     bool passed = pass(rsp, id);
 
     for (size_t i = 0; i < rsp->arrival_count && passed; i++)
-        (void)!pass(rsp, rsp->arrivals[i].id); /* A warp that cannot pass remains at its breakpoint, and lldb steps it
-                                                * over the breakpoint alone. */
+        (void)!pass(rsp, rsp->arrivals[i].id); /* if this fails, the stub reports the warp at its breakpoint, and lldb
+                                                * steps it over the breakpoint alone */
     return passed;
 }
 
@@ -293,8 +293,8 @@ bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *st
 }
 
 /*
- * Steps a warp alone over a removed breakpoint. If the step has to wait, as at a barrier, other warps must
- * run first; they run after lldb has inserted the breakpoint again.
+ * Steps a warp alone over a removed breakpoint. If the warp is blocked there, for example at a barrier, the stub reports
+ * a completed step to an adjacent address. lldb then inserts the breakpoint again and lets the other warps run.
  */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err)
@@ -310,10 +310,10 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
 }
 
 /*
- * Shows a blocked warp next to a breakpoint after gdb 13 has stepped it alone over the breakpoint at its pc,
- * as at a CTA barrier just before. If the stub showed the pc unchanged, gdb would report another hit at each command.
- * If gdb tests a condition and it is false, gdb would repeat the step for ever. As the warp is shown next to the
- * breakpoint, gdb continues all warps, and the warp hits the breakpoint when it is released.
+ * Makes the stub report a blocked warp next to the breakpoint at its pc after gdb 13 has stepped the warp alone over this
+ * breakpoint. The warp has not moved, for example because it waits at a CTA barrier. If the stub reported the unchanged
+ * pc, gdb would report another hit at each command, or, at a breakpoint with a false condition, repeat the step for ever.
+ * As the stub reports another pc, gdb continues all warps, and the warp hits the breakpoint when it is released.
  */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop)
 {
@@ -354,7 +354,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
     bool any = false;
 
     for (size_t i = 0; i < rsp->arrival_count; i++)
-        if (rsp->arrivals[i].moved) /* The focus returns to the lane that had the focus before, if that lane is live. */
+        if (rsp->arrivals[i].moved) /* returns the focus to the lane that had it before, unless that lane has exited */
             (void)!dbg_lane_set(rsp->dbg, rsp->arrivals[i].id, rsp->arrivals[i].first, NULL);
     prune(rsp);
     rsp->lifted_count = 0;
@@ -371,7 +371,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
         a->stop = rsp->stop_number;
         a->moved = true;
         if (point == NULL || dbg_lane_set(rsp->dbg, a->id, lane, NULL) != LW_OK) {
-            a->lanes = 0; /* the breakpoint or the lane is gone */
+            a->lanes = 0; /* the client has removed the breakpoint, or the lane has exited */
             continue;
         }
         if (!any || a->id == focus)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers, memory, and documents that the stub serves: description, thread list, the ELF. */
+/* Registers, memory, and the documents that the stub serves: the target description, the thread list and the ELF. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -22,8 +22,8 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
         lw_put64(data, id == rsp->exited && rsp->exited_past ? RSP_PAST_PC : RSP_EXITED_PC);
     else if (rsp->lldb && (number == rsp->target.arch->sp || number == rsp->target.arch->fp))
-        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* an outer frame, so that lldb treats a step
-                                                                      * as leaving inner ones */
+        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* address above all stacks: lldb concludes that
+                                                                      * the step has left the frames */
     return LW_OK;
 }
 
@@ -44,8 +44,7 @@ void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
     }
 }
 
-/* Handles a write of all registers. Of the target architecture's registers only the pc is the machine's: the
- * others keep their values. */
+/* Handles a write of all mandatory registers. Only the pc is written, as the GPU does not have the others. */
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *text = args->rest, *end = text + args->rest_size;
@@ -119,8 +118,8 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
                            data, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
     } else {
-        /* lldb does not request the thread list after a stop that it shows, so this change of lane counts as
-         * such a stop. */
+        /* lldb does not request the thread list after a stop that it shows. So the lane that its user selects here is
+         * recorded as the lane that the user saw last. */
         if (rsp->lldb && lane != dbg_lane_get(rsp->dbg, rsp_view(rsp))) {
             rsp->shown_thread = rsp_view(rsp);
             rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp_view(rsp));
@@ -138,16 +137,16 @@ static bool hidden(const struct rsp *rsp, uint64_t address)
     return address >> 56 >= 0xF0 && !rsp_has(rsp, RSP_F_WINDOWS);
 }
 
-/* Returns true for an address in <launch>. An aarch64 gdb uses the frame rules of <launch> only if its code
- * can be read. */
+/* Returns true for a range in <launch>, the pseudo-function that gdb shows as the caller of kernels. It has no code, but
+ * an aarch64 gdb uses the frame rules of <launch> only if it can read code there. */
 static bool in_launch(uint64_t address, uint64_t size)
 {
     return address < ISA_CODE_BASE && size <= ISA_CODE_BASE - address &&
            ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
 }
 
-/* Returns true for memory of one block, warp or lane if the client's thread is gone. Memory of another thread must not
- * be shown instead. */
+/* Returns true if the address belongs to the memory of one block, warp or lane, and the client's thread has ended. Such
+ * reads fail, or they would show memory of another thread. */
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
     return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&
@@ -170,8 +169,8 @@ uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address,
     return got;
 }
 
-/* Reads up to @size bytes and passes them on piece by piece; stops at the end of mapped memory. Returns the
- * number of bytes. */
+/* Reads up to @size bytes, and calls @piece for each 4 KiB of them; stops at the end of mapped memory. Returns the number
+ * of bytes read. */
 static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
                             void (*piece)(void *context, const uint8_t *data, size_t size),
                             void *context)
@@ -215,7 +214,7 @@ void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
         rsp_window_record(rsp, args->n[0], size);
 }
 
-/* Handles lldb's binary read, whose reply is the bytes alone; a length of 0 queries whether the packet is
+/* Handles lldb's binary read. The reply has only the bytes. With a length of 0 lldb queries whether the packet is
  * supported. */
 void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -228,9 +227,9 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
 }
 
-/* Returns true for addresses below the lane's stack pointer, where nothing is stored. A debugger that is to
- * call a function of the program writes there first, and shows no reason if that fails. So the write is
- * accepted and dropped; the registers that it writes next are refused with the reason. */
+/* Returns true for a range below the lane's stack pointer, where nothing is stored. To call a function of the program, a
+ * debugger writes there first, and it shows no reason if that write fails. So the stub accepts and drops this write, and
+ * refuses the register writes that follow, with a reason. */
 static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -246,7 +245,7 @@ static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 
 static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
 {
-    rsp->threads_valid = false; /* debug address ranges may contain values that thread states show */
+    rsp->threads_valid = false; /* a write in a debug address range may change values that the thread list shows */
     if (!hidden(rsp, address) && !of_gone(rsp, address) && is_below_stack(rsp, address, size))
         lw_put(&rsp->reply.sink, "OK");
     else if (hidden(rsp, address) || of_gone(rsp, address) ||
@@ -276,7 +275,7 @@ void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args)
         mem_write(rsp, args->n[0], (const uint8_t *)args->rest, args->rest_size);
 }
 
-/* gdb's CRC: polynomial 0x04c11db7, highest bit first, no final inversion. */
+/* Adds bytes to gdb's CRC: polynomial 0x04c11db7, highest bit first, no final inversion. */
 static void piece_crc(void *context, const uint8_t *data, size_t size)
 {
     uint32_t *crc = context;
@@ -366,7 +365,7 @@ void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offs
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (args->rest_size != 10 || memcmp(args->rest, "target.xml", 10) != 0) {
-        lw_put(&rsp->reply.sink, "E00"); /* This description refers to no other document. */
+        lw_put(&rsp->reply.sink, "E00"); /* the target description has no other document */
         return;
     }
     rsp_put_piece(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);
@@ -377,7 +376,7 @@ void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args)
     uint64_t pid;
     const char *p = args->rest, *end = args->rest + args->rest_size;
 
-    /* The annex is a process id or nothing: there is one process. */
+    /* The annex is empty or a process id, which does not matter, because there is only one process. */
     if (p != end && (!rsp_hex_number(&p, end, &pid) || p != end)) {
         lw_put(&rsp->reply.sink, "E00");
         return;
@@ -406,9 +405,9 @@ void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
     out->write(out, text + from, size - from);
 }
 
-/* Limits of the thread list. gdb reads the whole list at each stop, and its own time for that is most of a
- * stop with thousands of warps: a third of it for states, a third for names. The two threads in focus always
- * have both. */
+/* Numbers of listed threads up to which the thread list has states and names. gdb reads the whole list at each stop. With
+ * thousands of warps this takes most of the time of a stop, a third of it for states and a third for names. The two
+ * threads in focus always have both. */
 enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 
 static void listed_add(struct rsp *rsp, dbg_thread_id id)
@@ -444,7 +443,7 @@ static void threads_build(struct rsp *rsp)
         in_focus = thread.id == rsp->listing.focus[0] || thread.id == rsp->listing.focus[1];
         listed_add(rsp, thread.id);
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
-        /* The block corresponds best to a core: its warps share memory. MI shows it. */
+        /* gdb/MI shows the attribute `core`. It has the number of the block, as warps of a block share memory. */
         if (listed <= THREADS_WITH_STATES || in_focus)
             lw_printf(xml, " core=\"%llu\"", (unsigned long long)(thread.location.block & INT32_MAX));
         if ((listed > THREADS_WITH_NAMES && !in_focus) || !rsp_has(rsp, RSP_F_THREAD_NAMES)) {
@@ -461,7 +460,7 @@ static void threads_build(struct rsp *rsp)
         }
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
-        if (i + 1 == count && resident > count) /* `info threads` reads the list to its end */
+        if (i + 1 == count && resident > count) /* `info threads` prints this row last */
             lw_printf(&text.sink, "; %u more warp%s: monitor threads all", resident - count, resident - count == 1 ? "" : "s");
         lw_put(xml, "\">");
         rsp_put_xml(xml, text.text, text.size);
@@ -480,7 +479,7 @@ static void threads_build(struct rsp *rsp)
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = rsp->chosen.listed = true;
-    /* gdb reads this in small pieces at every stop: the document is built at the first piece. */
+    /* gdb reads the document in small pieces at every stop; it is built when gdb requests the first. */
     if (args->n[0] == 0 && !rsp->threads_valid)
         threads_build(rsp);
     if (rsp->threads.text == NULL)
@@ -494,7 +493,8 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 
 enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
 
-/* Returns the addresses at which the loader has put the object's variables; NULL: not known. */
+/* Returns the addresses at which the loader has placed the object's variables; NULL: they are not known. The caller frees
+ * the array. */
 static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_object *object)
 {
     uint64_t *at;
@@ -510,8 +510,8 @@ static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_obje
     return at;
 }
 
-/* Moves the file's entry point to the running kernel: gdb ends backtraces at the file's first kernel and at
- * its entry point. */
+/* Sets the entry point in the ELF to the running kernel. gdb ends backtraces at the entry point, and at the first kernel of
+ * the file. */
 static void enter_running(struct rsp *rsp, const struct isa_object *object)
 {
     dbg_thread_id id = rsp_focus(rsp);
@@ -528,8 +528,8 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, dbg_code_address(rsp->dbg, object) + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
-/* Writes the object for the target architecture's debugger: without floating-point registers the debugger
- * must not look for results there. */
+/* Writes the object as an ELF for the target architecture. If the description has no floating-point registers, functions
+ * with such results are marked so that the debugger does not look for their results. */
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)
 {
@@ -573,7 +573,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
         return status;
     if (rsp->elf_size < 52)
         return LW_FAIL(err, LW_EFORMAT, "the object's ELF has only %zu bytes", rsp->elf_size);
-    /* With an e_machine that gdb does not know, pointers have 32 bits, which truncates debug addresses. */
+    /* For an e_machine that gdb does not know, gdb assumes 32-bit pointers, which truncate debug addresses. */
     if (rsp_has(rsp, RSP_F_TARGET_ARCH)) {
         rsp->elf[18] = (uint8_t)rsp->target.arch->elf_machine;
         rsp->elf[19] = (uint8_t)(rsp->target.arch->elf_machine >> 8);

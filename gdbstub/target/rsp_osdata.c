@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `info os`: tables of debug/ as documents that gdb prints. */
+/* `info os`: writes tables of debug/ as XML documents that gdb prints. */
 #include "gdbstub/rsp_priv.h"
 
 static void put_column(struct rsp *rsp, const char *name, const char *text)
@@ -26,8 +26,8 @@ static void put_row(void *context, const char *const *cells, unsigned count)
     lw_put(&c->rsp->osdata.sink, "</item>\n");
 }
 
-/* Adds a row "none" to an empty table: gdb takes the columns from the first row, and prints nothing without
- * one. */
+/* Adds a row "none" to an empty table, because gdb takes the columns from the first row and prints nothing for a table
+ * without rows. */
 static void put_none(struct table_context *context)
 {
     const char *cells[16] = {"none"};
@@ -38,7 +38,7 @@ static void put_none(struct table_context *context)
     put_row(context, cells, count);
 }
 
-/* Lists the tables, for `info os` alone. gdb does not print a last column of this name. */
+/* Writes the table of tables, which `info os` without an operand prints. gdb does not print the column "Title". */
 static void put_list(struct rsp *rsp)
 {
     const struct dbg_table *table;
@@ -84,7 +84,7 @@ void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (!rsp->lldb)
         rsp_focus_on(rsp, rsp_chosen(rsp)); /* some tables describe one warp */
-    /* The table is read in pieces: it is built at the first piece. */
+    /* gdb reads the table in pieces; it is built when gdb requests the first. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))
         rsp_put_error(&rsp->reply, "there is no table of this name: `info os` lists the tables");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The target description: an architecture that stock gdb knows, with only its mandatory registers, followed
- * by the machine's registers from debug/'s register table. <osabi>none</osabi> keeps gdb from treating the
+ * The target description: an architecture that stock gdb supports, with only its mandatory registers, followed
+ * by the GPU's registers from the register table of debug/. <osabi>none</osabi> keeps gdb from treating the
  * program as a GNU/Linux one.
  */
 #include "gdbstub/rsp_priv.h"
@@ -39,7 +39,8 @@ static const struct arch_reg x86_64_regs[] = {
     INT32("foseg"), INT32("fooff"), INT32("fop"),
 };
 
-/* Registers in which gdb and lldb look for floating-point results. They are not mandatory, so not in `g`. */
+/* Registers in which gdb and lldb look for floating-point results. They are not mandatory, so the `g` packet does not have
+ * them. */
 static const struct arch_reg x86_64_reals[] = {
     XMM("xmm0", RSP_ROLE_REAL), XMM("xmm1", RSP_ROLE_REAL_NEXT), XMM("xmm2", RSP_ROLE_ZERO),
     XMM("xmm3", RSP_ROLE_ZERO), XMM("xmm4", RSP_ROLE_ZERO), XMM("xmm5", RSP_ROLE_ZERO),
@@ -49,8 +50,8 @@ static const struct arch_reg x86_64_reals[] = {
     XMM("xmm15", RSP_ROLE_ZERO), INT32("mxcsr"),
 };
 
-/* x7 is also the stack pointer: the served ELF's frame rules name DWARF register 7, which is rsp on x86-64
- * and x7 on aarch64. */
+/* x7 has the value of the stack pointer, too, because the frame rules in the served ELF name DWARF register 7, which is
+ * rsp on x86-64 and x7 on aarch64. */
 static const struct arch_reg aarch64_regs[] = {
     RESULT("x0"), RESULT_NEXT("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
@@ -67,8 +68,8 @@ struct arch_row {
     const char *feature;
     const struct arch_reg *regs;
     size_t count;
-    const char *real_feature; /* feature that describes the registers that a real CPU of this architecture has; NULL: gdb
-                               * gets none of them. On aarch64 they have names of machine registers: v0, v1, ... */
+    const char *real_feature; /* feature that describes the floating-point registers; NULL: the description has none, as
+                               * for aarch64, where their names v0, v1, ... are also names of GPU registers */
     const struct arch_reg *reals;
     size_t real_count;
 };
@@ -130,7 +131,8 @@ static bool name_taken(const struct rsp_target *target, const char *name)
     return false;
 }
 
-/* Formats a register name for gdb, of letters, digits and _; gdb would take a dot for a member access. */
+/* Converts a register name to letters, digits and _, because gdb would treat a dot in it as a member access. Prefixes lw_
+ * to a name that the target architecture already has. */
 static void name_for_gdb(const struct rsp_target *target, const char *name, char *out,
                          size_t room)
 {
@@ -141,7 +143,8 @@ static void name_for_gdb(const struct rsp_target *target, const char *name, char
             *p = '_';
 }
 
-/* Returns true for "tid_x", "tid_y", "tid_z" at @index, which form one register of a struct type. */
+/* Returns true if the three registers from @index on have names like "tid_x", "tid_y", "tid_z". Then they also form a
+ * register of a struct type, and @stem is set to its name, "tid". */
 static bool is_triple(const struct dbg *dbg, unsigned index, char *stem, size_t room)
 {
     size_t length = 0;
@@ -190,7 +193,7 @@ static const char *type_of(const struct dbg_reg *reg)
     }
 }
 
-/* Returns true if this register's feature is served. */
+/* Returns true if the feature to which this register belongs is on. */
 static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
 {
     enum rsp_feature feature;
@@ -208,8 +211,8 @@ static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
     return (target->without >> feature & 1) == 0;
 }
 
-/* Returns the encoding for lldb 19, which treats a register without one as a single number: of 12 bytes it
- * shows wrong ones, and 256 it cannot read. */
+/* Returns the XML attribute with the encoding of a register for lldb 19. Without it lldb treats a register as one number:
+ * it shows wrong values for a register of 12 bytes, and cannot read one of 256 bytes. */
 static const char *lldb_encoding(const struct dbg_reg *reg, unsigned bytes)
 {
     if (bytes <= 8)
@@ -223,7 +226,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                                 struct lw_error *err)
 {
     char rest[128], bytes_type[24];
-    /* `info registers warp` would show the register named warp, not the group. */
+    /* The group "warp" is renamed, because `info registers warp` would show the register named warp instead of it. */
     const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
     if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)
@@ -248,8 +251,8 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
     return add_reg(target, reg, err);
 }
 
-/* Adds a register of the machine; before the first of three components also their struct. `print $tid` is for
- * people, `$tid_x` is an integer that conditions in the stub can use. */
+/* Adds a register of the GPU. Before the first component of a triple such as tid_x, adds their struct, for `print $tid`.
+ * The components exist as well, because conditions evaluated in the stub can use integers only. */
 static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
                                     unsigned index, struct lw_error *err)
 {
@@ -260,7 +263,7 @@ static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg 
     if (!dbg_reg_at(dbg, index, &from))
         return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
     if (from.kind == DBG_REG_PC)
-        return LW_OK; /* a register of the target architecture */
+        return LW_OK; /* the pc is already there, as a register of the target architecture */
     if (!served(target, &from))
         return LW_OK;
     if (is_triple(dbg, index, stem, sizeof stem)) {
@@ -379,8 +382,8 @@ void rsp_target_fini(struct rsp_target *target)
 
 /* ---- values -------------------------------------------------------------------------- */
 
-/* Returns the focus lane's stack pointer as a debug address (MACHINE 9): by the frame rules the caller's
- * frame begins 8 bytes above it. */
+/* Returns the focus lane's stack pointer as a debug address (MACHINE 9). It is 8 bytes below the canonical frame address
+ * of the innermost frame, as the frame rules in the served ELF expect. */
 static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_frame frame;
@@ -390,7 +393,7 @@ static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
     return UINT64_C(0xF4) << 56 | (uint64_t)dbg_lane_get(dbg, id) << 32;
 }
 
-/* Reads v4:5, where a function returns an integer or a pointer. */
+/* Reads the register pair v4:5 of the focus lane, in which a function returns an integer or a pointer. */
 static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
 {
     unsigned at = 4 * dbg_lane_get(dbg, id);
@@ -410,8 +413,8 @@ static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
     return value;
 }
 
-/* Returns the @nth word of a kind (@real: floating point) of a function's result, where `finish` reads it.
- * The aarch64 description has no floating-point registers, so all words are integers there. */
+/* Returns word @nth of the result of a function that has just returned, for the register from which `finish` reads it.
+ * Floating-point words (@real) and integer words are counted separately. */
 static uint64_t result(struct dbg *dbg, dbg_thread_id id, bool real, unsigned nth)
 {
     struct dbg_return_words words;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread of a packet. The client names a thread by Hg, Hc, a suffix or vCont, and every reply refers to
- * that thread, or is an error. No other file uses the debugger core's focus, because commands of `monitor`
- * move it. The file also tracks what the client knows: which thread its user has selected, which number it
- * shows for a thread, and which position of a thread it has read.
+ * The thread to which a packet refers. The client names a thread by Hg, Hc, a suffix or vCont, and every reply refers to
+ * that thread, or is an error. Packets do not refer to the focus of the debugger core, because commands of `monitor`
+ * move that focus. The file also tracks the client's view of threads: the thread that its user has selected, the number
+ * that it shows for a thread, and the position of a thread that it has read.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -59,8 +59,8 @@ static bool is_any(dbg_thread_id id)
     return id == 0 || id == UINT64_MAX;
 }
 
-/* Replies to a packet that names a thread. The view changes even with an error, which clients ignore: another
- * thread's registers must not be shown as this one's. */
+/* Replies to a packet that names a thread. The view changes even if the reply is an error: clients ignore this error, and
+ * would otherwise show registers of the previous thread as those of the named one. */
 static void answer_named(struct rsp *rsp, dbg_thread_id id)
 {
     lw_put(&rsp->reply.sink,
@@ -69,14 +69,14 @@ static void answer_named(struct rsp *rsp, dbg_thread_id id)
 
 void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* 0 means any thread, -1 all threads: for both, the view changes only if the view's thread is gone. */
+    /* 0 means any thread, -1 all threads. For both, the view changes only if its thread has ended. */
     if (is_any(args->n[0]) && rsp->named.view != rsp->exited && !rsp_resident(rsp, rsp->named.view))
         rsp->named.view = rsp->named.there;
     if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
         rsp->named.view = args->n[0];
     if (rsp_resident(rsp, rsp->named.view)) {
         rsp->named.there = rsp->named.view;
-        /* From now on the thread is shown by this lane. */
+        /* This fixes the focus lane of the thread, which would otherwise follow the lanes that run. */
         (void)!dbg_lane_set(rsp->dbg, rsp->named.view, dbg_lane_get(rsp->dbg, rsp->named.view), NULL);
     }
     answer_named(rsp, args->n[0]);
@@ -108,12 +108,12 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 /* ---- the thread that the client's user has selected ---------------------------------------------------------- */
 
 /*
- * Derives the selected thread from a query whether a thread is alive. gdb does not say which thread is selected before
- * it sends a command, and Hg names each thread that `info threads` reads. The stub derives the selection from three
- * packets. A stop selects its thread, and a write of registers selects the thread that is written. A query whether a
- * thread is alive selects that thread: gdb sends the query for `thread N`, and for each thread in turn for `thread
- * apply all`, immediately after the list of threads. A client with the Python file sends the selected thread
- * (qGpuShown).
+ * Derives the selected thread from a query whether a thread is alive. No packet of gdb names the selected thread: Hg
+ * also names each thread that `info threads` reads. So the stub derives the selection from three kinds of packets. A
+ * stop reply selects its thread, a register write selects the thread that is written, and a query whether a thread is
+ * alive selects that thread. gdb sends this query for `thread N`. It also sends the query for each thread of `thread
+ * apply all`, immediately after the thread list, which must not change the selection. Only a client with the Python file
+ * sends the selected thread (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 {
@@ -150,8 +150,8 @@ void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id)
     rsp->chosen = (struct rsp_chosen){.id = id};
 }
 
-/* Handles qGpuShown:THREAD: the thread that is selected in the client (0: not given). The reply is the thread
- * of the last `monitor` command, 0 if that command did not change it. */
+/* Handles qGpuShown:THREAD, which names the thread that is selected in the client (0: not given). The reply is the thread
+ * that the last `monitor` command selected, or 0 if it selected none. */
 void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 {
     char text[24];
@@ -164,8 +164,8 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
     rsp_put_hex(&rsp->reply, text, strlen(text));
 }
 
-/* Finds a thread id by binary search in rows sorted by their first member. *@at is set to the index of the
- * row, or of its insertion. */
+/* Finds a thread id by binary search in an array whose elements are sorted by their first member, the id. Sets *@at to
+ * the index of the element, or to the index at which to insert it. Returns NULL if there is none. */
 static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_id id, size_t *at)
 {
     size_t low = 0, high = count;
@@ -187,11 +187,11 @@ static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_i
     return found == id ? (char *)rows + low * row_bytes : NULL;
 }
 
-/* ---- its numbers ---------------------------------------------------------------------------- */
+/* ---- gdb's numbers of threads --------------------------------------------------------------- */
 
 /*
- * Finds gdb's number of a thread. gdb numbers threads in the order in which it receives them: in the list, or
- * in stops. A thread that has left the list and returns gets a new number.
+ * Finds gdb's number of a thread. gdb numbers threads in the order in which it first receives their ids, in the thread
+ * list or in stop replies. A thread that has left the list and returns gets a new number.
  */
 static struct rsp_number *number_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
 {
@@ -224,7 +224,7 @@ void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned at = 0;
 
-    if (rsp->last_number == 0) /* the client's first thread list precedes the first stop */
+    if (rsp->last_number == 0) /* gdb has not read its first thread list yet, so it has numbered no thread */
         return;
     number_add(rsp, id);
     while (at < LW_COUNT_OF(rsp->stops) && rsp->stops[at].id != id)
@@ -257,7 +257,7 @@ void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count)
     dbg_thread_id *sorted;
     size_t kept = 0, at = 0;
 
-    /* Most stops change nothing. */
+    /* At most stops the list is unchanged. */
     while (at < count && count == rsp->number_count && rsp->numbers[at].id == ids[at])
         at++;
     if (at == count && count == rsp->number_count)
@@ -338,7 +338,7 @@ void rsp_known_record(struct rsp *rsp, dbg_thread_id id)
         return;
     known = known_find(rsp, id, &at);
     if (known == NULL) {
-        /* Without memory the outdated position is not noticed: a step of a moved thread runs. */
+        /* If the host has no memory, an outdated position is not noticed later, and a step from it is executed. */
         if (!lw_grow(&rsp->known, &rsp->known_capacity, rsp->known_count + 1, sizeof *rsp->known))
             return;
         known = &rsp->known[at];
