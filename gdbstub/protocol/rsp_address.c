@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses at which the stub listens: TCP, on the loopback interface unless the address names another, or a
- * socket in the file system that only its owner may use. Any program that can connect controls the machine.
+ * Addresses at which the stub listens: TCP, on the loopback interface unless the address names another host, or a
+ * socket in the file system that only its owner may use. Any program that can connect controls the emulator.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Splits "PORT", "HOST:PORT", "[V6]:PORT", ":PORT" into host and port. */
+/* Splits "PORT", "HOST:PORT", "[IPv6 address]:PORT" or ":PORT" into host and port. */
 static bool split_address(const char *address, char *host, size_t room, const char **port)
 {
     const char *colon = strrchr(address, ':');
@@ -128,7 +128,7 @@ static enum lw_status listen_tcp(const char *address, int *fd, unsigned *port_ou
     return LW_OK;
 }
 
-/* Returns true for a socket file without a listener: its owner ended without removing it. */
+/* Returns true for a socket file on which no process listens, because its owner ended without removing the file. */
 static bool stale(const struct sockaddr_un *name)
 {
     struct stat st;
@@ -161,7 +161,7 @@ static enum lw_status listen_unix(const char *path, int *out, struct lw_error *e
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return LW_FAIL(err, LW_EIO, "gdb stub: unix:%s: %s", path, strerror(errno));
-    /* Set before the name exists, so that no other user can connect at any time. */
+    /* The mode is set before the socket has a name, so that no other user can connect at any time. */
     if (fchmod(fd, 0600) == 0) {
         if (stale(&name))
             unlink(path);

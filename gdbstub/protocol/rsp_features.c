@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Features of the stub by name, and those that the reply to qSupported offers. */
+/* The features of the stub by name, and the reply to qSupported, which offers some of them. */
 #include "gdbstub/rsp_priv.h"
 
 static const struct {
@@ -10,7 +10,7 @@ static const struct {
 };
 _Static_assert(RSP_FEATURE_COUNT < 64, "struct rsp_config's without has 64 bits");
 
-/* Replies to qSupported without which gdb does not use a feature. */
+/* Features that gdb uses only if the reply to qSupported has the text. */
 static const struct {
     enum rsp_feature feature;
     const char *text;
@@ -29,7 +29,7 @@ static const struct {
     {RSP_F_REVERSE, "ReverseStep+;ReverseContinue+"},
 };
 
-/* Features that depend on another one. */
+/* Pairs of features: the first needs the second. */
 static const enum rsp_feature needs[][2] = {
     {RSP_F_THREAD_XML, RSP_F_THREADS},
     {RSP_F_RANGE_STEP, RSP_F_VCONT},
@@ -62,7 +62,7 @@ bool rsp_feature_find(const char *name, enum rsp_feature *out)
 
 uint64_t rsp_features_without(uint64_t without)
 {
-    /* Twice, because a dependency may have a dependency. */
+    /* The table is read twice, because a needed feature may itself need another one that a later row names. */
     for (size_t i = 0; i < 2 * LW_COUNT_OF(needs); i++) {
         const enum rsp_feature *need = needs[i % LW_COUNT_OF(needs)];
 
@@ -82,7 +82,7 @@ static bool offered(const struct rsp_args *args, const char *feature)
 
         if (stop == NULL)
             stop = end;
-        if (*p == ':') /* "qSupported:first;second" */
+        if (*p == ':') /* the colon of "qSupported:first;second" */
             p++;
         if ((size_t)(stop - p) == length && memcmp(p, feature, length) == 0)
             return true;
@@ -93,7 +93,7 @@ static bool offered(const struct rsp_args *args, const char *feature)
 
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* gdb treats a stop reason that was not negotiated as an error; without a reason x86 gdb derives one from
+    /* For gdb a stop reason that it has not offered is an error. Without a reason, gdb for x86 finds the breakpoint by
      * the pc. */
     rsp->swbreak = offered(args, "swbreak+") && rsp_has(rsp, RSP_F_SWBREAK);
     rsp->hwbreak = offered(args, "hwbreak+") && rsp_has(rsp, RSP_F_HBREAK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Framing of gdb's remote serial protocol: $payload#checksum, acknowledgements until
- * the client turns them off, escapes, and the limits on what a client may send.
+ * Framing of gdb's remote serial protocol: $payload#checksum, escapes, acknowledgements until the client turns them
+ * off, and the longest packet that a client may send.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -128,7 +128,7 @@ void rsp_put_error(struct lw_buffer *reply, const char *message)
     for (const char *p = message; *p != '\0'; p++) {
         char c = *p;
 
-        /* gdb prints this text unchanged: it undoes no escapes here. */
+        /* gdb prints this text as it is, so the character cannot be escaped. */
         if (c == '#' || c == '$' || c == '}' || c == '*' || (unsigned char)c < ' ')
             c = ' ';
         reply->sink.write(&reply->sink, &c, 1);
@@ -157,7 +157,7 @@ static void packet_byte(struct rsp *rsp, uint8_t byte)
 
 static void packet_end(struct rsp *rsp)
 {
-    /* Without acknowledgements checksums are not checked, as in gdb: the transport is trusted. */
+    /* Without acknowledgements checksums are not checked, as in gdb, because the transport is then reliable. */
     if (rsp->ack && rsp->sum != rsp->sum_sent) {
         put_bytes(rsp, "-", 1);
         return;
@@ -190,9 +190,9 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
     else if (byte == '-' && rsp->ack && rsp->frame.size != 0)
         put_bytes(rsp, rsp->frame.text, rsp->frame.size);
     else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
-        /* Ctrl-C crossed a stop reply. After a stop that gdb shows to the user, gdb requests the list of threads;
-         * nothing is running then that the interrupt could stop. If gdb does not show the stop, because it continues in
-         * small steps, the interrupt is meant for the next step. */
+        /* Ctrl-C was sent before gdb received the stop reply. If gdb shows this stop, nothing is running any more, and
+         * the interrupt is dropped. If gdb does not show it, because the stop ends one of the small steps of a command,
+         * the interrupt stops the next step. */
         rsp->interrupt_pending = true;
 }
 
@@ -208,7 +208,7 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         if (byte == '#') {
             rsp->state = RSP_SUM_HIGH;
         } else if (byte == '$') {
-            packet_begin(rsp); /* the previous packet was cut off */
+            packet_begin(rsp); /* the previous packet has no end */
         } else {
             rsp->sum = (uint8_t)(rsp->sum + byte);
             if (byte == '}')
@@ -218,7 +218,8 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         }
         return;
     case RSP_ESCAPED:
-        /* Neither `#` nor `$` is ever escaped: the frame ends, or another one starts. */
+        /* Valid clients never send `#` or `$` after the escape character. So `#` ends the packet here, and `$` begins
+         * another one. */
         if (byte == '#') {
             rsp->malformed = true;
             rsp->state = RSP_SUM_HIGH;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gdb's agent expressions: conditions that gdb compiles to bytecode and the stub evaluates, once for each
- * active lane, so that a false condition costs no round trip.
+ * active lane, so that a false condition needs no packets.
  *
- * Source: gdb manual, appendix "The GDB Agent Expression Mechanism". Constants in the code are big-endian and
- * not sign-extended; memory is the target's, little-endian. The operations on floats are an extension for the
- * code of the Python file; gdb compiles none. On the stack a float of either size is represented by the bits
- * of the double with the same value.
+ * Source: gdb manual, appendix "The GDB Agent Expression Mechanism". Constants in the bytecode are big-endian and
+ * not sign-extended; values in memory are little-endian. The operations on floats are an extension that only the Python
+ * file uses, as gdb compiles no floats. On the stack a float or double is represented by the bits of the double with the
+ * same value.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -65,7 +65,7 @@ static bool divide(enum opcode op, uint64_t a, uint64_t b, uint64_t *out)
         *out = op == OP_DIV_UNSIGNED ? a / b : a % b;
         return true;
     }
-    if (b == UINT64_MAX) { /* the most negative number divided by -1 overflows */
+    if (b == UINT64_MAX) { /* a divisor of -1: in C, INT64_MIN / -1 would overflow */
         *out = op == OP_DIV_SIGNED ? 0 - a : 0;
         return true;
     }
@@ -219,8 +219,9 @@ static bool shuffle(struct state *s, enum opcode op)
     }
 }
 
-/* Executes printf: nargs, length, format with its terminator. The stack has the arguments, the first on top,
- * and above them the function and the channel, which only matter on a host. */
+/* Executes printf, whose operands are the number of arguments, the length of the format, and the format with its
+ * terminating zero. The stack has the arguments, the first on top, and above them a function and a channel, which are
+ * dropped: gdb uses them only for other styles of dprintf. */
 static bool print(struct state *s)
 {
     uint64_t count, length, args[STACK_DEPTH];
@@ -239,7 +240,7 @@ static bool print(struct state *s)
     return true;
 }
 
-/* Executes one instruction; *@done is set at the end of the expression. */
+/* Executes one bytecode instruction; sets *@done at the end of the expression. */
 static bool step(struct state *s, bool *done)
 {
     enum opcode op = (enum opcode)s->code[s->at++];
@@ -294,7 +295,7 @@ static bool step(struct state *s, bool *done)
     case OP_DUP: return s->depth != 0 && push(s, s->stack[s->depth - 1]);
     case OP_POP:
     case OP_TRACE:
-        /* Trace collection is for tracepoints; in a condition it only drops the operands. */
+        /* A trace instruction collects memory for tracepoints; in a condition it only drops its operands. */
         if (s->depth < (op == OP_TRACE ? 2u : 1u))
             return false;
         s->depth -= op == OP_TRACE ? 2 : 1;

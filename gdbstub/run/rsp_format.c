@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * printf of gdb's agent expressions. The format comes from the client, so it is parsed here, and the host's
- * printf only gets conversions that this file has made.
+ * printf of gdb's agent expressions. The format string comes from the client and may be malformed, so it is parsed here.
+ * The host's printf only gets conversions that this file has built.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -18,7 +18,7 @@ static bool next_is(const struct text *t, char c)
     return t->p < t->end && *t->p == c;
 }
 
-/* Returns the character of an escape, after its backslash. */
+/* Returns the character that an escape means. The text is after the backslash, and advances past the escape. */
 static char escape(struct text *t)
 {
     static const char names[] = "abefnrtv", values[] = "\a\b\033\f\n\r\t\v";
@@ -63,7 +63,7 @@ static void put_string(struct rsp *rsp, dbg_thread_id id, const char *flags, uin
     lw_put(&rsp->messages, out);
 }
 
-/* Returns how many bits of the argument the length modifiers select: hh h (none) l ll j z t. */
+/* Returns how many bits of the argument are printed, by the length modifiers hh, h, l, ll, L, j, z, t or none. */
 static unsigned length_bits(struct text *t)
 {
     unsigned bits = 32;
@@ -73,7 +73,7 @@ static unsigned length_bits(struct text *t)
     return bits;
 }
 
-/* Prints one conversion, after its %. Returns false if it is malformed. */
+/* Prints one conversion. The text is after its %. Returns false if the conversion is malformed or has no argument. */
 static bool conversion(struct rsp *rsp, dbg_thread_id id, struct text *t, const uint64_t *args,
                        unsigned count, unsigned *used)
 {
@@ -131,7 +131,7 @@ static bool conversion(struct rsp *rsp, dbg_thread_id id, struct text *t, const 
         snprintf(out, sizeof out, "%c", (int)(value & 0x7f));
         break;
     case 'a': case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
-        /* gdb would convert 1.5 to 1: its agent expressions have only integers */
+        /* gdb's agent expressions have only integers, so gdb has already converted an argument of 1.5 to 1. */
         snprintf(out, sizeof out, "<floats are not printed: set dprintf-style gdb>");
         break;
     case 's':

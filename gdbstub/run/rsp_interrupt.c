@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watch thread. While the target runs, the debugger is busy in its own thread. The watch thread checks every
- * few milliseconds whether the client has sent Ctrl-C or is gone, and then calls dbg_interrupt, the only
- * function that may be called from another thread.
+ * Watch thread. While the target runs, the thread of the debugger reads no packets. The watch thread checks every
+ * few milliseconds whether the client has sent Ctrl-C or has disconnected. It then calls dbg_interrupt, the only
+ * function of debug/ that may be called from another thread.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -13,7 +13,8 @@
 
 enum {
     POLL_MS = 5,
-    IDLE_POLLS = 20 /* polls without a run before it sleeps: waking it at each step would cost more than the step */
+    IDLE_POLLS = 20 /* polls without a run after which the watch thread sleeps; it does not sleep immediately, because
+                     * waking it at each of many steps would take longer than the steps */
 };
 
 struct rsp_watch {
@@ -57,8 +58,8 @@ static void *watch_main(void *argument)
         watch->idle++;
         if (!watch->running)
             continue;
-        /* The poll function runs under the lock, so none is in progress once a run has ended. An interrupt is
-         * repeated until then, because the first may precede the start of the run. */
+        /* The lock is held during the poll function, so that none is in progress after rsp_watch_end(). dbg_interrupt
+         * is called at each poll until then, because the first call may precede the start of the run. */
         if (!watch->requested)
             watch->requested = watch->interrupted(watch->context);
         if (watch->requested)

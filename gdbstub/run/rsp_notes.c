@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints a note that names other lanes for which a condition holds: gdb itself evaluates conditions for the focus lane
- * only. */
+/* Prints a note with the lanes that hit another breakpoint at the same address. gdb does not report that hit, because it
+ * evaluates the condition of that breakpoint in the focus lane only. */
 static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point =
@@ -27,8 +27,8 @@ static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* Prints a note that names the lane which has stopped at the location of `advance` or `until`. These commands are meant
- * for the focus lane, but gdb stops for the first lane of its warp that reaches the location, and names none. */
+/* Prints a note with the lane that has stopped at the location of `advance` or `until`. The user expects that the focus
+ * lane stops there, but gdb stops for the first lane of the warp that reaches the location, and does not name it. */
 static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -50,8 +50,8 @@ static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* Prints a note with a thread's new number: gdb forgets a thread whose warp has ended, and gives it another number when
- * it returns in the past. */
+/* Prints a note with a thread's new number. gdb forgets a thread whose warp has ended. If the machine then moves back to a
+ * time at which the warp was running, gdb gives the thread another number. */
 static void note_number(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
@@ -66,15 +66,15 @@ static void note_number(struct rsp *rsp, dbg_thread_id id)
     lw_buffer_fini(&text);
 }
 
-/* Prints a note, once, that says how to suppress gdb's line for each new thread. These lines fill the terminal if
- * blocks start one after the other. */
+/* Prints a note, once, that says how to turn off the line that gdb prints for each new thread. If many blocks start,
+ * these lines fill the terminal. */
 static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { CROWD = 16 };
     unsigned count;
     char text[160];
 
-    /* Counting threads would be too slow at a step with thousands of warps. */
+    /* Not at steps: with thousands of warps the count takes too long for them. */
     if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
         return;
     count = rsp_numbers_new(rsp);
@@ -86,7 +86,7 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     rsp_send_console(rsp, text, strlen(text));
 }
 
-/* Prints a note, once, that names the compiler option which helps if gdb shows `<optimized out>`. */
+/* Prints a note, once, with the compiler option that keeps the variables for which gdb shows `<optimized out>`. */
 static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
 {
     const char *help = "";

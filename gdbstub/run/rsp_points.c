@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. debug/ calls point_stops
- * once for each active lane with that lane in focus. So point_stops sees the debug address ranges and registers of that
- * lane, and the focus is right before the stop reply is sent.
+ * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. When a warp reaches a
+ * breakpoint, debug/ calls point_stops() once for each active lane, and moves the focus to this lane before. So a condition
+ * reads the debug address ranges and registers of that lane, and when the stop is reported, the lane that hit is in focus.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -18,12 +18,12 @@ struct expression {
 /* Conditions and commands of a Z packet. */
 struct point_code {
     struct rsp *rsp;
-    struct expression *conditions; /* a lane hits the point if any condition is true; NULL: every lane hits it */
-    struct expression *commands;   /* commands of dprintf: a lane that hits executes them and continues */
-    bool lent;                     /* the conditions are from qGpuBreakIf: gdb has sent none */
+    struct expression *conditions; /* a lane hits the breakpoint if any condition is true; NULL: every lane hits it */
+    struct expression *commands;   /* commands of dprintf: a lane that hits executes them, and does not stop */
+    bool lent;                     /* the conditions are from qGpuBreakIf, and the Z packet had none */
 };
 
-/* A condition from qGpuBreakIf in the form of a Z packet. */
+/* Conditions from qGpuBreakIf; @text has the form that they have in a Z packet. */
 struct rsp_break_if {
     uint64_t address;
     char *text;
@@ -84,7 +84,8 @@ static void lane_print(void *context, const char *format, size_t size, const uin
     rsp_format(view->rsp, view->id, format, size, args, count);
 }
 
-/* Returns true if any condition holds: several conditions belong to several gdb breakpoints at one address. */
+/* Returns true if any condition is true, or if there is none. Several conditions belong to several breakpoints of gdb at
+ * one address. */
 static bool holds(const struct point_code *code, struct lane_view *view)
 {
     static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
@@ -92,7 +93,7 @@ static bool holds(const struct point_code *code, struct lane_view *view)
     for (const struct expression *e = code->conditions; e != NULL; e = e->next) {
         uint64_t value = 0;
 
-        /* A condition that cannot be evaluated here stops: gdb tests it again on the host. */
+        /* A condition that cannot be evaluated here counts as true: gdb evaluates it again at the stop. */
         if (!rsp_agent_eval(e->code, e->size, &ops, view, &value) || value != 0)
             return true;
     }
@@ -123,7 +124,7 @@ uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsig
         if ((hold >> lane & 1) == 0)
             others |= hold;
     }
-    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* the lane hit, so it has not exited */
+    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* succeeds: the lane is live, because it has hit */
     return others;
 }
 
@@ -138,7 +139,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
         return false;
     if (!holds(code, &view))
         return false;
-    /* In reverse, dprintf commands do not print again. */
+    /* During a reverse search, dprintf commands do not print again. */
     for (const struct expression *e = code->commands; e != NULL && !dbg_is_searching_back(dbg);
          e = e->next)
         if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
@@ -146,7 +147,8 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     return code->commands == NULL;
 }
 
-/* Parses "X10,25f0.." at *@text and appends the expression to a list with the end **@tail; both advance. */
+/* Parses "XSIZE,BYTES" at *@text, both in hex, and appends the expression at **@tail, the end of a list. Advances *@text
+ * past the text, and *@tail to the new end. */
 static bool expression_parse(const char **text, const char *end, struct expression ***tail)
 {
     struct expression *e;
@@ -168,9 +170,9 @@ static bool expression_parse(const char **text, const char *end, struct expressi
     return true;
 }
 
-/* Parses ";X10,25f0..X..;cmds:1,X..,X.." to *@out, NULL for an empty text. Returns false if it is malformed.
- * gdb 13 writes one semicolon before the first of several expressions, its manual one before each. Both forms
- * are accepted, and a comma between commands. */
+/* Parses conditions and commands such as ";X10,25f0..X..;cmds:1,X..,X.." into *@out, which is NULL for an empty text.
+ * Returns false if the text is malformed. gdb 13 writes a semicolon only before the first of several expressions; in its
+ * manual there is one before each. Both forms are accepted, and also commas between commands. */
 static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct point_code **out)
 {
     static const char commands[] = "cmds:";
@@ -192,7 +194,7 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
         p += *p == ';' || (*p == ',' && in_commands);
         if ((size_t)(end - p) >= sizeof commands - 1 &&
             memcmp(p, commands, sizeof commands - 1) == 0) {
-            uint64_t persist; /* Breakpoints end with their connection, whatever this argument says. */
+            uint64_t persist; /* ignored: breakpoints end with their connection */
 
             p += sizeof commands - 1;
             if (!rsp_has(rsp, RSP_F_DPRINTF) || in_commands ||
@@ -213,8 +215,8 @@ malformed:
     return false;
 }
 
-/* Gives a breakpoint that gdb has sent without a condition those of qGpuBreakIf for its address, if there are
- * any. */
+/* If gdb has sent a breakpoint without a condition, attaches the conditions of qGpuBreakIf for its address to it, if there
+ * are any. */
 static void lend(struct rsp *rsp, struct rsp_point *point)
 {
     for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < RSP_Z_WATCH; i++) {
@@ -240,16 +242,16 @@ static void break_ifs_clear(struct rsp *rsp)
         if (code == NULL || !code->lent)
             continue;
         point->code = NULL;
-        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* fails if `monitor` has removed
-                                                                                          * the stoppoint */
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* fails, harmlessly, if
+                                                                                          * `monitor` has removed it */
     }
     for (size_t i = 0; i < rsp->break_if_count; i++)
         free(rsp->break_ifs[i].text);
     rsp->break_if_count = 0;
 }
 
-/* Handles qGpuBreakIf:ADDRESS;X3,220027;X...: conditions in the form of a Z packet, for breakpoints that gdb
- * sends at the address without conditions. qGpuBreakIf: without anything removes them all. */
+/* Handles qGpuBreakIf:ADDRESS;X3,220027;X...: sets the conditions, which have the form of a Z packet, for breakpoints that
+ * gdb sends at the address without conditions. qGpuBreakIf: without an address removes all these conditions. */
 void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args)
 {
     enum { MOST = 256 };
@@ -304,7 +306,7 @@ static bool point_drop(struct rsp *rsp, const struct rsp_point *like)
         if (point->address != like->address || point->type != like->type ||
             point->size != like->size)
             continue;
-        /* Fails if `monitor` has already removed it. */
+        /* This fails, harmlessly, if `monitor` has already removed the stoppoint. */
         (void)!dbg_stoppoint_remove(rsp->dbg, point->id, NULL);
         *point = rsp->points[--rsp->point_count];
         return true;
@@ -316,13 +318,13 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 {
     struct rsp_point point = {.address = args->n[0], .type = type};
 
-    /* The third argument of a Z packet for a breakpoint is the kind of breakpoint of the target architecture. */
+    /* For a breakpoint, this argument is not a size but a kind of breakpoint instruction of the target architecture. */
     if (type >= RSP_Z_WATCH)
         point.size = args->n[1];
     return point;
 }
 
-/* Returns the full address of a watchpoint, with the top byte that gdb may have dropped. */
+/* Returns the address of a watchpoint with the top byte that gdb may have dropped, from gdb's last read there. */
 static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
     uint64_t location = point->address, time = 0;
@@ -346,8 +348,8 @@ static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
                                      [RSP_Z_RWATCH] = DBG_ACCESS_READ,
                                      [RSP_Z_AWATCH] = DBG_ACCESS_BOTH};
 
-/* Finds the last recorded owner whose range contains the whole watchpoint: gdb watches parts of what the user
- * named, such as a bit field's bytes. */
+/* Finds the last recorded watched lane whose range contains the whole watchpoint. The range may be larger than the
+ * watchpoint, because gdb watches only a part of what the user named, for example the bytes of a bit field. */
 static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct rsp_point *point)
 {
     unsigned count = LW_COUNT_OF(rsp->pins);
@@ -363,8 +365,9 @@ static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct
     return NULL;
 }
 
-/* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint that is now set on this range is for the focus lane of the
- * thread. The reply names the owner; the reply is empty for memory that all threads share. Type 0 only queries. */
+/* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: the focus lane of the thread becomes the watched lane of a watchpoint that is
+ * set on this range. The reply names the lane, or the block for shared memory, and is empty for memory that all threads
+ * share. With TYPE 0 the packet only queries this. */
 void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
 {
     struct rsp_watch_lane pin = {args->n[1], args->n[2], (unsigned)args->n[3],
@@ -382,7 +385,7 @@ void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
     if ((pin.address >= ISA_CONST_BASE && pin.address >> 56 < 0xF0) ||
         !dbg_thread_get(rsp->dbg, pin.lane_ref.id, &thread))
         return;
-    /* Added on trial, so that an impossible watchpoint is reported now, not when the run resumes. */
+    /* The watchpoint is added and removed again, so that an error is reported now, and not when the run resumes. */
     if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.lane_ref, pin.address, (unsigned)pin.size,
                          pin.type != 0 ? access_of[pin.type] : DBG_ACCESS_BOTH, &id, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
@@ -416,15 +419,15 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (pin != NULL)
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->location,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
-    /* No Hg precedes a Z packet. A watchpoint on memory or registers of one warp is therefore for the thread of the
-     * last Hg. */
+    /* gdb sends no Hg packet before a Z packet. So a watchpoint on memory or registers of one warp is for the thread of the
+     * last Hg packet. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->location, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }
 
-/* Replies with the error and prints it: gdb only says that it could not insert a breakpoint, and guesses at a
- * reason. */
+/* Replies with an error and prints it on the terminal, because gdb only says that it could not insert a breakpoint, with a
+ * reason that it guesses. */
 static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
 {
     rsp_put_error(&rsp->reply, err->text);
@@ -444,7 +447,8 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    /* `until` and `advance` in a kernel insert a breakpoint at the caller, which no lane hits. */
+    /* `until` and `advance` in a kernel insert a breakpoint at the kernel's caller, <launch>. No lane executes there, so
+     * debug/ gets no stoppoint. */
     if (type < RSP_Z_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
         rsp->launch_lifted = false;
@@ -455,7 +459,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     rsp->removed = 0;
     rsp_arrivals_lift(rsp, args->n[0], false);
     rsp->reported.id = 0;
-    /* gdb sends Z again, without z, when only the condition has changed. */
+    /* If only the condition has changed, gdb sends the Z packet again, without a z packet before. */
     point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,
                  sizeof *rsp->points) ||
@@ -490,7 +494,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     rsp->removed = args->n[0];
     rsp_arrivals_lift(rsp, args->n[0], type < RSP_Z_WATCH);
     rsp->reported.id = 0;
-    /* Removing a stoppoint that does not exist succeeds: after an error gdb removes all it knows. */
+    /* It is no error if the stoppoint does not exist: when one insertion fails, gdb removes all its breakpoints. */
     point_drop(rsp, &point);
     lw_put(&rsp->reply.sink, "OK");
 }
@@ -503,7 +507,7 @@ bool rsp_point_watches(const struct rsp_point *point)
 void rsp_points_clear(struct rsp *rsp)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
-        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* fails if `monitor` has removed it */
+        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* fails, harmlessly, if `monitor` has removed it */
     rsp->point_count = 0;
     break_ifs_clear(rsp);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start and end of a program under gdb: detach, kill, and `run` of an extended-remote connection, which
- * outlives its program.
+ * Start and end of a program under gdb: detach, kill, and `run`. An extended-remote connection stays open when its
+ * program ends.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -10,7 +10,7 @@
 void rsp_do_attached(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    /* "1": a client that quits detaches, and may come back; "0": it kills */
+    /* The reply decides what gdb does when it quits. "1": it detaches, and may attach again. "0": it kills the program. */
     lw_put(&rsp->reply.sink, rsp->config.quit_kills ? "0" : "1");
 }
 
@@ -18,13 +18,13 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     if (rsp->config.restart == NULL)
-        return; /* acts as an unknown packet */
+        return; /* the empty reply means that the packet is not supported */
     rsp->extended = true;
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* Handles qGpuRenew: `run` is about to be carried out (gdbstub/python). The reply "" means that gdb has no
- * file of ours. */
+/* Handles qGpuRenew, which the Python file sends before gdb executes `run`. The reply is empty if gdb was started without
+ * a program file of the stub. */
 void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
@@ -41,11 +41,12 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* Prints a note after a restart: lines and variables that gdb knows may be those of another program. */
+/* Prints a note after a restart if the program has changed, because gdb may still use line numbers and variables of the
+ * old program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
-    enum { ENTRY = 24, ENTRY_END = 32 }; /* the entry point in the ELF header: the entry of the kernel that runs when
-                                          * gdb connects */
+    enum { ENTRY = 24, ENTRY_END = 32 }; /* bytes of e_entry in the ELF header; they are not compared, because they
+                                          * depend on the kernel that is running, not on the program */
     bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= ENTRY_END &&
                 memcmp(elf, rsp->elf, ENTRY) == 0 &&
                 memcmp(elf + ENTRY_END, rsp->elf + ENTRY_END, size - ENTRY_END) == 0;
@@ -69,14 +70,14 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
     dbg_set_messages(rsp->dbg, NULL);
     status = config.restart(config.restart_context, name, &config, err);
     if (status == LW_OK) {
-        rsp->point_count = 0; /* the stoppoints have ended with their debugger */
+        rsp->point_count = 0; /* the stoppoints were destroyed with the old debugger */
         rsp->config = config;
         rsp->dbg = config.dbg;
         rsp_watch_change(rsp->watch, rsp->dbg);
         rsp->threads_valid = false;
         rsp->suppress_next_step = 0;
         rsp->end_reported = 0;
-        rsp->exited = 0; /* records of warps of the previous run */
+        rsp->exited = 0; /* this and the following members refer to warps of the previous run */
         rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
@@ -86,7 +87,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->killed = rsp->detached = false;
         elf = rsp->elf;
         elf_size = rsp->elf_size;
-        rsp->elf = NULL; /* ownership has moved to this function */
+        rsp->elf = NULL; /* this function frees the old ELF */
         status = rsp_describe(rsp, err);
         if (status == LW_OK)
             note_program(rsp, elf, elf_size);
@@ -96,7 +97,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
     return status;
 }
 
-/* Handles a run packet, "HEXNAME;HEXARG;..."; the name may be missing. */
+/* Handles vRun, "HEXNAME;HEXARG;...". The name may be empty, and arguments are refused. */
 void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *semicolon = memchr(args->rest, ';', args->rest_size);
@@ -122,8 +123,8 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, &none);
 }
 
-/* Attaches to the process; there is one, whatever its number. Before it attaches gdb kills the process that
- * it has: then the program restarts. A process from which gdb has detached is where it was. */
+/* Handles vAttach. The process id is ignored, because there is only one process. Before gdb attaches, it kills its
+ * process, if it has one; then the program restarts. A process from which gdb has detached continues where it was. */
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
@@ -137,7 +138,7 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, args);
 }
 
-/* Handles a restart request, which has no reply: if the restart fails, the program continues unchanged. */
+/* Handles the restart packet R, which has no reply. If the restart fails, the program continues unchanged. */
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err;
@@ -160,12 +161,11 @@ void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
     rsp->end = rsp->killed ? RSP_KILLED : RSP_DETACHED;
 }
 
-/* Handles the end of the process. An extended-remote client stays connected and may run the program again. */
 void rsp_process_ended(struct rsp *rsp)
 {
     rsp->threads_valid = false;
     if (rsp->lldb)
-        lw_put(&rsp->reply.sink, "X09"); /* gdb expects no reply */
+        lw_put(&rsp->reply.sink, "X09"); /* only lldb expects a reply to the kill packet */
     if (rsp->extended)
         rsp->killed = true;
     else

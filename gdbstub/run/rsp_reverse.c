@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single reverse steps, and gdb's use of them. `reverse-finish` of gdb inserts a breakpoint at the function's
- * entry, runs back to it, and makes one reverse step from there. gdb 13 checks which warp reached the entry,
- * but neither which lane nor which call. When gdb requests that step without having shown the stop, the stub
- * recognises it, and moves back to the entry of the frame that the user saw.
+ * Single reverse steps, and the last step of `reverse-finish`. For `reverse-finish` gdb inserts a breakpoint at the
+ * function's entry, runs back to it, and makes one reverse step from there. gdb 13 checks which warp has reached the
+ * entry, but neither which lane nor which call of the function. So when gdb requests that reverse step, the stub first
+ * moves back to the entry of the frame that the user saw. It recognises the step because gdb has not shown the stop at
+ * the entry.
  */
 #include "gdbstub/rsp_priv.h"
 
+/* Returns true if the client has a breakpoint at @address; with @bare, one without a condition and commands. */
 static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
@@ -16,7 +18,7 @@ static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
     return false;
 }
 
-/* Returns true for a breakpoint that already existed at the user's last command: the user set it. */
+/* Returns true if the breakpoint existed before the user's present command: then the user has set it, not gdb. */
 static bool is_usual(const struct rsp *rsp, uint64_t address)
 {
     for (unsigned i = 0; i < rsp->usual_count; i++)
@@ -25,8 +27,8 @@ static bool is_usual(const struct rsp *rsp, uint64_t address)
     return false;
 }
 
-/* Returns true if the lane returns to @address from its frame or one above. gdb itself checks the lanes at
- * such a breakpoint. */
+/* Returns true if a frame of the lane returns to @address. For a breakpoint at such an address, as `finish` inserts it,
+ * gdb itself compares frames, which distinguishes lanes. */
 static bool returns_to(struct rsp *rsp, dbg_thread_id id, unsigned lane, uint64_t address)
 {
     struct dbg_frame frame;
@@ -70,7 +72,8 @@ void rsp_reverse_begin(struct rsp *rsp, bool back)
             rsp->usual[rsp->usual_count++] = rsp->points[i].address;
 }
 
-/* Returns true if the lane that the user saw is at the entry of the frame that the user saw. */
+/* Condition of a breakpoint. Returns true if @lane is the lane that the user saw and is at the entry of the frame that the
+ * user saw. */
 static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     const struct rsp_leaving *leaving = context;
@@ -80,7 +83,8 @@ static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsig
            frame.pc == leaving->entry && frame.cfa == leaving->cfa;
 }
 
-/* Returns true for the last step of `reverse-finish`, from the entry, if the entry has no breakpoint. */
+/* Returns true if the reverse step of thread @id is the last step of `reverse-finish`, which starts at the function's
+ * entry. A breakpoint there would mean that gdb has not removed its own yet, or that the user has one. */
 static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 {
     const struct rsp_leaving *leaving = &rsp->leaving;
@@ -102,7 +106,7 @@ static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw
     status = dbg_stoppoint_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
     if (status == LW_OK)
         status = dbg_reverse_continue(rsp->dbg, stop, err);
-    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* the breakpoint exists */
+    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* succeeds: the breakpoint exists */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point)
         stop->kind = DBG_STOP_STEP;
     return status;
@@ -114,9 +118,8 @@ enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
     enum lw_status status = LW_OK;
 
     if (is_last_step(rsp, id) && enters_frame(&rsp->leaving, rsp->dbg, id, rsp->leaving.lane)) {
-        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* the lane was in this split and has not
-                                                                     * exited */
-    } else if (is_last_step(rsp, id)) { /* gdb is at the entry of another frame */
+        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* succeeds: the lane is live */
+    } else if (is_last_step(rsp, id)) { /* the breakpoint at the entry was hit by another lane or call */
         status = to_entry(rsp, stop, err);
         rsp->leaving.entry = 0;
         if (status != LW_OK || stop->kind != DBG_STOP_STEP)

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resuming and stop replies. debug/ defines a step of a lane (MACHINE 9); here packets become its calls, and
- * its stops become replies. run() handles every resume in three phases:
+ * Resuming and stop replies. A packet that resumes becomes one call of debug/, and the stop that debug/ returns becomes
+ * the reply. debug/ defines what a step of a lane is (MACHINE 9). run() handles every resume in three phases:
  *
- *   answer_without_running()  replies that need no execution: the run has ended, the client's position of the
- *                             thread is outdated, a signal that ends the program, a suppressed step
- *   begin_run(), resume()     the action as one call of debug/, or an interrupt that came before it
- *   report_exit(), report()   the reply: a thread that ended in its step, or the stop of a thread
+ *   answer_without_running()  sends replies that need no execution: the run has ended, the position that the client has
+ *                             read is outdated, a signal ends the program, or the step is suppressed
+ *   begin_run(), resume()     make the call of debug/, unless an interrupt is pending
+ *   report_exit(), report()   send the reply: the thread ended in its step, or a thread stopped
  *
- * Some members of struct rsp remember an earlier packet for the sake of one client:
+ * Some members of struct rsp record an earlier packet or stop, because one client needs it:
  *
  *   member              client       set by                              read by
- *   exited, exited_past gdb, lldb    report_exited(): thread ended       rsp_data.c: its pc; cleared by the next run
- *   suppress_next_step  gdb aarch64  report(): watchpoint before access  answer_without_running()
+ *   exited, exited_past gdb, lldb    report_exited(): thread ended       rsp_data.c: pc of the thread, until the next run
+ *   suppress_next_step  gdb aarch64  report(): watchpoint hit            answer_without_running()
  *   reported            gdb          report(): breakpoint hit            resume(): gdb did not step over it (dprintf)
  *   locks               gdb          begin_run(): one warp ran alone     begin_run(): is this a step over a breakpoint?
- *   removed             gdb          rsp_points.c: z packet              rsp_reverse.c: end of reverse-finish
- *   launch_lifted       gdb          rsp_points.c: z at <launch>         rsp_do_vcont(): step over it of an exited thread
- *   launch_wanted       gdb          rsp_points.c: Z at <launch>         rsp_notes.c: until, advance      
+ *   removed             gdb          rsp_points.c: z packet              nowhere
+ *   launch_lifted       gdb          rsp_points.c: z at <launch>         rsp_do_vcont(): ended thread steps over <launch>
+ *   launch_wanted       gdb          rsp_points.c: Z at <launch>         rsp_notes.c: until, advance
  *   shown, shown_*      gdb          list of threads requested           focus_as_shown(): lane of next and finish
  *   end_reported        gdb          stop_before_end()                   is_at_end(), rsp_to_end()
- *   crowd_noted         gdb          rsp_notes.c                         rsp_notes.c: printed once
- *   missing_noted       gdb          rsp_notes.c                         rsp_notes.c: printed once
+ *   crowd_noted         gdb          rsp_notes.c: note printed           rsp_notes.c: the note is not repeated
+ *   missing_noted       gdb          rsp_notes.c: note printed           rsp_notes.c: the note is not repeated
  *   no_resumed          gdb          qSupported                          reply "N": the only resumed thread ended
  *   interrupt_pending   gdb          Ctrl-C between two steps            run(): the next resume stops
  *   lifted[]            lldb         rsp_arrivals.c: z packet            begin_run(): step over a breakpoint
- *   unset[]             gdb          rsp_arrivals.c: z packet            resume(): a warp that waits and cannot step over
+ *   unset[]             gdb          rsp_arrivals.c: z packet            resume(): blocked warp that cannot step over
  */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTES_MAX = 1 << 14 }; /* limit in bytes */
+enum { NOTES_MAX = 1 << 14 }; /* bytes of notes that are kept until the next run; later notes are dropped */
 
 /* ---- notes while running -------------------------------------------------------------- */
 
@@ -49,8 +49,8 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
 
     if (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor)
         return;
-    /* Console packets are only allowed while the client waits for a stop or for a monitor command's output:
-     * notes of an edit wait for the next of these. */
+    /* Console packets are only allowed while the client waits for a stop or for the output of a monitor command. Notes
+     * that arise at other times, for example at a register write, are kept until then. */
     if (!rsp->running && rsp->note.size >= NOTES_MAX)
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
@@ -67,7 +67,7 @@ void rsp_messages_init(struct rsp *rsp)
 
 void rsp_run_begin(struct rsp *rsp)
 {
-    rsp_lldb_close(rsp); /* lldb has read the file: it is deleted, however the process ends */
+    rsp_lldb_close(rsp); /* lldb has read the file, which is deleted now so that it never remains */
     rsp->running = true;
     rsp->threads_valid = false;
     rsp_watch_begin(rsp->watch);
@@ -88,11 +88,11 @@ enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
-    dbg_thread_id id; /* thread of the action; 0: the run focus; for a continue: all */
+    dbg_thread_id id; /* thread of the action; 0: for a continue all threads, for others the thread of the last stop */
     bool locked;      /* no other warp is resumed */
-    bool over;        /* lldb steps over a breakpoint, perhaps one of another warp */
-    bool is_step_over; /* gdb steps over its breakpoint before it continues all warps */
-    uint64_t low, high;
+    bool over;        /* lldb steps while a breakpoint is removed, which may be the breakpoint of another warp */
+    bool is_step_over; /* the step only moves the thread past its breakpoint, before the client continues all warps */
+    uint64_t low, high; /* VERB_RANGE: the step ends at the first pc outside of [low, high) */
     unsigned signal;
     uint64_t pc; /* pc of the thread before the action */
 };
@@ -135,11 +135,10 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     }
 }
 
-/* Returns the signal number of a stop. lldb uses the numbers of the system that it assumes for the program:
- * Linux. */
+/* Returns the signal number of a stop. lldb uses the numbers of Linux, because it assumes that the program runs there. */
 static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
-    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* signals without a constant here have the same numbers for gdb and Linux */
+    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the other signals have the same numbers in gdb and Linux */
     unsigned signal = gdb_signal(rsp, stop);
 
     if (!rsp->lldb)
@@ -147,7 +146,7 @@ static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     return signal == RSP_SIGBUS ? LINUX_SIGBUS : signal == RSP_SIGUSR1 ? LINUX_SIGUSR1 : signal;
 }
 
-/* Appends the end of the run. Without the exit feature the reply is a stop. */
+/* Appends the reply for the end of the run. Without the feature "exit" this reply is a stop. */
 static void put_exit(struct rsp *rsp)
 {
     lw_put(&rsp->reply.sink, rsp_has(rsp, RSP_F_EXIT) ? "W00" : "S05");
@@ -164,7 +163,7 @@ static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* Appends the reason of a stop, beyond its signal. */
+/* Appends the reason of a stop to the reply. */
 static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point = NULL;
@@ -190,7 +189,7 @@ static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* Sets the stop reply "T05thread:1;swbreak:;10:...;" with the registers that the unwinder needs. */
+/* Writes the stop reply, such as "T05thread:1;swbreak:;10:...;", with the registers that the client's unwinder needs. */
 static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
                      const struct dbg_stop *stop)
 {
@@ -200,7 +199,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_exit(rsp);
         return;
     }
-    rsp_view_set(rsp, id); /* the client views this thread now */
+    rsp_view_set(rsp, id); /* after a stop reply, register and memory packets refer to the stopped thread */
     rsp_thread_seen(rsp, id);
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
@@ -219,7 +218,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         rsp_lldb_put_threads(rsp);
 }
 
-/* Returns the thread to name in a stop reply: the stopped one, else the one in the core's focus. */
+/* Returns the thread to name in a stop reply: the stopped thread, or another one if that thread has ended. */
 static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -231,7 +230,7 @@ static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop
     return dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
 }
 
-/* Prints details of a stop, beyond its signal, as console text. */
+/* Prints details of a stop that the reply cannot carry as console text. */
 static void explain(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
@@ -253,7 +252,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
         dbg_stop_print(rsp->dbg, stop, &text.sink);
     else
         lw_put(&text.sink, stop->text);
-    /* gdb itself shows the source line that follows the message. */
+    /* Only the first line is printed: the source line follows, which gdb shows itself. */
     if (text.size != 0 && stop->kind != DBG_STOP_HANG && strchr(text.text, '\n') != NULL)
         text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
     if (text.size != 0 && text.text[text.size - 1] != '\n')
@@ -262,8 +261,8 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
     lw_buffer_fini(&text);
 }
 
-/* Without the feature, moves the focus of a watchpoint's stop to the lowest live lane, as a stub without
- * lanes would. */
+/* Without the feature "watch-lane", moves the focus at a watchpoint hit to the lowest live lane, as a stub that does not
+ * distinguish lanes would. */
 static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -273,7 +272,8 @@ static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
         (void)!dbg_lane_set(rsp->dbg, stop->thread, lw_lowest(thread.live), NULL);
 }
 
-/* Returns true while the thread is in the range of a range step, which gdb would repeat for ever. */
+/* Returns true if a range step has stopped while the thread is still in the range. If the stop were reported with SIGTRAP,
+ * gdb would repeat the step for ever. */
 static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
 {
     struct dbg_thread thread;
@@ -282,7 +282,7 @@ static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *
            thread.location.pc >= action->low && thread.location.pc < action->high;
 }
 
-/* Returns true if the machine is at the stop before the end that was reported to the client. */
+/* Returns true if the machine is still at the stop of stop_before_end(). */
 static bool is_at_end(const struct rsp *rsp)
 {
     struct emu_history_info info;
@@ -291,8 +291,9 @@ static bool is_at_end(const struct rsp *rsp)
            info.now == rsp->end_reported - 1;
 }
 
-/* Undoes the last instruction at the end of the run, once: after the end gdb has no process in which it could
- * go back. A resume from there reports the end. */
+/* Called at the end of the run. Undoes the last instruction and reports a stop, because after the end gdb would have no
+ * process in which it could go back. The next resume from this stop reports the end. Returns false if that is switched
+ * off or not possible. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
     static const char text[] = "all launches have ended: the last instruction was undone, so that you can go back from "
@@ -315,7 +316,7 @@ void rsp_to_end(struct rsp *rsp)
     struct dbg_stop stop;
 
     if (rsp->end_reported != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
-        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* If this fails, the machine remains at the end. */
+        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* if this fails, the machine remains in the past */
 }
 
 static void put_exception(struct rsp *rsp, const char *text)
@@ -325,10 +326,10 @@ static void put_exception(struct rsp *rsp, const char *text)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* Reports a stop of another thread for the thread that was resumed. lldb ignores a stop of a thread that it
- * has not resumed and would step for ever; gdb, when it resumes one thread alone, reports an internal error.
- * If the stepping thread has not moved, the reply gives lldb, which would continue the step, an exception as
- * the reason: a batch ends there. */
+/* Handles a stop of a thread other than the resumed one: reports it as a stop of the resumed thread, and prints which
+ * thread stopped. A reply that names the other thread makes lldb step for ever, and makes gdb report an internal error if
+ * it has resumed one thread alone. If the resumed thread has not moved, lldb would continue its step; so the reply then
+ * has an exception as the reason, which ends the step. */
 static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
     bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
@@ -373,14 +374,14 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);
-    /* An aarch64 gdb assumes that the store has not happened yet, and makes a step over the store before it reads the
-     * value. The stub suppresses that step. */
+    /* An aarch64 gdb assumes that the watched access has not happened yet, and steps over it before it reads the value.
+     * The stub suppresses that step. */
     if (stop->kind == DBG_STOP_WATCH && rsp->target.arch->watch_before &&
         rsp_point_find(rsp, stop->point) != NULL)
         rsp->suppress_next_step = id;
-    /* gdb treats SIGTRAP as the end of its step, or else as a trap of the program. If neither happened, the signal is
-     * 0, with which gdb prints "stopped". That is so if the stepping warp has ended and another warp is shown, or if a
-     * warp that was to run alone waits for others. */
+    /* gdb treats SIGTRAP as the end of its step, or else as a trap of the program. Neither is right if the stepped warp
+     * has ended and the stop names another warp, or if a warp that runs alone waits for others. The signal is then 0, for
+     * which gdb prints "stopped". */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
         (stop->kind == DBG_STOP_BLOCKED && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || is_in_range(rsp, id, action))))
@@ -420,9 +421,9 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 /* ---- resuming ----------------------------------------------------------------------------- */
 
 /*
- * Steps a lane past a breakpoint from which gdb 13 continues without stepping over it: a dprintf of style
- * agent that it could not send (of a float, or of a string in the command). The same hit would be reported
- * for ever. After the step all warps continue.
+ * Steps a lane past its breakpoint if gdb 13 continues without a step over it, so that the same hit is not reported for
+ * ever. gdb does this at a dprintf of style agent that it cannot compile, because it prints a float or a string literal.
+ * After the step the caller continues all warps.
  */
 static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_stop *stop,
                                     struct lw_error *err)
@@ -483,24 +484,24 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
             return status;
         memset(stop, 0, sizeof *stop);
     }
-    /* No other warp is resumed: steps the thread through a range of all addresses, which the thread never leaves. */
+    /* To continue one thread alone, steps it through the range of all addresses, which it never leaves. */
     if (action->locked)
         return dbg_step_range(rsp->dbg, action->id, 0, UINT64_MAX, true, stop, err);
     return dbg_continue(rsp->dbg, stop, err);
 }
 
-/* Reports that the warp ended in a step of its own. */
+/* Reports a stop of a warp that ended while it was stepped alone. */
 static void report_exited(struct rsp *rsp, dbg_thread_id id, unsigned signal)
 {
     struct dbg_stop none = {0};
 
     rsp_focus_on(rsp, stopped_thread(rsp, &none));
-    rsp->exited_past = rsp->exited == id; /* the ended thread is stepped again */
+    rsp->exited_past = rsp->exited == id; /* the client has stepped the ended thread again */
     rsp->exited = id;
     put_stop(rsp, signal, id, NULL);
 }
 
-/* Returns the thread that the user sees. */
+/* Returns the thread that the user has selected, or the view thread if the selection is not known. */
 static dbg_thread_id selected(const struct rsp *rsp)
 {
     bool known = !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && rsp_resident(rsp, rsp_chosen(rsp));
@@ -509,9 +510,9 @@ static dbg_thread_id selected(const struct rsp *rsp)
 }
 
 /*
- * Restores the user's lane as the focus before anything runs, so that its arrival is reported. gdb
- * distinguishes the lanes of `next` over a call and of `finish` by their frames, and continues from a
- * breakpoint that another lane hit without showing it.
+ * Returns the focus to the lane that the user saw, before anything runs, so that the arrival of this lane at a breakpoint
+ * is reported. For `next` over a call and for `finish`, gdb inserts a breakpoint and compares frames there: if a lane in
+ * another frame hits the breakpoint, gdb continues without showing the stop, and the focus is then on the wrong lane.
  */
 static void focus_as_shown(struct rsp *rsp, struct action *action)
 {
@@ -524,19 +525,19 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
         rsp_reverse_begin(rsp, action->verb == VERB_BACK);
-        /* `thread N` may have selected another thread since the last stop; then the focus lane of that thread counts. */
+        /* `thread N` may have selected another thread since the last stop. */
         if (on && !rsp->lldb && rsp_resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
     } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
                (thread.live >> rsp->shown_lane & 1) != 0) {
         action->id = rsp->shown_thread;
-        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* the lane has not exited */
+        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* succeeds: the lane is live */
     }
 }
 
 /*
- * Replies with a position, without executing anything, to a step from an outdated position: `monitor` has moved the
- * thread, or the thread has ended. The reply has the position of the thread, or of the focus if the thread has ended.
+ * Replies to a step from an outdated position, without executing anything: `monitor` has moved the thread, or the thread
+ * has ended. The reply has the new position of the thread, or the position of the focus thread if the thread has ended.
  */
 static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
@@ -560,9 +561,9 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, 0, id, NULL);
 }
 
-/* Answers with the current position, as answer_position() does, if gdb runs one thread alone over a breakpoint and that
- * thread has ended. A stop of another thread, or of no thread, makes gdb 13 report an internal error. So the stop is
- * reported for the ended thread, as the exit of that thread. */
+/* Does what answer_position() does when gdb steps one thread alone over a breakpoint and that thread has ended. A reply
+ * that names another thread, or none, makes gdb 13 report an internal error. So the reply reports a stop of the ended
+ * thread. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: nothing was executed, and this warp does not "
@@ -574,7 +575,7 @@ static void answer_exited(struct rsp *rsp, dbg_thread_id id)
     report_exited(rsp, id, RSP_SIGTRAP);
 }
 
-/* Phase 1: replies that need no execution. Returns true if the reply is complete. */
+/* Phase 1: sends the reply if it needs no execution. Returns true if the reply is complete. */
 static bool answer_without_running(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -589,7 +590,7 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
         return true;
     }
     rsp_known_forget(rsp);
-    /* Continuing with the signal of a fault or a hang delivers it, which ends the program. */
+    /* When gdb continues after a fault or hang, it passes the signal on to the program, which ends the program. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
@@ -614,7 +615,7 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
     return false;
 }
 
-/* Phase 2: completes the action and clears state that lasts only until a resume. */
+/* Begins phase 2: fills in the rest of the action, and clears the state that lasts only until a resume. */
 static void begin_run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -623,7 +624,7 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp->exited = 0;
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.location.pc) : thread.location.pc;
-    /* If the client let all warps run at its last command, this step only serves to get past the breakpoint. */
+    /* gdb steps one warp alone although its last resume let all warps run: so it only steps over the breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
                            (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
                                       : action->locked && !rsp->locks && last != NULL &&
@@ -640,8 +641,8 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp_test_progress(rsp);
 }
 
-/* Phase 3 for a thread that was resumed and has ended. Returns true if the reply is complete. @lived: the
- * thread was resident before. */
+/* Phase 3 if the resumed thread has ended. Returns true if the reply is complete. @lived: the thread was resident before
+ * the resume. */
 static bool report_exit(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop, bool lived)
 {
     bool stepped = stop->kind == DBG_STOP_STEP;
@@ -652,22 +653,22 @@ static bool report_exit(struct rsp *rsp, const struct action *action, const stru
         report_exited(rsp, action->id, RSP_SIGTRAP);
         return true;
     }
-    /* Something other than the step stopped the run: to gdb that is this thread's stop, as no other was to
-     * run. */
+    /* The run stopped for another reason than the end of the step. gdb has resumed this thread alone, and accepts only a
+     * stop of this thread. */
     if (action->locked && !rsp->lldb && lived && !stepped) {
         explain(rsp, action, stop);
         report_exited(rsp, action->id, 0);
         return true;
     }
-    /* lldb would continue to the end of the program after the end of the thread that it steps. */
+    /* When the thread that lldb steps has ended, lldb would run to the end of the program. */
     if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stepped &&
         (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
         explain(rsp, action, stop);
         report_exited(rsp, action->id, RSP_SIGTRAP);
-        lw_put(&rsp->reply.sink, "reason:trace;"); /* lldb treats this stop as the end of its step. */
+        lw_put(&rsp->reply.sink, "reason:trace;"); /* the reason by which lldb recognises the end of a step */
         return true;
     }
-    /* The only resumed thread has ended and others have not: gdb has no thread to wait for. */
+    /* The only resumed thread has ended, and other threads are stopped. "N" reports that no thread is running. */
     if (action->locked && stepped && rsp->no_resumed) {
         rsp_focus_on(rsp, stopped_thread(rsp, stop));
         lw_put(&rsp->reply.sink, "N");
@@ -702,7 +703,7 @@ static void run(struct rsp *rsp, struct action *action)
             (void)rsp_test_before(rsp, action->verb == VERB_BACK || action->verb == VERB_BACK_STEP, began.now, &stop);
     }
     rsp_run_end(rsp);
-    rsp->unset_count = 0; /* only after a resume: after a monitor command gdb does not send z again */
+    rsp->unset_count = 0; /* not cleared after a monitor command, because gdb does not send its z packets again then */
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 
@@ -723,13 +724,13 @@ static void run(struct rsp *rsp, struct action *action)
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    /* Without C and S gdb does not use vCont. */
+    /* gdb uses vCont only if the reply has C and S. */
     lw_put(&rsp->reply.sink, "vCont;c;C;s;S;t");
     if (rsp_has(rsp, RSP_F_RANGE_STEP))
         lw_put(&rsp->reply.sink, ";r");
 }
 
-/* Parses one ";action[:thread]"; *text advances past it. A thread of 0 is "any or all". */
+/* Parses one ";action[:thread]" and advances *text past it. @out->id is 0 if no thread is named, or all threads are. */
 static bool parse_action(const char **text, const char *end, char *verb, struct action *out)
 {
     const char *p = *text;
@@ -774,8 +775,9 @@ static bool parse_action(const char **text, const char *end, char *verb, struct 
 }
 
 /*
- * Handles vCont. gdb sends a step of one thread with or without `;c` for the others, or a continue of all or
- * of one. A step takes precedence; `c` for the others permits them to run when the step needs them.
+ * Handles vCont. gdb sends a step of one thread, with or without `;c` for the others, or a continue of all threads or of
+ * one. If there is a step, only the step is executed: `c` then permits the other threads to run while the stepped one
+ * waits for them.
  */
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -809,7 +811,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             if (chosen.signal == 0)
                 chosen.signal = signal;
             have = true;
-        } else if (chosen.signal == 0) { /* lldb: c:2;C0b:1 */
+        } else if (chosen.signal == 0) { /* lldb sends, for example, c:2;C0b:1 */
             chosen.signal = action.signal;
         }
     }
@@ -818,7 +820,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         put_exception(rsp, "this warp has ended: select another one with `thread select`");
         return;
     }
-    /* gdb steps the ended thread over its own breakpoint: without this stop gdb 13 crashes with a
+    /* gdb steps the ended thread over the breakpoint at <launch>. Without a stop of this thread gdb 13 crashes with a
      * segmentation fault. */
     if (dropped && !have && step_dropped && gone == rsp->exited && rsp->launch_lifted) {
         rsp->launch_lifted = false;
@@ -836,7 +838,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
-    /* `c` for the other threads only permitted these threads to run for that step; `c` does not request a continue. */
+    /* The stepped thread has ended. `c` only permitted the other threads to run during its step, so nothing runs. */
     if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
         answer_position(rsp, gone);
         return;
@@ -846,8 +848,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     run(rsp, &chosen);
 }
 
-/* Gets the thread that the last Hc packet selected; 0: no thread. If that thread is gone, sets the error reply and
- * returns false. */
+/* Sets *@out to the thread that the last Hc packet selected, or 0 if it selected none. If that thread has ended, writes an
+ * error reply and returns false. */
 static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
 {
     *out = rsp->named.run == rsp->exited ? 0 : rsp->named.run;
@@ -857,7 +859,7 @@ static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
     return false;
 }
 
-/* Handles the forms that lldb uses: "c", "c ADDRESS", "C SIGNAL", "C SIGNAL;ADDRESS", s, S. */
+/* Handles the packets c, s, C and S, which lldb uses: "c", "cADDRESS", "CSIGNAL", "CSIGNAL;ADDRESS". */
 static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *address,
                   size_t size)
 {
@@ -885,7 +887,7 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
         }
     }
     if (verb == VERB_CONTINUE)
-        rsp_focus_on(rsp, id); /* A continue runs all warps. */
+        rsp_focus_on(rsp, id); /* a continue runs all warps, so it has no thread of its own */
     else
         action.id = id;
     run(rsp, &action);
@@ -901,9 +903,9 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
 }
 
-/* Handles a reverse step. vCont has none: the thread is that of Hc. If Hc names thread 0 (any thread), gdb does not
- * send Hc again after `thread N`. The step is then for the thread that the user has selected, even if gdb has first
- * stepped another thread off its breakpoint. */
+/* Handles a reverse step. vCont has no reverse step, so the thread is the one of the last Hc packet. If that packet names
+ * thread 0 (any thread), gdb does not send Hc again after `thread N`. The step is then for the thread that the user has
+ * selected, even if gdb has stepped another thread off its breakpoint before. */
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};
@@ -929,7 +931,7 @@ void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &id))
         return;
-    rsp_focus_on(rsp, id); /* in reverse all warps go back */
+    rsp_focus_on(rsp, id); /* a reverse-continue moves all warps back, so it has no thread of its own */
     run(rsp, &action);
 }
 

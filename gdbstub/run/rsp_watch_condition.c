@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of gdb's watchpoints. gdb sends conditions of breakpoints, but tests conditions of watchpoints itself, at
- * each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and sends them. gdb
- * still tests each reported hit, and compares the value with that of the last hit that it knows. So before a hit with a
- * true condition the last hit with a false one is reported as well, if there was one: gdb finds its condition false,
- * learns the value and continues.
+ * Conditions of gdb's watchpoints. gdb sends the conditions of breakpoints to the stub, but evaluates the conditions of
+ * watchpoints itself, at each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and
+ * sends them, so that the stub reports only hits with a true condition. gdb still evaluates the condition at each
+ * reported hit, and prints the value at the last hit that it knows as the old value. To make that value right, the stub
+ * first reports the last hit with a false condition, if there was one: gdb reads the value, finds the condition false and
+ * continues.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -12,9 +13,11 @@
 #include <stdlib.h>
 
 enum { WATCHED_BYTES = 64, MOST_TESTS = 256, NOTE_SILENT = 4096 };
+/* How the conditions of a watchpoint are evaluated: there is none, gdb evaluates them, or the stub does. */
 enum mode { MODE_FORGET, MODE_CLIENT, MODE_HERE };
 
-/** A condition and the code of the block in which its variables are known, [low, high); high 0: everywhere. */
+/** Bytecode of a condition. [low, high) is the code of the block that declares its variables; high is 0 if the condition
+ *  can be evaluated at any pc. */
 struct condition {
     struct condition *next;
     uint64_t low, high;
@@ -22,6 +25,7 @@ struct condition {
     uint8_t code[];
 };
 
+/* Conditions of the watchpoints of one range and type. */
 struct rsp_test {
     struct rsp *rsp;
     uint64_t address, size;
@@ -29,8 +33,8 @@ struct rsp_test {
     enum mode mode;
     bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
-    uint8_t seen[WATCHED_BYTES]; /* bytes of the range that gdb has read last, as far as gdb compares them */
-    struct dbg_passed passed, before; /* the last two hits of the watchpoint with a false condition on the way forward */
+    uint8_t seen[WATCHED_BYTES]; /* value of the range that gdb takes for the old value at the next hit */
+    struct dbg_passed passed, before; /* last and second to last hit with a false condition while running forwards */
 };
 
 static void conditions_free(struct condition *c)
@@ -83,12 +87,12 @@ static struct rsp_test *test_make(struct rsp *rsp, uint64_t address, uint64_t si
     return test;
 }
 
-/* ---- testing ------------------------------------------------------------------------------ */
+/* ---- evaluation of conditions -------------------------------------------------------------- */
 
 struct view {
     struct rsp *rsp;
     dbg_thread_id id;
-    bool above; /* for a frame above the innermost: */
+    bool above; /* the condition is evaluated in a caller of the innermost frame, which has this pc and sp: */
     uint64_t pc, sp;
 };
 
@@ -117,7 +121,7 @@ static bool view_memory(void *context, uint64_t address, void *data, unsigned by
     return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
 }
 
-/* Finds the lane's innermost frame whose code is in the condition's block, as gdb does. */
+/* Finds the lane's innermost frame whose pc is in the condition's block, in which gdb would evaluate the condition. */
 static bool find_frame(struct view *view, const struct condition *c, unsigned lane)
 {
     struct dbg_frame frame;
@@ -135,7 +139,7 @@ static bool find_frame(struct view *view, const struct condition *c, unsigned la
     return true;
 }
 
-/* Returns true if a condition holds, or cannot be evaluated here: gdb then tests it again. */
+/* Returns true if a condition is true, or cannot be evaluated here. In both cases gdb evaluates it again. */
 static bool holds(const struct rsp_test *test, dbg_thread_id id, unsigned lane)
 {
     static const struct rsp_agent_ops ops = {.reg = view_reg, .memory = view_memory};
@@ -155,7 +159,7 @@ static bool test_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     struct rsp_test *test = context;
     struct emu_history_info info;
 
-    /* Without reverse execution gdb cannot be shown the state before a hit. */
+    /* Without history the machine cannot go back to an earlier hit, so all hits are reported. */
     if (test->mode != MODE_HERE || !dbg_history_info(dbg, &info) || !info.kept || holds(test, id, lane))
         return true;
     if (!dbg_is_searching_back(dbg)) {
@@ -178,7 +182,7 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 
-/* Parses conditions, ";LOW,HIGH,HEX" each. */
+/* Parses conditions of the form ";LOW,HIGH,HEX". */
 static bool parse(const char *text, const char *end, struct condition **out)
 {
     struct condition *first = NULL, **tail = &first;
@@ -211,8 +215,8 @@ static bool parse(const char *text, const char *end, struct condition **out)
     return false;
 }
 
-/* Handles qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts if one of the conditions
- * is true. MODE 1: the client tests conditions that it has not sent; 0: there is no condition. */
+/* Handles qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]... MODE 2: a hit of this watchpoint is reported if one of
+ * the conditions is true. MODE 1: gdb evaluates the conditions, which it has not sent. MODE 0: there is no condition. */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 {
     struct condition *conditions = NULL;
@@ -226,7 +230,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (test->mode != MODE_HERE) /* until now each hit was reported to gdb */
+    if (test->mode != MODE_HERE) /* gdb knows the present value, because each hit was reported until now */
         (void)dbg_mem_read(rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), test->address, test->seen, test->size);
     conditions_free(test->conditions);
     test->conditions = conditions;
@@ -240,13 +244,14 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- stops ----------------------------------------------------------------------------------- */
 
-/** Position that may be reported to gdb first, because there gdb finds the condition false and learns the value. */
+/** Position that the stub may report before the hit, so that gdb reads the value there and finds the condition false. */
 struct candidate {
-    struct dbg_passed passed; /* lane to be shown there */
-    uint64_t at;
-    bool there;
+    struct dbg_passed passed; /* lane to show at the position */
+    uint64_t at;              /* instruction count */
+    bool there;               /* the candidate exists */
 };
 
+/* Moves the machine to a candidate. Returns true if the watched bytes have @value there and the condition is false. */
 static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const struct rsp_point *point,
                         const struct candidate *candidate, const uint8_t *value)
 {
@@ -262,7 +267,7 @@ static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const stru
            memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
 }
 
-/* Returns the last hit with a false condition on the way forward, before this instruction. */
+/* Returns the last hit with a false condition while running forwards, except a hit at instruction @at itself. */
 static struct dbg_passed last_passed(const struct rsp_test *test, uint64_t at)
 {
     return test->passed.at != at ? test->passed : test->before;
@@ -288,9 +293,10 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
-        /* If no such hit happened since the command began, the candidates are the other side of the instruction and the
-         * start of the command. A lane at a breakpoint there would hit the breakpoint again when it runs forward. These
-         * candidates are therefore used only if gdb would otherwise ignore the hit. */
+        /* If there was no such hit since the command began, the positions before the instruction of the hit and at the
+         * start of the command are tried. If a lane is at a breakpoint there, it hits this breakpoint again when it
+         * runs. So on the way forward these two are used only if gdb would otherwise ignore the hit, because the value
+         * that it knows equals the new value. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
         for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)
@@ -302,7 +308,7 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
                 stop->text[0] = '\0';
                 return true;
             }
-        /* The state at the candidate differs, so gdb is shown the hit itself. */
+        /* No candidate is suitable, so the machine returns to the hit, and the hit is reported. */
         (void)!dbg_goto(rsp->dbg, info.now, &moved, NULL);
         (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);
     }

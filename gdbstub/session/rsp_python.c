@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of the Python file (gdbstub/python): its own text, disassembled instructions, and the output of a
- * monitor command for one thread. All replies are hex digits, because gdb's send_packet gives Python the
- * reply as it was framed: `*`, `}` and similar characters must not be in it.
+ * Packets of the Python file (gdbstub/python): they request its own text, disassembled instructions, and the output of
+ * a monitor command for one thread. All replies are hex digits, because gdb's send_packet passes the reply to Python
+ * without undoing escapes: so the reply must not contain `*`, `}` or other characters that need one.
  */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
 
-/** Limits of one reply: a screen of instructions, far below the packet size. */
+/** Limits of one reply: a few screens of instructions, which are far shorter than a packet may be. */
 enum { MAX_INSNS = 256, MAX_INSN_TEXT = 200 };
 
-/* Handles qGpuPy: the text of the Python file. */
+/* Handles qGpuPy. The reply is the text of the Python file. */
 void rsp_do_python(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     rsp_put_hex(&rsp->reply, rsp_python_text, strlen(rsp_python_text));
 }
 
-/* Handles qGpuDis:ADDRESS,COUNT: lines "BYTES TEXT", up to the first address without an instruction. */
+/* Handles qGpuDis:ADDRESS,COUNT. The reply has a line "BYTES TEXT" for each instruction, up to the first address without an
+ * instruction. */
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
 {
     uint64_t pc = args->n[0], count = args->n[1];
@@ -43,8 +44,8 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Returns true if the command has the properties @does. Packets of the Python file require these properties, so that no
- * command runs or changes the machine unnoticed by gdb. */
+/* Returns true if the command in @line has one of the properties @does. These packets accept only such commands, so that
+ * no command runs or changes the machine without gdb noticing it. */
 static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;
@@ -56,8 +57,8 @@ static bool command_does(const struct lw_command_set *set, const char *line, uns
     return command != NULL && (command->does & does);
 }
 
-/* Runs a command with the view on a thread, then restores the foci. With @focus the command may move the
- * focus, and the reply begins with a line of the resulting thread and lane. */
+/* Moves the focus to a thread, runs a command, and restores the focus. With @focus the command may move the focus, and the
+ * reply begins with a line that has the resulting thread and lane. */
 static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
 {
     dbg_thread_id before = rsp_focus(rsp), there;
@@ -109,14 +110,15 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
         rsp->threads_valid = false; /* thread names contain lanes */
 }
 
-/* Handles qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for registers
- * and memory only, so `monitor lanes` may show another one than gdb does. */
+/* Handles qGpuAsk:THREAD;HEX: runs a read-only monitor command for the named thread. gdb's packet for `monitor` names no
+ * thread, so `monitor lanes` may show another thread than the one that is selected in gdb. */
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
 {
     ask(rsp, args, false);
 }
 
-/* Handles qGpuFocus:THREAD;HEX: replies where a command would move the focus, so that gdb can select it. */
+/* Handles qGpuFocus:THREAD;HEX: replies with the thread and lane to which a command would move the focus, so that the
+ * Python file can select them in gdb. */
 void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args)
 {
     ask(rsp, args, true);

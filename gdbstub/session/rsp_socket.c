@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections: one client at a time. An acceptor thread passes the first client to the server, and sends any
- * other a message that it has to wait. A silent client is replaced.
+ * Connections: one client at a time is served. An acceptor thread passes the first client to the serving thread, and
+ * refuses any other with a message. A client that is silent may be replaced (struct rsp_config, patience_ms).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,23 +23,23 @@
 
 enum {
     READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_BATCH = 1024, SEND_SECONDS = 30,
-    /* TCP keep-alive: a peer that is silent for IDLE seconds is probed PROBES times, every PROBE seconds. */
+    /* TCP keep-alive: a peer that is silent for KEEP_IDLE seconds is probed KEEP_PROBES times, every KEEP_PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
-    /* A debugger sends bursts of requests and waits for each reply. Between two sleeping threads, waking up
-     * takes four fifths of a round trip, so during a burst the server polls for the next packet for BURST_US
-     * after each reply. */
+    /* A debugger sends bursts of requests and waits for each reply. If both processes sleep while they wait, waking up
+     * takes four fifths of the time of a request. So during a burst the stub polls for the next packet for BURST_US
+     * microseconds after each reply. */
     BURST_US = 300,
-    HANDOVER_SECONDS = 1, /* time to wait for a departing client to disconnect */
-    PATIENCE_MS = 10000,  /* default of struct rsp_config */
-    REFUSE_MS = 1000      /* time given to a refused client, during which others wait */
+    HANDOVER_SECONDS = 1, /* time for which a new client waits for the served one to disconnect, before it is refused */
+    PATIENCE_MS = 10000,  /* default of patience_ms in struct rsp_config */
+    REFUSE_MS = 1000      /* time in which a refused client gets its message; other new clients wait meanwhile */
 };
 
 struct client {
     struct lw_sink out;
     int fd;
-    bool deaf; /* set by a test: Ctrl-C is ignored */
+    bool deaf; /* Ctrl-C is ignored; only tests set this */
     _Atomic bool closed; /* the connection is closed; also set by the watch thread */
-    uint8_t *pending; /* received while the target ran; read by the watch thread */
+    uint8_t *pending; /* bytes that the watch thread has received while the target ran */
     size_t pending_size, pending_capacity;
 };
 
@@ -53,7 +53,7 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            client->closed = true; /* the client is gone, or has not read for SEND_SECONDS */
+            client->closed = true; /* the client has disconnected, or has not read for SEND_SECONDS */
             return;
         }
         text += n;
@@ -61,14 +61,14 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
     }
 }
 
-/* Checks for Ctrl-C or a gone client; the watch thread calls it while the target runs. Other bytes are
- * buffered for the protocol. */
+/* Returns true if the client has sent Ctrl-C or has disconnected; the watch thread calls this function while the target
+ * runs. Other bytes that arrive are stored in @pending. */
 static bool client_interrupted(void *context)
 {
     struct client *client = context;
     bool interrupted = false;
 
-    /* Input of a client that never stops sending is read in batches, between which the run can end. */
+    /* The number of reads is limited: a client that never stops sending must not keep the run from ending. */
     for (unsigned batch = 0; batch < READ_BATCH; batch++) {
         uint8_t bytes[256];
         ssize_t n;
@@ -93,11 +93,11 @@ static bool client_interrupted(void *context)
         for (ssize_t i = 0; i < n; i++) {
             if (bytes[i] == 0x03)
                 interrupted |= !client->deaf;
-            else if (bytes[i] != '+' || client->pending_size != 0) /* a `+` between packets acknowledges nothing */
+            else if (bytes[i] != '+' || client->pending_size != 0) /* acknowledgements before a packet are dropped */
                 client->pending[client->pending_size++] = bytes[i];
         }
-        /* A client that floods the connection is closed: no debugger sends that much before a reply. If its
-         * input were left unread instead, neither Ctrl-C nor its end would be noticed. */
+        /* No debugger sends that much without a reply, so the connection is closed. If the input were left unread
+         * instead, neither Ctrl-C nor the end of the connection would be noticed. */
         if (client->pending_size >= PENDING_BYTES) {
             client->pending_size = 0;
             client->closed = true;
@@ -107,7 +107,7 @@ static bool client_interrupted(void *context)
     return interrupted;
 }
 
-/* Handles bytes that arrived during a run, then those that arrived during the runs that they resumed. */
+/* Handles the packets that arrived during a run. If they resume the target, handles those that arrived meanwhile, too. */
 static void feed_pending(struct rsp *rsp, struct client *client)
 {
     while (client->pending_size != 0 && rsp_ended(rsp) == RSP_RUNNING) {
@@ -129,8 +129,8 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Receives, polling for a while if a burst is @under_way, that is, if the last packet arrived during such
- * polling. Yields the processor to other processes, as the client may need it. */
+/* Receives bytes. If a burst is @under_way, polls for BURST_US before it sleeps, and yields the processor between polls,
+ * because the client may need it. Sets @under_way if the bytes arrived within that time. */
 static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 {
     int64_t since = now_us();
@@ -151,26 +151,26 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 
 /* Shared state of the acceptor thread and the serving thread. */
 struct acceptor {
-    int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
-    int gone;              /* readable: no client will connect any more; -1: never */
-    int quit;              /* readable: a request to end everything; -1: never */
-    bool refuse;           /* false in a test only: other clients wait without a message */
+    int listener, wake[2]; /* wake: a pipe; when its write end is closed, the acceptor thread ends */
+    int gone;              /* descriptor that is readable when no client will connect any more; -1: none */
+    int quit;              /* descriptor that is readable when the process must end; -1: none */
+    bool refuse;           /* other clients are refused with a message; in some tests they wait instead */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int waiting; /* accepted socket to be served; -1: none */
-    bool busy;   /* a client is being served: */
+    int waiting; /* accepted socket that the serving thread has not taken yet; -1: none */
+    bool busy;   /* a client is being served */
     int client;  /* socket of the client being served; -1: none */
-    _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: there was no packet */
+    _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: it has sent none */
     int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
-    int64_t patience_ms;      /* time after which a silent client is replaced, as in struct rsp_config */
+    int64_t patience_ms;      /* as in struct rsp_config */
     bool closing;
-    bool shut;             /* no client is accepted any more: */
-    enum lw_status status; /* LW_OK, or the error that ended accepting */
+    bool shut;             /* no client is accepted any more */
+    enum lw_status status; /* LW_OK, or the error after which no client is accepted any more */
     struct lw_error err;
 };
 
-/* Returns false if a client has sent nothing within the time for its first packet. */
+/* Waits for the client's first packet. Returns false if the client has sent nothing within patience_ms. */
 static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, int fd, int64_t since)
 {
     static const char text[] = "gdb: a client was disconnected because it sent no request\n";
@@ -184,7 +184,7 @@ static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, i
     return false;
 }
 
-/* Serves one client. @config changes when the client restarts the program. */
+/* Serves one client. If the client restarts the program, the new program is stored in @config. */
 static enum lw_status serve_client(struct rsp_config *config, struct acceptor *acceptor, int fd,
                                    enum rsp_end *end, struct lw_error *err)
 {
@@ -216,7 +216,7 @@ static enum lw_status serve_client(struct rsp_config *config, struct acceptor *a
             acceptor->heard_ms = now_us() / 1000;
         feed_pending(rsp, &client);
     }
-    /* A client that just disconnected leaves the machine as it is: it, or another one, may connect. */
+    /* If the client disconnected without a detach or kill, the machine stays as it is, and a client may connect again. */
     *end = rsp->killed || (rsp_ended(rsp) == RSP_RUNNING && config->quit_kills) ? RSP_KILLED
                                                                                 : rsp_ended(rsp);
     rsp_to_end(rsp);
@@ -233,7 +233,7 @@ cleanup:
 
 /* ---- accepting ------------------------------------------------------------------------- */
 
-/* Waits for input. Returns false when there is none in time, or the acceptor closes. */
+/* Waits for input on @fd. Returns false if there is none within @ms milliseconds, or if the acceptor closes. */
 static bool input_within(const struct acceptor *acceptor, int fd, int ms)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = acceptor->wake[0], .events = POLLIN}};
@@ -245,9 +245,9 @@ static bool input_within(const struct acceptor *acceptor, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-/* Refuses a client. The message is an error reply to the client's first packet, which gdb shows. lldb does not show it,
- * and waits half a minute for the reply to its next packet. The first packet of lldb is QStartNoAckMode. If this packet
- * gets no reply, lldb immediately reports that the other side has shut down. */
+/* Refuses a client with a message, which is sent as an error reply to the client's first packet. gdb shows this message.
+ * lldb would not show it, and would wait half a minute for the reply to its next packet. lldb is recognised by its first
+ * packet, QStartNoAckMode, and gets no reply: it then reports immediately that the connection was shut down. */
 static void refuse_client(const struct acceptor *acceptor, int fd)
 {
     static const char text[] =
@@ -262,7 +262,8 @@ static void refuse_client(const struct acceptor *acceptor, int fd)
     for (const char *p = text; *p != '\0'; p++)
         sum += (uint8_t)*p;
     snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
-    /* Closing a socket with unread input would reset the connection and lose the message. */
+    /* The input is read to its end, because closing a socket with unread input resets the connection, and the message
+     * would be lost. */
     while ((left = until - now_us() / 1000) > 0 && input_within(acceptor, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
@@ -282,7 +283,7 @@ static void prepare(int fd)
     struct timeval send_timeout = {.tv_sec = SEND_SECONDS};
     int one = 1, idle = KEEP_IDLE, probe = KEEP_PROBE, probes = KEEP_PROBES;
 
-    /* TCP options fail on other sockets, which need none. */
+    /* The TCP options fail on sockets in the file system, which need none of them. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
@@ -291,8 +292,9 @@ static void prepare(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
 }
 
-/* Replaces the current client if a new client may take its place. A client that has sent nothing yet is replaced by any
- * new client. A client that has sent nothing for a while is replaced by a client that was refused and connects again. */
+/* Disconnects the served client if a new client, which connected at @came_ms, may take its place. A client that has sent
+ * nothing yet is replaced by any new client. A client that has sent nothing for a while is replaced if the new one
+ * connects soon after a client was refused. Returns false if the served client stays. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;
@@ -309,8 +311,8 @@ static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
     return true;
 }
 
-/* Passes a client to the serving thread. Returns false if another client is being served; waits a moment for
- * one that is leaving. */
+/* Passes a client to the serving thread. If another client is being served, waits HANDOVER_SECONDS for its end, and
+ * returns false if it is still served then. */
 static bool hand_over(struct acceptor *acceptor, int fd)
 {
     struct timespec until;
@@ -341,7 +343,7 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&input, 1, 0) == 1;
 }
 
-/* Waits until a client has connected or accepting fails. Returns false if none will connect. */
+/* Waits until a client connects or poll() fails. Returns false if no client will connect any more. */
 static bool somebody_comes(const struct acceptor *acceptor)
 {
     struct pollfd fds[4] = {{.fd = acceptor->listener, .events = POLLIN},
@@ -425,7 +427,7 @@ static void acceptor_close(struct acceptor *acceptor)
     pthread_mutex_destroy(&acceptor->mutex);
 }
 
-/* Records that the served client has left: its socket is not used any more. */
+/* Called before the socket of the served client is closed, so that the acceptor thread does not use it any more. */
 static void acceptor_left(struct acceptor *acceptor)
 {
     pthread_mutex_lock(&acceptor->mutex);
@@ -433,7 +435,7 @@ static void acceptor_left(struct acceptor *acceptor)
     pthread_mutex_unlock(&acceptor->mutex);
 }
 
-/* Returns the next client, or -1 when there will be none: acceptor->status says whether that is an error. */
+/* Returns the socket of the next client, or -1 if there will be none. Then acceptor->status is LW_OK, or the error. */
 static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;
@@ -494,7 +496,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         if (is_readable(acceptor.quit))
             break;
         if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
-            ready(context, port); /* the connection broke: the next client needs the port */
+            ready(context, port); /* the connection broke: the port is announced again to the next client */
     }
     acceptor_close(&acceptor);
 cleanup:

@@ -76,7 +76,7 @@ void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
         rsp->named.view = args->n[0];
     if (rsp_resident(rsp, rsp->named.view)) {
         rsp->named.there = rsp->named.view;
-        /* This fixes the focus lane of the thread, which would otherwise follow the lanes that run. */
+        /* This fixes the focus lane of the thread, which would otherwise change when its lanes diverge. */
         (void)!dbg_lane_set(rsp->dbg, rsp->named.view, dbg_lane_get(rsp->dbg, rsp->named.view), NULL);
     }
     answer_named(rsp, args->n[0]);
