@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: conditions as code that the stub evaluates.
+# Part of lanewise_gdb.py: compiles conditions to bytecode that the stub evaluates.
 
 
 class LanewiseUnclear(Exception):
-    """What the condition means to gdb is not certain here: gdb evaluates it."""
+    """Raised if it is not certain how gdb would evaluate the condition. gdb then evaluates it itself."""
 
 
 class LanewiseCode:
-    """The code of a condition. gdb compiles integers, names and places; operations on floats are added here, where
-    their meaning to gdb is certain: floats and doubles in memory, + - * /, comparisons, && || !, casts to them."""
+    """Compiles a condition to agent bytecode. gdb compiles the parts with integers, names and memory. This class adds the
+    operations on floats whose result in gdb is certain: floats and doubles in memory, + - * /, comparisons, && || !, and
+    casts to float and double."""
 
-    # names of gdb's agent code (gdb/ax.def) by their byte
+    # opcodes of gdb's agent expressions by name (gdb/ax.def)
     CODE = {name: at for at, name in enumerate(
         """- float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
         trace_quick log_not bit_and bit_or bit_xor bit_not equal less_signed less_unsigned ext ref8 ref16 ref32 ref64
         ref_float ref_double ref_long_double l_to_d d_to_l if_goto goto const8 const16 const32 const64 reg end dup pop
         zero_ext swap getv setv tracev tracenz trace16 - pick rot printf""".split())}
-    # ours, in gdbstub/run/rsp_agent.c
+    # opcodes of the extension for floats in gdbstub/run/rsp_agent.c
     F_ADD, F_SUB, F_MUL, F_DIV, F_EQUAL, F_LESS, F_WIDEN, F_NARROW, F_FROM, F_FROM_NARROW = range(0x80, 0x8a)
     FLOAT_OPS = {"+": F_ADD, "-": F_SUB, "*": F_MUL, "/": F_DIV}
     PRECEDENCE = {"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
@@ -27,11 +28,11 @@ class LanewiseCode:
 
     @classmethod
     def of(cls, condition, at, scope=None):
-        """(address of its scope, code), or None: gdb evaluates it. @at: "-at PLACE, ", or nothing: the selected frame.
-        @scope: the one of the place's addresses that is meant, where it has several."""
+        """Returns (address of the scope, bytecode), or None if gdb must evaluate the condition. @at is "-at LOCATION, ", or ""
+        for the selected frame. If the location has several addresses, @scope is the one to use."""
         try:
             try:
-                if not re.search(r"(?<![\w.])" + cls.FLOAT, condition):  # gdb's code has 0 for 0.5
+                if not re.search(r"(?<![\w.])" + cls.FLOAT, condition):  # gdb would compile 0.5 to 0
                     return cls.compiled(condition, at, scope)
             except gdb.error:
                 pass
@@ -41,7 +42,7 @@ class LanewiseCode:
 
     @classmethod
     def compiled(cls, text, at, scope=None):
-        """What gdb itself makes of it."""
+        """Returns the address of the scope and the bytecode that gdb itself compiles."""
         text = gdb.execute("maint agent-eval %s%s" % (at, text), False, True)
         found = [(int(one[:one.index("\n")], 16), one) for one in text.split("Scope: ")[1:]]
         found = [one for one in found if scope in (None, one[0])]
@@ -51,7 +52,7 @@ class LanewiseCode:
 
     @classmethod
     def bytes_of(cls, text):
-        """gdb prints its code as a list: "  17  const8 252"."""
+        """Returns the bytecode that gdb prints as lines such as "  17  const8 252"."""
         lines = re.findall(r"^ *(\d+)  (\w+)(?: (-?\d+))?$", text, re.M)
         code = b""
         for at, (offset, name, operand) in enumerate(lines):
@@ -81,9 +82,9 @@ class LanewiseCode:
         self.code += bytes([self.CODE["end"]])
         return self.scope, self.code
 
-    # ---- reading: a value is (kind, type, emit) -------------------------------------------------
-    # kind: "wide" and "int" are gdb's to compile, "int" is at most a signed one of 64 bits; "bool" is 0 or 1;
-    # 4 and 8 are floats of so many bytes
+    # ---- the parser: each method returns a value (kind, type, emit) -------------------------------
+    # kind is "int" for an integer of at most 64 bits, signed if it has 64, and "wide" for other values that gdb compiles;
+    # "bool" for 0 or 1; 4 for a float; 8 for a double. emit() appends the code of the value.
 
     def next(self):
         found = self.TOKEN.match(self.text, self.pos)
@@ -103,7 +104,7 @@ class LanewiseCode:
             raise LanewiseUnclear
 
     def since(self, begin, kind, of=None):
-        """A value that gdb compiles: the text from there on."""
+        """Returns a value that gdb compiles: the text from @begin to the current token."""
         text = self.text[begin:self.before]
         return kind, of, lambda: self.gdbs(text)
 
@@ -126,7 +127,8 @@ class LanewiseCode:
         return left
 
     def floats(self, op, left, right):
-        """The wider of two floats counts; an integer becomes the other one's type."""
+        """Returns an operation on floats. Both operands are converted to the wider float type; an integer operand gets the
+        type of the other one."""
         size = max(value[0] for value in (left, right) if value[0] != "int")
         left, right = self.converted(left, size), self.converted(right, size)
         if op in self.FLOAT_OPS:
@@ -181,7 +183,7 @@ class LanewiseCode:
         if kind == "bool":
             return emit
         not_not = [self.CODE["log_not"]] * 2
-        if kind in (4, 8):  # a NaN is true, zeros of both signs are not
+        if kind in (4, 8):  # a NaN is true; +0 and -0 are false
             return self.sequence(emit, [self.CODE["const8"], 0, self.F_EQUAL, self.CODE["log_not"]])
         return self.sequence(emit, not_not)
 
@@ -209,7 +211,7 @@ class LanewiseCode:
             if value[0] in ("int", "wide"):
                 return self.since(begin, value[0])
             if op != "-" or not literal or self.text[begin + 1:self.before].strip(" 0.f") == "":
-                raise LanewiseUnclear  # gdb subtracts it from zero, which has a sign
+                raise LanewiseUnclear  # gdb subtracts the operand from zero, which gives another sign for a zero
             return value[0], None, self.sequence([self.CODE["const8"], 0], value[2], [self.F_SUB])
         if self.take("*"):
             value = self.unary()
@@ -255,12 +257,12 @@ class LanewiseCode:
     def primary(self, begin):
         kind, token = self.kind, self.token
         self.next()
-        if kind == "integer" and int(token) < 1 << 31:  # beyond, their type depends on gdb's version
+        if kind == "integer" and int(token) < 1 << 31:  # the type of larger integers depends on gdb's version
             return self.since(begin, "int")
         if kind == "float":
             narrow = token.endswith("f")
             if narrow and len(token) > 10:
-                raise LanewiseUnclear  # would be rounded twice
+                raise LanewiseUnclear  # the literal would be rounded twice, to double and then to float
             bits = struct.pack(">d", float(token.rstrip("f")))
             return (4 if narrow else 8), None, self.sequence([self.CODE["const64"]] + list(bits), [self.F_NARROW] * narrow)
         if kind == "name" and token[0] == "$":
@@ -282,7 +284,7 @@ class LanewiseCode:
         return self.since(begin, value[0], value[1]) if value[0] in ("int", "wide") else value
 
     def place(self, begin, of):
-        """A variable, a member, an element: what its type is."""
+        """Returns the value of a variable, member or array element of type @of."""
         kind = of.strip_typedefs()
         text = self.text[begin:self.before]
         if kind.code == gdb.TYPE_CODE_FLT and kind.sizeof in (4, 8):
@@ -294,12 +296,12 @@ class LanewiseCode:
                               getattr(kind, "is_signed", False)) else "wide", of)
         if kind.code in (gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
             raise LanewiseUnclear
-        if kind.code == gdb.TYPE_CODE_BOOL:  # gdb computes with those in a way of its own
+        if kind.code == gdb.TYPE_CODE_BOOL:  # gdb's arithmetic on bool differs from C, so the value has kind "bool"
             return "bool", of, lambda: self.gdbs(text)
         return self.since(begin, "wide", of)
 
     def gdbs(self, text):
-        """gdb's own code for a part, at its place in ours."""
+        """Appends the bytecode that gdb compiles for a part of the condition, with its jump targets moved accordingly."""
         code = self.compiled(text, self.at, self.scope)[1]
         base, at = len(self.code), 0
         sizes = {self.CODE["const8"]: 1, self.CODE["const16"]: 2, self.CODE["const32"]: 4, self.CODE["const64"]: 8,

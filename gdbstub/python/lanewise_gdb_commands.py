@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: instructions, commands and functions.
+# Part of lanewise_gdb.py: disassembly, commands that show tables or lanes, and convenience functions.
 
 
 # ---- instructions --------------------------------------------------------------------------
@@ -7,7 +7,7 @@
 if _disassembler is not None:
 
     class LanewiseDisassembler(_disassembler.Disassembler):
-        """Our instructions in x/i, disassemble, display/i and the TUI: a block a packet."""
+        """Disassembles GPU instructions for x/i, disassemble, display/i and the TUI. One packet gets BLOCK instructions."""
 
         BLOCK = 64
 
@@ -28,7 +28,7 @@ if _disassembler is not None:
                         at += int(size)
                 size, insn = known[info.address]
                 return _disassembler.DisassemblerResult(length=size, string=insn)
-            except Exception:  # no code of ours there: gdb's own disassembler says what it can
+            except Exception:  # no GPU code at the address: gdb uses its own disassembler
                 return None
 
 
@@ -36,7 +36,7 @@ if _disassembler is not None:
 
 
 class LanewiseInfo(gdb.Command):
-    """`info NAME`: one of the shell's tables for the selected warp."""
+    """Defines `info NAME`, which shows a table of the shell for the selected warp."""
 
     def __init__(self, name, what, command=None):
         self.__doc__ = what + ".\nUsage: info " + name
@@ -49,7 +49,7 @@ class LanewiseInfo(gdb.Command):
 
 
 class LanewiseInfoGrids(gdb.Command):
-    """List launches, who launched them and from where; with --timing also the queues in which they wait.
+    """List launches and where they were launched; with --timing also the queues in which they wait.
 Usage: info grids"""
 
     def __init__(self):
@@ -67,10 +67,10 @@ class LanewisePrintLanes(gdb.Command):
     """Print the value of an expression in every lane of the selected warp.
 Usage: print-lanes[/FMT] EXPR
 
-EXPR is an expression as for `print`: source variables, registers, memory; $v3 is the lane's part of
-that vector register, $v3.f32 the same as a float. A lane that does not
-run with the focus lane is dim, or in parentheses where the terminal shows no styles; one that
-has exited is `-`, one in which EXPR has no value `?`."""
+EXPR is an expression as for `print`: source variables, registers, memory. $v3 means the lane's value of
+that vector register, $v3.f32 the same as a float. The value of a lane that does not run together with
+the focus lane is dim, or in parentheses if the terminal shows no styles. A lane that has exited is
+shown as `-`, and a lane in which EXPR has no value as `?`."""
 
     def __init__(self):
         super().__init__("print-lanes", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -89,8 +89,8 @@ has exited is `-`, one in which EXPR has no value `?`."""
 
 
 def lanewise_in_lane(expression):
-    """A vector register without a member means its part in the lane: $v3 is $v3.u32[$lane]."""
-    if "$lanev" in expression:  # takes the whole register
+    """Replaces each vector register by its value in the focus lane: $v3 by $v3.u32[$lane], $v3.f32 by $v3.f32[$lane]."""
+    if "$lanev" in expression:  # an operand of $lanev is the whole register
         return expression
     return re.sub(r"(\$v[0-9]+)(\.[uif]32)?(?![0-9.\[])",
                   lambda found: found[1] + (found[2] or ".u32") + "[$lane]", expression)
@@ -101,7 +101,7 @@ def lanewise_value(value, form):
 
 
 def lanewise_columns(most, size, room):
-    """How many cells of a row fit next to its number: @most, or a half, a quarter, ... of it."""
+    """Returns how many cells of @size characters a line of @room characters has: @most, or a half, a quarter, ... of it."""
     while most > 1 and 5 + most * size > room:
         most //= 2
     return most
@@ -112,7 +112,7 @@ def lanewise_table(warp, expression, form, styled, room=None):
     for lane, value, error in warp.each(expression):
         if error == "exited":
             cells.append("-")
-        elif error is not None:  # in another function, say
+        elif error is not None:  # for example, the lane is in another function
             cells.append("?")
             why = why or ["   ? lane %d: %s" % (lane, error.rstrip("."))]
         else:
@@ -136,7 +136,7 @@ def lanewise_table(warp, expression, form, styled, room=None):
 
 
 def lanewise_runs(cells, dim, styled):
-    """Long values: a line for each run of lanes that have the same one."""
+    """Returns lines for long values: one line for each run of consecutive lanes with the same value."""
     lines, first = [], 0
     for lane in range(1, len(cells) + 1):
         if lane < len(cells) and cells[lane] == cells[first] and dim[lane] == dim[first]:
@@ -152,7 +152,7 @@ def lanewise_runs(cells, dim, styled):
 
 
 class LanewiseLaneOf(gdb.Function):
-    """$lane_of(X[, Y[, Z]]): the lane of the selected warp whose threadIdx that is, else -1."""
+    """Return the lane of the selected warp that has this threadIdx, or -1: $lane_of(X[, Y[, Z]])"""
 
     def __init__(self):
         super().__init__("lane_of")
@@ -171,7 +171,7 @@ class LanewiseLaneOf(gdb.Function):
 
 
 class LanewiseLaneValue(gdb.Function):
-    """$lanev(REGISTER, LANE[, VIEW]): a vector register in one lane; VIEW: "u32", "i32" or "f32"."""
+    """Return the value of a vector register in one lane: $lanev(REGISTER, LANE[, TYPE]), TYPE is "u32", "i32" or "f32"."""
 
     def __init__(self):
         super().__init__("lanev")

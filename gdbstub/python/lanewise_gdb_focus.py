@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: the focus, by lanes and by coordinates.
+# Part of lanewise_gdb.py: commands that show or move the focus, by lane or by coordinates.
 
 
 class LanewiseHelp(gdb.Command):
@@ -25,7 +25,7 @@ info splits           list the splits of this warp: lanes at the same location
 info barriers         list barriers in use by this warp and its block
 info lane-registers [REGISTER|GROUP]...
                       show registers of the focus lane, without the registers that gdb adds
-info launches         list launches that have not completed, and who launched them
+info launches         list launches that have not completed, and where they were launched
 info grids            the same; with --timing also the queues in which they wait
 launcher              focus on the lane that launched this kernel
 info allocations      list global memory by address, size and name
@@ -75,16 +75,16 @@ def lanewise_is_coordinate(word):
 
 
 def lanewise_complete(text, word):
-    """An axis where no number is due."""
+    """Completes the name of a coordinate that the command line does not have yet."""
     return [axis for axis in LANEWISE_AXES if axis.startswith(word or "") and axis not in text.split()]
 
 
 def lanewise_select(number, lane):
-    """gdb's selected thread and the focus lane are these; the frame is its newest."""
+    """Selects the thread with this id in gdb, the lane, and the lane's newest frame."""
     selected = lanewise_thread()
     if selected is None or selected.ptid[1] != number:
         if not any(thread.ptid[1] == number for thread in gdb.selected_inferior().threads()):
-            gdb.execute("info threads 1", False, True)  # gdb takes the list anew: the stub lists it now
+            gdb.execute("info threads 1", False, True)  # makes gdb read the thread list again, which has the thread now
         for thread in gdb.selected_inferior().threads():
             if thread.is_valid() and thread.ptid[1] == number:
                 thread.switch()
@@ -95,7 +95,8 @@ def lanewise_select(number, lane):
 
 
 def lanewise_show_frame(from_tty):
-    """What gdb 13 prints itself in Python's name goes past the TUI and scrolls its windows."""
+    """Prints the selected frame. With a TUI the text is written by gdb.write: what a command of gdb 13 prints when Python
+    executes it would not go to the TUI's command window, and would scroll the terminal."""
     try:
         plain = "not active" in gdb.execute("info win", False, True)
     except gdb.error:
@@ -107,8 +108,8 @@ def lanewise_show_frame(from_tty):
 
 
 def lanewise_go(command, from_tty):
-    """To the thread that a command of the shell names; one that names none only shows."""
-    LanewiseWarp()  # says why there is none
+    """Focuses on the thread that a shell command names. If it names none, only prints the command's output."""
+    LanewiseWarp()  # raises an error if no warp is selected
     number, lane, text = LanewiseLink.focus(command)
     if not text.startswith("["):
         gdb.write(text)
@@ -119,7 +120,7 @@ def lanewise_go(command, from_tty):
 
 
 class LanewiseCuda(gdb.Command):
-    """Focus on a thread by coordinates, in the words of cuda-gdb.
+    """Focus on a thread by coordinates, in the syntax of cuda-gdb.
 Usage: cuda [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
 
 Coordinates that are not given stay as they are. Without numbers, the command shows the focus: cuda kernel block thread."""
@@ -157,7 +158,7 @@ Coordinates that are not given stay as they are. The second form is the command 
 
 
 def lanewise_to_launcher(from_tty):
-    """To the lane that launched this kernel."""
+    """Focuses on the lane that launched this kernel."""
     line = LanewiseLink.show("launcher").strip().splitlines()[0]
     place = re.search(r"launch (\d+) block(\([0-9,]+\)| \d+) w(\d+) lane (\d+)$", line)
     if place is None:
@@ -254,7 +255,7 @@ def lanewise_lane_where(expression, from_tty):
     except LanewiseError as error:
         if "is not true in any lane" in str(error):
             raise
-        # not an expression of the shell: gdb evaluates it, in the lanes of this warp
+        # the shell cannot evaluate the expression, so gdb evaluates it in each lane of this warp
         found = LanewiseLane.first(warp, expression)
         if found is None:
             raise LanewiseError("%s is not true in any lane of this warp" % expression)
@@ -273,9 +274,9 @@ class LanewiseLane(gdb.Command):
 Usage: lane [N]
        lane where EXPR
 
-Without an operand, show which lane it is. With a number, set it as `set $lane = N`, then shows the
-frame. `where`: the first live lane in which EXPR is true, of this warp, else of the resident warps of the
-grid; where it is true nowhere the frame stays."""
+Without an operand, show the focus lane. With a number, focus on that lane, as `set $lane = N` does, and
+show the frame. With `where`, focus on the first live lane in which EXPR is true: in this warp, otherwise in
+the resident warps of the grid. If EXPR is true in no lane, the focus does not change."""
 
     def __init__(self):
         super().__init__("lane", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes and warps in stock gdb, version 12 or later, on top of what works without Python.
+"""Commands for lanes and warps in stock gdb, version 12 or later.
 
-The stub sends this file (docs/reference/gdb.md); `gdb -x lanewise_gdb.py` and `source` work as well.
-`help lanewise` lists what it adds. Loading it again replaces what was loaded before.
+The stub sends this file to gdb (docs/reference/gdb.md); `gdb -x lanewise_gdb.py` and `source` load it as well.
+`help lanewise` lists the commands. Loading the file again replaces what was loaded before.
 """
 
 import re
@@ -13,7 +13,7 @@ import gdb
 
 try:
     import gdb.disassembler as _disassembler
-except ImportError:  # gdb 12: its own disassembler stays
+except ImportError:  # gdb 12 has no such module and keeps its own disassembler
     _disassembler = None
 try:
     from gdb.FrameDecorator import FrameDecorator as _FrameDecorator, FrameVars as _FrameVars
@@ -21,15 +21,15 @@ except ImportError:
     _FrameDecorator = None
 
 
-# ---- the other end of the connection -----------------------------------------------------
+# ---- the connection to the stub ------------------------------------------------------------
 
 
 class LanewiseError(Exception):
-    """A sentence for the user."""
+    """An error whose text is shown to the user."""
 
 
 def lanewise_guarded(call):
-    """Turns whatever goes wrong into one sentence: no traceback ever reaches the user."""
+    """Wraps a function so that every exception becomes a gdb.GdbError with a one-line message, without a traceback."""
 
     def guarded(*args):
         try:
@@ -40,7 +40,7 @@ def lanewise_guarded(call):
             text = str(error)
         except gdb.error as error:
             text = lanewise_sentence(error)
-        except Exception as error:  # a mistake of ours: still only a sentence
+        except Exception as error:  # a bug in this file
             text = "lanewise_gdb.py: %s: %s" % (type(error).__name__, error)
         raise gdb.GdbError(text)
 
@@ -49,7 +49,7 @@ def lanewise_guarded(call):
 
 
 def lanewise_sentence(error):
-    """What the stub said, without gdb's words around it."""
+    """Returns the stub's message without the text that gdb puts around it."""
     text = str(error)
     at = text.find("'E.")
     if at >= 0 and text.endswith("'"):
@@ -58,18 +58,18 @@ def lanewise_sentence(error):
 
 
 def lanewise_thread():
-    """The selected thread; None where there is none, or it is one that has ended."""
+    """Returns the selected thread, or None if no thread is selected or the selected thread has ended."""
     try:
         return gdb.selected_thread()
-    except SystemError:  # gdb 13, of one that has ended
+    except SystemError:  # gdb 13 raises this if the selected thread has ended
         return None
 
 
 class LanewiseLink:
-    """The connection of the selected inferior, and what is kept of it until the next stop."""
+    """The connection of the selected inferior, and data read from it that is valid until the next stop."""
 
-    known = {}  # number of a connection: is Lanewise there
-    insns = {}  # address: (bytes, text)
+    known = {}  # maps the number of a connection to True if it leads to Lanewise
+    insns = {}  # maps an address to the size and text of its instruction
 
     @staticmethod
     def connection():
@@ -81,12 +81,12 @@ class LanewiseLink:
 
     @classmethod
     def ours(cls):
-        """The connection if it leads to Lanewise, or None."""
+        """Returns the connection if it leads to Lanewise, else None."""
         connection = cls.connection()
         if connection is None:
             return None
         if connection.num not in cls.known:
-            # None or nothing: a stub that does not know the packet
+            # a stub that does not support the packet sends None or an empty reply
             cls.known[connection.num] = bool(connection.send_packet("qGpuAsk:0;"))
         return connection if cls.known[connection.num] else None
 
@@ -106,7 +106,7 @@ class LanewiseLink:
 
     @classmethod
     def show(cls, command):
-        """The output of one of the shell's commands, as of the selected thread."""
+        """Returns the output of a shell command for the selected thread."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
             raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
@@ -115,7 +115,7 @@ class LanewiseLink:
 
     @classmethod
     def focus(cls, command):
-        """Where a command would move the focus: (thread's number, lane, what it says)."""
+        """Returns where a shell command would move the focus: (thread id, lane, output of the command)."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
             raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
@@ -135,7 +135,7 @@ class LanewiseLink:
 
 
 def lanewise_styled():
-    """Only a terminal that shows styles gets escapes."""
+    """Returns True if the terminal shows styles, so that escape sequences may be written."""
     try:
         return bool(gdb.parameter("style enabled")) and sys.__stdout__.isatty()
     except (gdb.error, RuntimeError, AttributeError):
@@ -143,11 +143,11 @@ def lanewise_styled():
 
 
 class LanewiseWarp:
-    """The selected warp: its lanes as registers show them."""
+    """The selected warp, with the state of its lanes from gdb's registers."""
 
     def __init__(self):
         if LanewiseLink.ours() is None:
-            LanewiseLink.ask("qGpuAsk:0;")  # says why
+            LanewiseLink.ask("qGpuAsk:0;")  # raises an error with the reason
         if lanewise_thread() is None:
             raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
         self.frame = gdb.newest_frame()
@@ -162,18 +162,18 @@ class LanewiseWarp:
         return int(self.frame.read_register(register))
 
     def live(self, lane):
-        return self.pcs[lane] != 0  # no code is there: such a lane has exited
+        return self.pcs[lane] != 0  # a lane that has exited has the pc 0
 
     def is_active(self, lane):
         return self.active >> lane & 1 != 0
 
     def title(self):
-        """"block(0,0,0) w1", from the thread's name, whose lane may be an old one."""
+        """Returns, for example, "block(0,0,0) w1": the thread's name without its lane, which may be out of date."""
         name = lanewise_thread().name or ""
         return name.rsplit(" lane ", 1)[0]
 
     def each(self, expression):
-        """[(lane, value or None, error)] of @expression; the focus lane is put back."""
+        """Evaluates an expression in each lane and returns [(lane, value or None, error)]. Restores the focus lane."""
         expression = lanewise_in_lane(expression)
         frame = gdb.selected_frame()
         level, found = frame.level(), []
@@ -185,7 +185,7 @@ class LanewiseWarp:
                     continue
                 try:
                     lanewise_set_lane(lane)
-                    if above != 0:  # as far from the kernel's as the one that is chosen
+                    if above != 0:  # select the frame that is as far from the kernel's frame as the selected one
                         frames = lanewise_frames(gdb.newest_frame())
                         if len(frames) < above:
                             raise gdb.error("this lane does not have this frame")
@@ -205,7 +205,7 @@ class LanewiseWarp:
 
 
 def lanewise_frames(frame):
-    """@frame and those that called it."""
+    """Returns a list of @frame and its callers."""
     frames = []
     while frame is not None:
         frames.append(frame)
@@ -214,7 +214,7 @@ def lanewise_frames(frame):
 
 
 def lanewise_set_lane(lane, level=0):
-    """Move the focus; gdb forgets registers and frames, so an upper frame is selected again."""
+    """Moves the focus to @lane and selects the frame at @level, because gdb then drops registers and frames."""
     gdb.execute("set var $lane = %d" % lane, False, True)
     frame = gdb.newest_frame()
     while level > 0 and frame is not None:

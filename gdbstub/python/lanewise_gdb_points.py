@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: notes on what gdb does for the lane in focus alone.
+# Part of lanewise_gdb.py: breakpoint conditions that gdb evaluates in the focus lane only, and dprintf.
 
 
 class LanewiseConditions:
-    """gdb compiles conditions for the stub, which tests them in each lane that arrives. What it has no code
-    for (floats, members of registers, functions of gdb) it tests itself, where the focus is. `info breakpoints`
-    shows this, but users do not look there first."""
+    """Prints a note for a condition that gdb evaluates in the focus lane only. gdb compiles conditions for the stub, which
+    evaluates them in each lane that arrives. A condition that gdb cannot compile (with floats, members of registers, or
+    functions of gdb) it evaluates itself, in the focus lane. `info breakpoints` shows this, but users do not look there
+    first."""
 
-    noted = {}  # number of a breakpoint: its condition
-    related = {}  # the same, of notes about another breakpoint at the address
-    seen = {}  # number of a breakpoint: its state at the last check; a hit changes it as well
+    noted = {}  # maps a breakpoint's number to its condition at the last note
+    related = {}  # the same for notes that name another breakpoint at the same address
+    seen = {}  # maps a breakpoint's number to its condition and state at the last event, because hits cause events, too
 
     @classmethod
     def check_point(cls, point):
         """Called after a breakpoint was created or changed."""
         if not point.is_valid() or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
                 point.pending or point.number <= 0 or point.location is None or LanewiseLink.ours() is None:
-            return  # a watchpoint may have been replaced
+            return  # not valid: for example, a watchpoint that was replaced
         condition = point.condition
-        # that of `start`; an error while gdb starts a program leaves it without a frame
+        # the condition of the breakpoint of `start`: an error at that time would leave gdb without a frame
         if condition is not None and re.fullmatch(r"\$_inferior == \d+", condition):
             return
         if cls.seen.get(point.number) == (condition, point.enabled):
@@ -36,8 +37,8 @@ class LanewiseConditions:
 
     @classmethod
     def look_related(cls):
-        """gdb sends the conditions of one address all or none: one that it has no code for, or a point without,
-        leaves them all to gdb, also where that point is disabled. A point that always stops does no harm."""
+        """Prints notes on breakpoints at the same address. gdb sends either all conditions of an address or none. If it cannot
+        compile one of them, or a dprintf or disabled breakpoint there has no condition, it evaluates all of them itself."""
         for place, points in cls.places().items():
             for point in points:
                 others = [other for other in points if other["number"] != point["number"]]
@@ -63,7 +64,8 @@ class LanewiseConditions:
 
     @staticmethod
     def places():
-        """The breakpoints at each address. gdb's Python knows no dprintf, and before gdb 13 no addresses."""
+        """Returns the breakpoints at each address, as `info breakpoints` lists them: gdb's Python API has no dprintf, and before
+        gdb 13 no addresses of breakpoints."""
         places = {}
         point = None
         for line in gdb.execute("with print address on -- info breakpoints", False, True).splitlines():
@@ -79,7 +81,7 @@ class LanewiseConditions:
                 point["condition"] = condition.group(1)
             if point and words and words.group(4) and point not in places.setdefault(words.group(4), []):
                 places[words.group(4)].append(point)
-                where = re.search(r" at (\S.*:\d+)$|<([^+>]+)", line)  # an address is none for `maint agent-eval`
+                where = re.search(r" at (\S.*:\d+)$|<([^+>]+)", line)  # `maint agent-eval` accepts no address
                 point["where"][words.group(4)] = (where.group(1) or where.group(2)) if where else ""
         return places
 
@@ -98,23 +100,23 @@ class LanewiseConditions:
 
     @staticmethod
     def place(location):
-        """As the shell writes it: without the folders."""
+        """Returns a location as the shell writes it, without folders."""
         words = re.fullmatch(r"-source (\S+) -line (\d+)", location)
         return "%s:%s" % words.groups() if words else location.rsplit("/", 1)[-1]
 
 
 class LanewiseBreakIf:
-    """Conditions that gdb does not send, as it has no code for one of the place's: the stub tests them while the user
-    continues. Steps set breakpoints of gdb's own that may be at the same place, which it cannot tell from the user's:
-    before these nothing is sent. So what counts is what breakpoints there are when the run continues."""
+    """Sends conditions that gdb does not send, because it cannot compile one of those at the address. They are sent only
+    before `continue`, and removed after the stop. For a step, gdb inserts breakpoints of its own, possibly at the same
+    address, and the stub could not distinguish these from the user's."""
 
-    known = {}  # (place, conditions): packet
-    lent = False  # the stub has some
-    hooks = False  # `continue` begins with ours: where it is wanted
+    known = {}  # maps (address, conditions) to the packet
+    lent = False  # the stub has conditions that begin() has sent
+    hooks = False  # the hooks of `continue` and `reverse-continue` are defined
 
     @classmethod
     def takes(cls, point):
-        """Can it be tested there?"""
+        """Returns True if the stub can evaluate the condition of this breakpoint. Defines the hooks if necessary."""
         mine = [(place, points) for place, points in LanewiseConditions.places().items()
                 if any(each["number"] == point.number for each in points)]
         if lanewise_is_mi() or not mine or not all(
@@ -125,7 +127,7 @@ class LanewiseBreakIf:
             for command in ["continue", "reverse-continue"]:
                 try:
                     if "LanewiseBreakIf" not in gdb.execute("show user hook-" + command, False, True):
-                        return False  # the user's stays
+                        return False  # the user has defined this hook, which is not replaced
                 except gdb.error:
                     gdb.execute("define hook-%s\npython LanewiseBreakIf.begin()\nend" % command, False, True)
             cls.hooks = True
@@ -133,7 +135,8 @@ class LanewiseBreakIf:
 
     @classmethod
     def code(cls, place, points):
-        """The packet for the place, or None: one of them has no condition, or none that is clear."""
+        """Returns the packet with the conditions at an address, or None if a breakpoint there has no condition, or one that
+        cannot be compiled."""
         points = [point for point in points if point["enabled"]]
         key = place, tuple((point["condition"], point["where"][place]) for point in points)
         if not cls.hooks:
@@ -149,13 +152,13 @@ class LanewiseBreakIf:
 
     @classmethod
     def begin(cls):
-        """Before `continue`."""
+        """Called before `continue`: sends the conditions."""
         connection = LanewiseLink.ours()
         if connection is None:
             return
         cls.end()
         places = LanewiseConditions.places()
-        # gdb's own, among them those of LanewiseScope
+        # not at addresses of internal breakpoints of gdb, which include those of LanewiseScope
         for line in gdb.execute("with print address on -- maint info breakpoints", False, True).splitlines():
             own = re.match(r"(?:-\d|0).*?\s(0x[0-9a-f]+)", line)
             if own:
@@ -168,19 +171,19 @@ class LanewiseBreakIf:
 
     @classmethod
     def end(cls, *unused):
-        """After each stop."""
+        """Called after each stop: removes the conditions."""
         if cls.lent and LanewiseLink.ours() is not None:
             LanewiseLink.ours().send_packet("qGpuBreakIf:")
         cls.lent = False
 
     @classmethod
     def forget(cls, *unused):
-        """The program is another one."""
+        """Called when gdb has loaded another program."""
         cls.known.clear()
 
 
 class LanewiseDprintf:
-    """Of style gdb, as gdb comes, dprintf prints for the lane in focus alone."""
+    """Prints a note that dprintf of style gdb, which is the default, prints for the lane in focus only."""
 
     noted = False
 

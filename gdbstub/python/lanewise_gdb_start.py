@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: what is registered with gdb.
-
-
-# ---- all of it ---------------------------------------------------------------------------------
+# Part of lanewise_gdb.py: registers the event handlers, commands, functions and windows with gdb.
 
 
 def lanewise_handlers():
-    """Events that end what is kept; those of an earlier load of this file are undone."""
+    """Connects the handlers of gdb's events, and disconnects those of an earlier load of this file."""
     events = [("cont", LanewiseLink.forget), ("memory_changed", LanewiseLink.forget),
               ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
               ("connection_removed", LanewiseLink.forget_all),
@@ -67,7 +64,7 @@ def lanewise_start():
         _disassembler.register_disassembler(LanewiseDisassembler())
     lanewise_handlers()
     if LanewiseLink.connection() is not None:
-        LanewiseLink.ours()  # the stub knows of us then
+        LanewiseLink.ours()  # sends a packet by which the stub recognises that this file is loaded
     gdb.execute("define hook-monitor\npython LanewiseFocus.send()\nend", False, True)
     gdb.execute("define hookpost-monitor\npython lanewise_looks_again()\nend", False, True)
     gdb.execute("define hookpost-dprintf\npython LanewiseDprintf.used()\nend", False, True)
@@ -80,7 +77,7 @@ def lanewise_start():
             try:
                 gdb.execute("tui new-layout " + layout, False, True)
             except gdb.error:
-                pass  # this gdb has no TUI, or knows the layout
+                pass  # this gdb has no TUI, or the layout is defined already
 
 
 lanewise_start()

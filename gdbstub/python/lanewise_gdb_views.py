@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: backtraces and the window of lanes.
+# Part of lanewise_gdb.py: backtraces, and the TUI windows of lanes and registers.
 
 
 # ---- frames ------------------------------------------------------------------------------------
@@ -7,7 +7,8 @@
 if _FrameDecorator is not None:
 
     class LanewiseUnread:
-        """An argument whose memory is not there, as on a stack that overflows. gdb would end the frame's line at it."""
+        """An argument whose memory cannot be read, for example after a stack overflow. gdb would end the line of the frame at
+        this argument; the line has an error text instead."""
 
         def __init__(self, name, error):
             self.name, self.error = name, "<error reading variable: %s>" % error
@@ -30,11 +31,12 @@ if _FrameDecorator is not None:
             except gdb.MemoryError as error:
                 return LanewiseUnread(symbol.print_name, error)
             except gdb.error:
-                pass  # gdb says so itself
+                pass  # gdb prints this error itself
             return argument
 
         def function(self):
-            """gdb has a name of C++ with the types of its parameters here, but not where it shows a frame itself."""
+            """Returns the function's name without parameter types, as gdb's own backtrace shows it. A FrameDecorator returns
+            names of C++ functions with these types."""
             name = super().function()
             try:
                 symbol = self.inferior_frame().function()
@@ -47,13 +49,13 @@ if _FrameDecorator is not None:
         def frame_args(self):
             arguments = super().frame_args()
             frame = self.inferior_frame()
-            # gdb leaves those of a function without lines out
+            # gdb omits the arguments of a function without line numbers
             if arguments is None and frame.function() is not None and type(self._base) is _FrameDecorator:
                 arguments = _FrameVars(frame).fetch_frame_args()
             return [self.readable(frame, argument) for argument in arguments] if arguments else arguments
 
     class LanewiseFrame(LanewiseArguments):
-        """The innermost frame of a backtrace says whose frames these are."""
+        """The innermost frame of a backtrace, whose name is followed by the lane to which the frames belong."""
 
         def function(self):
             name = super().function()
@@ -65,7 +67,7 @@ if _FrameDecorator is not None:
                 return name
 
     class LanewiseLauncher(_FrameDecorator):
-        """After the outermost frame of a kernel that a kernel launched: the launch."""
+        """Line after the outermost frame of a kernel that was launched by a kernel: it shows the launching lane."""
 
         def __init__(self, frame, text):
             super().__init__(frame)
@@ -101,7 +103,7 @@ if _FrameDecorator is not None:
 
         @staticmethod
         def below(frame):
-            """gdb's idea of the caller of a kernel, which has none."""
+            """Returns True for the frame <launch>, which gdb shows as the caller of a kernel although there is none."""
             try:
                 return frame.inferior_frame().level() > 0 and frame.inferior_frame().name() == "<launch>"
             except Exception:
@@ -133,7 +135,8 @@ if _FrameDecorator is not None:
 
 
 class LanewiseWindow:
-    """A letter for each lane: which place it is at. Below them the places, and one expression."""
+    """TUI window that shows a letter for each lane; lanes with the same letter are at the same pc. The lines below show the
+    location of each letter, and the value of an expression in each lane."""
 
     TITLE = "lanes"
     open = []
@@ -176,7 +179,7 @@ class LanewiseWindow:
         for lane in [warp.lane] + list(range(warp.width)):
             pc = warp.pcs[lane]
             if warp.live(lane) and pc not in letters:
-                # more places than letters: the last one stands for the rest
+                # if there are more pcs than letters, all further ones share the sign +
                 letters[pc] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ+"[min(len(places), 26)]
                 places.append(pc)
         lines = ["%s lane %d  %d of %d active" % (warp.title(), warp.lane,
@@ -199,7 +202,7 @@ class LanewiseWindow:
                 lines += lanewise_table(warp, LanewiseWindow.expression, "", styled, room)
             except (gdb.error, gdb.GdbError, LanewiseError) as error:
                 lines.append(lanewise_sentence(error))
-        # one that is too long would be wrapped; colours take no room
+        # A line that is too long would be wrapped. Lines with colours are not cut, as escape sequences take no columns.
         return [line if "\033" in line else line[:room] for line in lines]
 
     @staticmethod
@@ -234,8 +237,8 @@ class LanewiseWindow:
 
 
 class LanewiseRegisters(LanewiseWindow):
-    """The registers of the focus lane, which gdb's own window of registers does not have: that is the carrier's
-    general group. What changed since the window was drawn last is marked."""
+    """TUI window with the registers of the focus lane. gdb's own register window shows the general registers of the target
+    architecture instead. Registers that have changed since the window was drawn last are marked."""
 
     TITLE = "registers of the focus lane"
     KINDS = ["pc", "lane", "exec", "active", "s", "v", "p", "sp"]  # others come last
@@ -286,7 +289,8 @@ class LanewiseRegisters(LanewiseWindow):
 
 
 def lanewise_layout_regs(*unused):
-    """`layout regs` is ours if the program is: gdb's shows rax and its like, which belong to the target architecture."""
+    """Defines `layout regs` with the registers of the focus lane if gdb is connected to Lanewise. gdb's own layout shows
+    registers of the target architecture such as rax."""
     if getattr(gdb, "lanewise_layout", False) or not hasattr(gdb, "register_window_type"):
         return
     try:

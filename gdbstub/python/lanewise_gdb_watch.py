@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: watchpoints of a lane, and what gdb does not know to do by itself.
+# Part of lanewise_gdb.py: watchpoints of one lane, and actions before and after commands of gdb.
 
 
 # ---- watchpoints -------------------------------------------------------------------------------
 
 
 class LanewiseWatch:
-    """Watchpoints are the lane's that was in focus when they were set, which gdb does not tell the stub.
+    """Sends the stub the watched lane of a watchpoint, which is the lane in focus when the watchpoint is set. gdb does not
+    send it.
 
-    `watch out[1]` with a variable of a frame: gdb takes the watchpoint for over where it does not
-    find that frame, and lanes have frames of their own. The place is watched instead, as where two lanes'
-    are watched at one address."""
+    If the expression has a variable of a frame, gdb deletes the watchpoint when it does not find that frame, for example
+    because another lane is in focus. So such a watchpoint is replaced by one on the address of the variable. This is also
+    done if variables of two lanes would be watched at the same address."""
 
     COMMANDS = {gdb.BP_WATCHPOINT: "watch", gdb.BP_HARDWARE_WATCHPOINT: "watch",
                 gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
     PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}
     MOST_BYTES = 64
-    # as the lane in focus sees them, and of any lane, which is in $sp (docs/reference/gdb.md, Memory)
+    # (first, size, window): addresses that mean memory of the focus lane, and the debug address range that has the same
+    # memory of any lane. $sp has the lane in bits 32 to 55 (docs/reference/gdb.md, Memory)
     WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
-    OF_LANES = [0xF7, 0xF8]  # variables lie there
+    OF_LANES = [0xF7, 0xF8]  # top bytes of the debug address ranges that have variables of one lane
     PLACE = 0xFFFFFF << 32
 
-    busy = False
-    pinned = {}  # number: {(address, size, packet): whose}
-    framed = {}  # number: what replaces it when another lane comes into focus, in MI
+    busy = False  # this class is creating or deleting a watchpoint, whose events are ignored
+    pinned = {}  # maps a watchpoint's number to {(address, size, packet): watched lane}
+    framed = {}  # MI: maps a watchpoint's number to the data of the watchpoint that replaces it when another lane is in focus
 
     @classmethod
     def created(cls, point):
@@ -74,13 +76,14 @@ class LanewiseWatch:
 
     @staticmethod
     def whose(address, size, packet):
-        """Binds the watchpoint to the current lane and returns its owner in words, none if all share it; size 0: only returns it."""
+        """Binds a watchpoint on this range to the focus lane. Returns the lane or block to which the memory belongs, or "" if
+        all threads share it. With packet 0, binds nothing."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet), True)
 
     @classmethod
     def pin(cls, point):
-        """Sends the stub the lane of the addresses that gdb watches for this watchpoint."""
+        """Sends the stub the watched lane for each address range that gdb watches for this watchpoint."""
         expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
         location = expression.startswith("-location ")
         expression = cls.without_option(expression)
@@ -92,14 +95,15 @@ class LanewiseWatch:
                 place = None if value.address is None else \
                     (int(value.address), value.type.sizeof, packet)
             except gdb.error:
-                continue  # gdb says so itself
+                continue  # gdb prints this error itself
             if place is None or not 0 < place[1] <= cls.MOST_BYTES or place in whose:
-                continue  # none: `extern __shared__ float s[]` is an array without length
+                continue  # the size is 0 for an array without length, such as `extern __shared__ float s[]`
             owner = cls.whose(place[0], place[1], 0)
             if owner == "":
                 continue
             others = [number for number, places in cls.pinned.items() if places.get(place, owner) != owner]
-            if others and lanewise_is_mi():  # an editor keeps the number, and gdb watches an address once
+            # gdb inserts one watchpoint for both, and an editor relies on the number, so it cannot be replaced
+            if others and lanewise_is_mi():
                 gdb.write("note: watchpoints %d and %d have the same address: both now watch the variable of this lane\n" %
                           (point.number, others[0]))
             elif others and text == expression:
@@ -112,7 +116,7 @@ class LanewiseWatch:
 
     @classmethod
     def keep(cls, point):
-        """An editor knows the watchpoint by its number: it stays while its lane is in focus."""
+        """Keeps a watchpoint under its number while its lane is in focus, because an editor identifies it by the number."""
         what, whose = cls.place_of(point, "watches a variable of one lane")
         cls.pin(point)
         if whose:
@@ -124,7 +128,8 @@ class LanewiseWatch:
 
     @classmethod
     def refocused(cls, _event):
-        """After a stop and after `set $lane`: gdb would delete those of other lanes of this warp when it resumes."""
+        """Called after a stop and after `set $lane`. Replaces watchpoints on variables of other lanes of this warp, which gdb
+        would delete when it resumes."""
         thread = lanewise_thread()
         if cls.busy or not cls.framed or thread is None or LanewiseLink.ours() is None:
             return
@@ -150,7 +155,7 @@ class LanewiseWatch:
 
     @classmethod
     def place_of(cls, point, why):
-        """The memory that is watched now, as `watch` takes it, and whose it is, in words."""
+        """Returns the watched memory as an operand of `watch`, and " of this lane" if the memory belongs to one lane."""
         expression = cls.without_option(point.expression)
         value = cls.value(expression)
         if value.address is None or value.type.sizeof > cls.MOST_BYTES:
@@ -167,7 +172,7 @@ class LanewiseWatch:
 
     @classmethod
     def put(cls, point, what, scope):
-        """That in place of the watchpoint."""
+        """Replaces the watchpoint by one on @what, with the same condition, commands and state."""
         if point.condition is not None:
             what += " if " + point.condition
         gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
@@ -180,14 +185,15 @@ class LanewiseWatch:
 
     @classmethod
     def of_lane(cls, expression, value, address):
-        """The place as an expression that says what it is: gdb shows it for what is watched."""
+        """Returns an expression for the memory at @address. It contains the name of the variable and the lane, as gdb shows
+        the expression of a watchpoint at each hit."""
         lane = "%s, %s lane %d" % (expression.replace("\\", "\\\\").replace('"', '\\"'), LanewiseWarp().title(),
                                    int(gdb.selected_frame().read_register("lane")))
         return '"%s", *(%s) 0x%x' % (lane, cls.pointer_name(value.type), address)
 
     @staticmethod
     def pointer_name(kind):
-        """A pointer to that type, as an expression can say it, else to bytes."""
+        """Returns the name of a pointer type to @kind, or to an array of bytes if an expression cannot name @kind."""
         try:
             if int(gdb.parse_and_eval("sizeof(%s)" % kind)) == kind.sizeof:
                 return "%s *" % kind
@@ -197,14 +203,15 @@ class LanewiseWatch:
 
 
 class LanewiseScope(gdb.Breakpoint):
-    """Where the function returns to, in that lane: the watchpoint of one of its variables ends, as
-    gdb's own would."""
+    """Internal breakpoint at the address to which a function returns. When the watched lane reaches it, the watchpoint on a
+    variable of the function is deleted, as gdb does for its own watchpoints."""
 
     open = []
 
     @staticmethod
     def place():
-        """Where the function of the selected frame returns to, and the condition that it is in this lane; None: a kernel."""
+        """Returns the address to which the selected frame returns, and a condition that is true for this frame's return only.
+        Returns None for the frame of a kernel."""
         caller = gdb.selected_frame().older()
         if caller is None or not caller.is_valid() or caller.name() in (None, "<launch>"):
             return None
@@ -226,7 +233,8 @@ class LanewiseScope(gdb.Breakpoint):
 
     @classmethod
     def stopped(cls, event):
-        """Deletes watchpoints whose lane has ended, recognised by gdb's words for it: its own scopes print no stop."""
+        """Called after a stop. Deletes the watchpoints whose function has returned, with gdb's message for this. The
+        breakpoints of this class print no stop, so the frame is printed here."""
         hit, told = getattr(event, "breakpoints", []), False
         for scope in list(cls.open):
             if scope.is_valid() and scope.point.is_valid() and scope in hit:
@@ -247,7 +255,7 @@ class LanewiseScope(gdb.Breakpoint):
 
     @classmethod
     def close_all(cls):
-        """The run begins again: no frame of it is left."""
+        """Called when the run starts again. Deletes all watchpoints on variables of functions, whose frames are gone."""
         for scope in list(cls.open):
             if scope.point.is_valid():
                 scope.point.delete()
@@ -255,7 +263,7 @@ class LanewiseScope(gdb.Breakpoint):
 
 
 def lanewise_is_mi():
-    """An editor drives this gdb, and keeps the numbers of watchpoints itself."""
+    """Returns True if gdb was started with an MI interpreter: an editor drives it, and identifies watchpoints by number."""
     try:
         with open("/proc/self/cmdline", "rb") as words:
             return re.search(rb"\0(-i|--?interpreter)[=\0]mi|\0-i=?mi", words.read()) is not None
@@ -264,27 +272,27 @@ def lanewise_is_mi():
 
 
 class LanewiseFocus:
-    """One thread is shown, in gdb and by `monitor`: the selected one is sent before each of these, and where a
-    command has gone to another one, that is selected behind it."""
+    """Makes gdb and `monitor` use the same thread. Before each `monitor` the stub gets the selected thread; afterwards gdb
+    selects the thread to which the command has moved the focus."""
 
     @staticmethod
     def send():
-        """Before `monitor`."""
+        """Called before `monitor`: sends the selected thread."""
         thread = lanewise_thread()
         if LanewiseLink.ours() is not None and thread is not None:
             LanewiseLink.ask("qGpuShown:%x" % thread.ptid[1], True)
 
     @staticmethod
     def follow():
-        """Called after `monitor`: true if another thread is selected now."""
+        """Called after `monitor`: selects the thread of the stub's focus. Returns True if that is another thread."""
         wanted = int(LanewiseLink.ask("qGpuShown:0", True) or "0", 16)
         thread = lanewise_thread()
         if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
             return False
         inferior = gdb.selected_inferior()
-        for thread in inferior.threads():  # gdb requests its list anew
+        for thread in inferior.threads():  # gdb reads the thread list again
             if thread.ptid[1] == wanted:
-                if lanewise_is_mi():  # gdb itself notifies an editor
+                if lanewise_is_mi():  # only this command makes gdb notify the editor
                     gdb.execute("thread %d.%d" % (inferior.num, thread.num), False, True)
                 else:
                     thread.switch()
@@ -295,7 +303,8 @@ class LanewiseFocus:
 
 
 def lanewise_looks_again():
-    """Called after `monitor`, which may have moved the machine. If it has not, the selected frame stays."""
+    """Called after `monitor`, which may have moved the machine: makes gdb read its state again. If the pc has not changed,
+    the selected frame stays selected."""
     if LanewiseLink.ours() is None:
         return
     if lanewise_thread() is None:
@@ -306,9 +315,9 @@ def lanewise_looks_again():
     except gdb.error:
         level, pc = 0, None
     try:
-        gdb.execute("maint flush dcache", False, True)  # the stack, which is kept apart from registers
+        gdb.execute("maint flush dcache", False, True)  # drops memory of the stack, which gdb caches
     except gdb.error:
-        pass  # gdb 11 does not know it
+        pass  # gdb 11 does not have this command
     gdb.execute("maint flush register-cache", False, True)
     if LanewiseFocus.follow():
         return
@@ -321,19 +330,19 @@ def lanewise_looks_again():
         if frame is not None:
             frame.select()
     except gdb.error:
-        pass  # the thread has ended: the next step reports where the machine is
+        pass  # the thread has ended; the next step reports the position of the machine
 
 
 class LanewiseRenew(gdb.Command):
-    """Build what `run` will run, and put it into the file that gdb was given. `run` and `start` begin with
-this: gdb reads its file anew then, and at no other time."""
+    """Build the program that `run` will start, and write it to the file with which gdb was started. `run` and `start`
+execute this command first, because gdb reads its file again only when it executes them."""
 
     def __init__(self):
         super().__init__("lanewise-renew", gdb.COMMAND_OBSCURE)
         for command in ["run", "start", "starti"]:
             try:
                 gdb.execute("show user hook-" + command, False, True)
-            except gdb.error:  # the user has none
+            except gdb.error:  # the user has not defined this hook
                 gdb.execute("define hook-%s\nlanewise-renew\nend" % command, False, True)
 
     @lanewise_guarded

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: conditions of watchpoints, which gdb does not hand over.
+# Part of lanewise_gdb.py: conditions of watchpoints, which gdb does not send to the stub.
 
 
 class LanewiseWatchIf:
-    """gdb tests the conditions of watchpoints itself, at each hit. Those that it has code for are sent to the stub,
-    for the places that are watched; the stub tells gdb of no hit for which they are false."""
+    """Sends the conditions of watchpoints to the stub, as far as they can be compiled. gdb itself evaluates them at each
+    hit; the stub then reports only hits at which the condition is true."""
 
+    # modes of a watched range: it has no condition, gdb evaluates the condition, the stub evaluates it
     FORGET, CLIENT, HERE = 0, 1, 2
 
-    known = {}  # number: (expression, condition, enabled, places, compiled)
-    sent = {}  # (address, size, packet): what the stub has
+    known = {}  # maps a watchpoint's number to (expression, condition, enabled, watched ranges, compiled condition)
+    sent = {}  # maps (address, size, packet) to the mode and code that the stub has for this range
 
     @classmethod
     def changed(cls, point):
@@ -19,14 +20,14 @@ class LanewiseWatchIf:
         before = cls.known.get(point.number)
         now = (point.expression, point.condition, point.enabled)
         if before is not None and before[:3] == now:
-            return  # a hit is a change, too
+            return  # the event was caused by a hit, which changes only the hit count
         try:
             places = before[3] if before is not None else cls.places(point)
             code = before[4] if before is not None and before[1] == point.condition else cls.compiled(point.condition)
             cls.known[point.number] = now + (places, code)
             cls.send()
         except (gdb.error, LanewiseError):
-            cls.known[point.number] = now + (None, None)  # gdb tests it, at each hit
+            cls.known[point.number] = now + (None, None)  # gdb evaluates the condition at each hit
             cls.send()
 
     @classmethod
@@ -41,8 +42,8 @@ class LanewiseWatchIf:
 
     @classmethod
     def places(cls, point):
-        """What gdb watches for it, as far as that is known: one place, which the expression is. An expression that
-        goes through a pointer watches that as well, and is none."""
+        """Returns a list with the range that gdb watches for this watchpoint, or None if that is not certain: for an expression
+        with a pointer or an index, gdb also watches the variables with which it computes the address."""
         expression = point.expression
         location = expression.startswith("-location ")
         if location:
@@ -57,7 +58,8 @@ class LanewiseWatchIf:
 
     @classmethod
     def compiled(cls, condition):
-        """(low, high, code) or None: low and high are of the block whose variables it names."""
+        """Returns the condition as "LOW,HIGH,CODE" for the packet, or None. The addresses LOW and HIGH limit the block that
+        declares the variables in the condition."""
         if condition is None:
             return None
         frame = gdb.selected_frame()
@@ -77,7 +79,7 @@ class LanewiseWatchIf:
 
     @staticmethod
     def block(frame, condition):
-        """The innermost block of what the condition names, as gdb takes it."""
+        """Returns the limits of the innermost block that declares a variable of the condition, or (0, 0)."""
         low, high = 0, 0
         for name in re.findall(r"(?<![\w$.>])[A-Za-z_]\w*", condition):
             block = frame.block()
@@ -102,7 +104,7 @@ class LanewiseWatchIf:
         for place in set(cls.sent) | set(wanted):
             codes = wanted.get(place, [])
             mode, rest = cls.FORGET, ""
-            if codes and "" not in codes:  # one without a condition reports each hit
+            if codes and "" not in codes:  # a watchpoint without a condition needs a report of each hit
                 mode = cls.CLIENT
                 if None not in codes and unclear == 0:
                     mode, rest = cls.HERE, "".join(";" + code for code in codes)
