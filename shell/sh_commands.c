@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shell's own commands: scripts, checks, settings, history of input. */
+/* The shell's own commands: scripts, assertions, settings, the log and the history of typed lines. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -37,9 +37,9 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/* ---- echo: text with values in braces ------------------------------------------------ */
+/* ---- echo ----------------------------------------------------------------------------- */
 
-/* Prints text in which "{EXPRESSION}" and "{/x EXPRESSION}" are replaced by values. */
+/* Prints text in which "{EXPRESSION}" and "{/x EXPRESSION}" are replaced by the values of the expressions. */
 static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
 {
     struct shell *shell = call->context;
@@ -62,7 +62,7 @@ static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
             break;
         end = strchr(at, '}');
         if (end == NULL) {
-            status = LW_FAIL(err, LW_EUSAGE, "the { before \"%s\" has no }: close it, as in {lane}", at);
+            status = LW_FAIL(err, LW_EUSAGE, "the text from \"%s\" on has no }: close the brace, as in {lane}", at);
             break;
         }
         *end = '\0';
@@ -84,7 +84,8 @@ static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
 
 /* ---- assert ----------------------------------------------------------------------------- */
 
-/* Returns the end of a comparison's side, from @at on: outside of brackets. */
+/* Returns the first operator of a comparison or logical operation at or after @at that is not in brackets, or the end of
+ * the text. */
 static const char *side_end(const char *at)
 {
     int depth = 0;
@@ -119,7 +120,7 @@ static bool is_number(const char *text, size_t size)
     return isdigit((unsigned char)text[0]) || text[0] == '-';
 }
 
-/* Prints the values of both sides of a comparison, except plain numbers: "y[3] = 4, n = 7". */
+/* Prints the value of each operand of an assertion, except numbers, for example "y[3] = 4, n = 7". */
 static void print_sides(struct shell *shell, const char *text, struct lw_sink *out)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);

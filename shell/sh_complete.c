@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates for completion, from the rows' operand schemas and the session's names. */
+/* Candidates for completion, from the operands in the command table and the names of the debugged program. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -65,7 +65,7 @@ static void add_each(struct dbg *dbg, enum dbg_names which, const char *word, si
     dbg_names_each(dbg, id, dbg_lane_get(dbg, id), which, add_name, &into);
 }
 
-/* Adds the words of a list: "Stop after: diverge, reconverge". */
+/* Adds the words of @text, which are separated by characters of @breaks. */
 static void add_list(const char *text, const char *breaks, const char *word, size_t size,
                      struct sh_candidates *out)
 {
@@ -146,10 +146,10 @@ static void add_points(const struct dbg *dbg, const char *word, size_t size,
     }
 }
 
-/** Lists of `info cuda` with filters; the last three are also topics of `info` alone. */
+/** Lists of `info cuda` that accept filters; the last three are also topics of `info` without `cuda`. */
 static const char *const lists[] = {"devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"};
 
-/* Returns true if the line before @end contains the word. */
+/* Returns true if @word, between white space, begins before @end in the line. */
 static bool has_word(const char *line, size_t end, const char *word)
 {
     size_t size = strlen(word);
@@ -160,7 +160,7 @@ static bool has_word(const char *line, size_t end, const char *word)
     return false;
 }
 
-/* Adds "block", "thread" where coordinates or filters of lists are expected, and the topics of `info cuda`. */
+/* Adds coordinates such as "block" and "thread" if the command or the list accepts them, and the topics of `info cuda`. */
 static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const char *line,
                             size_t start, const char *word, size_t size, struct sh_candidates *out)
 {
@@ -171,7 +171,7 @@ static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const
         listed |= info && (cuda || i >= LW_COUNT_OF(lists) - 3) && has_word(line, start, lists[i]);
     if (listed || strstr(row->operands, "coordinates") != NULL) {
         if (info)
-            sh_candidates_fini(out); /* no topic can follow */
+            sh_candidates_fini(out); /* drops the topics, because none can follow a list */
         if (strstr(row->operands, "where <") == NULL || !has_word(line, start, "where"))
             add_each(dbg, DBG_NAMES_COORDINATES, word, size, out);
     } else if (cuda) {
@@ -212,7 +212,7 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
         return;
     operands = row->operands;
     if (strstr(operands, "topic") != NULL || strstr(operands, "event>") != NULL) {
-        const char *list = strrchr(row->summary, ':'); /* the list is in the summary */
+        const char *list = strrchr(row->summary, ':'); /* the summary ends with a colon and the list of words */
 
         add_list(list != NULL ? list + 1 : row->summary, ", ", word, size, out);
     }
@@ -221,8 +221,8 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;
-    /* numbers of stoppoints are completed only if the summary names stoppoints; other numbers count warps, lanes or
-     * frames */
+    /* An operand "number" is completed only for commands whose summary names stoppoints; for others it is the number of a
+     * warp, lane or frame. */
     if (strstr(operands, "number") != NULL && strstr(row->summary, "point") != NULL)
         add_points(dbg, word, size, out);
     if (strstr(operands, "mark|") != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* User-defined commands: `define`, its lines up to `end`, and `alias`. */
+/* User-defined commands: `define`, the lines of its body up to `end`, and `alias`. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ static bool is_name(const char *text)
     return true;
 }
 
-/* Checks that a name may be defined: no command has it. */
+/* Checks that a name may be defined: it is well formed, and the shell has no command of this name. */
 static enum lw_status check_name(struct shell *shell, const char *name, struct lw_error *err)
 {
     const struct lw_command *row = lw_command_find(&shell->set, name, NULL, NULL);
@@ -32,7 +32,7 @@ static enum lw_status check_name(struct shell *shell, const char *name, struct l
     return LW_OK;
 }
 
-/* Adds a definition; the shell takes ownership of both texts. */
+/* Adds a definition, or replaces the one of this name. The shell takes ownership of both texts. */
 static enum lw_status put(struct shell *shell, char *name, char *body, struct lw_error *err)
 {
     for (size_t i = 0; i < shell->define_count; i++)
@@ -131,7 +131,7 @@ enum lw_status sh_do_alias(const struct lw_call *call, struct lw_error *err)
     return put(shell, name, text, err);
 }
 
-/* Expands $1 to $9 and $* of a body; register names such as $v0 stay. */
+/* Replaces $1 to $9 and $* in a body by the operands in @rest. Register names such as $v0 are not changed. */
 static void expand(const char *body, const char *rest, struct lw_buffer *out)
 {
     const char *operand[MAX_OPERANDS];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that read and write files of this host; only the shell has them. */
+/* Commands that read and write files of this host; gdb's `monitor` does not have them. */
 #include "shell/shell_priv.h"
 
 #include <stdlib.h>
 
 enum { MAX_FILE_BYTES = 1 << 30 };
 
-/* Parses an address, and gets the bytes from there to the end of its allocation. */
+/* Evaluates an address. Sets *@left to the number of bytes from there to the end of the allocation, or to 0 if the address
+ * is in none. */
 static enum lw_status address_parse(struct shell *shell, const char *text, uint64_t *address,
                                   uint64_t *left, struct lw_error *err)
 {
@@ -117,7 +118,8 @@ static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* Copies the shell's breakpoints to another session. The programs are the same, so the addresses are the same. */
+/* Copies the breakpoints and catchpoints that the shell has set to another debugger. It debugs the same program, so the
+ * addresses are valid there. */
 static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
     struct dbg_stoppoint point;
@@ -137,7 +139,7 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
             status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
                                    point.temporary, &id, &err);
         else
-            status = LW_ERANGE; /* the watched location may not exist there */
+            status = LW_ERANGE; /* watchpoints are not copied, as the watched memory may not exist in the other state */
         if (status == LW_OK && !point.enabled)
             status = dbg_stoppoint_enable(to, id, false, &err);
         if (status == LW_OK && point.ignore != 0)
@@ -145,7 +147,7 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
         lost += status != LW_OK;
     }
     if (lost != 0)
-        lw_printf(out, "%u watchpoint%s could not be kept: set %s again\n", lost,
+        lw_printf(out, "%u watchpoint%s could not be restored: set %s again\n", lost,
                   lost == 1 ? "" : "s", lost == 1 ? "it" : "them");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ctrl-C while a command runs. SIGINT is blocked, and a separate thread reads it from a descriptor: a signal
- * handler would need a global variable to find the session, and the library has none.
+ * Ctrl-C while a command runs. SIGINT is blocked, and a separate thread reads it from a signalfd. A signal handler would
+ * need a global variable to find the debugger, and the library has no mutable global variables.
  */
 #include "shell/shell_priv.h"
 
@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 struct sh_interrupt {
-    pthread_mutex_t lock; /* protects dbg: the session may change meanwhile */
+    pthread_mutex_t lock; /* protects dbg, which `restore` may replace while the command runs */
     struct dbg *dbg;
-    int came;
-    int signals, done;
-    sigset_t before;
+    int came;          /* 1: Ctrl-C was received */
+    int signals, done; /* the signalfd for SIGINT, and an eventfd that ends the thread */
+    sigset_t before;   /* signal mask before sh_interrupt_begin */
     pthread_t thread;
 };
 
@@ -33,7 +33,7 @@ static void *watch(void *argument)
         struct signalfd_siginfo info;
 
         if (poll(wait, 2, -1) < 0)
-            continue; /* interrupted */
+            continue; /* a signal handler has run */
         if (wait[0].revents != 0)
             return NULL;
         if (wait[1].revents != 0 &&
@@ -101,7 +101,7 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     pthread_join(interrupt->thread, NULL);
     close(interrupt->signals);
     close(interrupt->done);
-    /* A signal that arrives after the end of the command has no effect. */
+    /* A SIGINT that the thread has not read any more is dropped. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     while (sigtimedwait(&set, NULL, &now) > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line editor: readline on a terminal, plain lines elsewhere. */
+/* The line editor: readline on a terminal; otherwise lines are read without editing. */
 #include "shell/shell_priv.h"
 
 #include <errno.h>
@@ -16,13 +16,13 @@
 enum { HISTORY_LINES = 1000 };
 
 struct sh_line {
-    /* First member: rl_readline_name points here, so the callbacks find the structure. Readline passes them
-     * no context, and a variable for it would be a mutable global. */
+    /* Must be the first member: rl_readline_name points to it, and the callbacks find the structure in this way. Readline
+     * passes no context to them, and this code must not have mutable global variables. */
     char name[16];
     const struct lw_command_set *commands;
     struct dbg *dbg;
     bool terminal;
-    volatile sig_atomic_t dropped; /* Ctrl-C was received: drop the typed text */
+    volatile sig_atomic_t dropped; /* Ctrl-C was received, so the typed text must be dropped */
     char *history_file; /* path of the history file; NULL: none */
     struct sigaction before;
     char *text; /* buffer of getline */
@@ -36,8 +36,8 @@ static struct sh_line *self(void)
 
 /* ---- completion ---------------------------------------------------------------------- */
 
-/* Returns matches in the form that readline needs: the common prefix first, then all, NULL-terminated, each
- * allocated. */
+/* Returns the candidates in the form that readline needs: a NULL-terminated array of heap strings. The first is the common
+ * prefix; if there are several candidates, all of them follow. */
 static char **complete(const char *text, int start, int end)
 {
     struct sh_candidates candidates;
@@ -67,7 +67,7 @@ static char **complete(const char *text, int start, int end)
             matches[i + 1] = candidates.items[i];
             candidates.items[i] = NULL;
         }
-    /* "kernel.cl:" continues with a line number. */
+    /* After "kernel.cl:" a line number follows, so readline must not append a blank. */
     if (matches[0] != NULL && common != 0 && matches[0][common - 1] == ':')
         rl_completion_suppress_append = 1;
 cleanup:
@@ -75,7 +75,7 @@ cleanup:
     return matches;
 }
 
-/* ---- Ctrl-C at the prompt: a fresh line --------------------------------------------------- */
+/* ---- Ctrl-C at the prompt ------------------------------------------------------------------ */
 
 static void on_signal(int number)
 {
@@ -83,8 +83,8 @@ static void on_signal(int number)
     self()->dropped = 1;
 }
 
-/* Handles Ctrl-C at the prompt. Readline calls this function when a read was interrupted, and ten times a second,
- * because a signal may arrive while readline is not reading. */
+/* Drops the typed text after Ctrl-C. Readline calls this function when a read was interrupted. It also calls it ten times
+ * a second, because a signal may arrive while readline is not reading. */
 static int fresh_line(void)
 {
     if (!self()->dropped)
@@ -143,7 +143,7 @@ struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg
     struct sigaction action = {.sa_handler = on_signal};
 
     rl_readline_name = line->name;
-    /* For the whole session: Ctrl-C just after the end of a run must not end the shell. */
+    /* The handler is installed for the whole session, so that Ctrl-C just after the end of a run does not end the shell. */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &line->before);
     rl_attempted_completion_function = complete;
@@ -185,7 +185,7 @@ void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
 
 unsigned sh_line_rows(const struct sh_line *line)
 {
-    struct winsize window = {0}; /* readline sets its own copy of the size only with the first line */
+    struct winsize window = {0}; /* readline's own copy of the size is not set before it has read a line */
 
     if (line == NULL || !line->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return 0;
@@ -204,7 +204,7 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
-    rl_done = 0; /* rl_done is still set by the last line. If it remained set, any key would count as Ctrl-C. */
+    rl_done = 0; /* readline has set it at the end of the last line; below it means that Ctrl-C was received */
     key = rl_read_key();
     if (rl_done) /* Ctrl-C */
         key = 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output of text to the user: by pages on a terminal, copied to a log. */
+/* Output of text to the user: stops at full pages on a terminal, and is copied to a log. */
 #include "shell/shell_priv.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources of lines, and their execution. */
+/* Reads lines from the terminal, scripts and the command line, and executes them. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@ enum { MAX_NESTING = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* Converts gdb's form `print/x v0` to `print /x v0`. Returns heap memory. */
+/* Returns a copy of the line, in heap memory, in which gdb's form `print/x v0` is converted to `print /x v0`. */
 static char *normalise(const char *text)
 {
     size_t at = 0, size = strlen(text);
@@ -43,7 +43,7 @@ uint64_t sh_moment(const struct shell *shell)
     return value.bits ^ id << 40;
 }
 
-/* Shows the expressions of wwatch if the warp has executed since. */
+/* Shows the values of the expressions of `wwatch`, unless they were shown for the same position of the focus warp. */
 static void show_watches(struct shell *shell)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
@@ -76,11 +76,11 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
     line = normalise(text);
     if (line == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command");
-    /* A script runs inside the command that started it, so one interrupt listener is enough. */
+    /* The commands of a script run while the command that started it runs, and share its interrupt listener. */
     if (mine)
         shell->interrupt = sh_interrupt_begin(shell->dbg);
     if (shell->nesting == 0)
-        shell->output.rows = sh_line_rows(shell->line); /* the window's size may have changed */
+        shell->output.rows = sh_line_rows(shell->line); /* the size of the terminal may have changed */
     if (shell->nesting == 0 || !shell->output.dropped)
         sh_output_begin(&shell->output, shell->pages);
     if (shell->echo && shell->nesting != 0 && line[strspn(line, " \t")] != '\0')
@@ -232,7 +232,7 @@ static enum lw_status run_input(struct shell *shell, struct lw_error *err)
     return status;
 }
 
-/* Runs scripts and commands of the command line. A failure ends a batch; otherwise it is printed. */
+/* Runs scripts and commands of the command line. In batch mode the first error ends them; otherwise errors are printed. */
 static enum lw_status run_given(struct shell *shell, struct lw_error *err)
 {
     const struct sh_config *config = shell->config;
@@ -251,7 +251,7 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
     return LW_OK;
 }
 
-/* Prints the kernel's position at the start, as after a stop. */
+/* Prints the position at the start of the session, as after a stop. */
 static void greet(struct shell *shell)
 {
     struct lw_error err;
@@ -341,7 +341,7 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
     if (status == LW_OK)
         status = sh_output_close_log(&shell.output, err);
     else
-        (void)!sh_output_close_log(&shell.output, NULL); /* the error in `status` is the one to report */
+        (void)!sh_output_close_log(&shell.output, NULL); /* the earlier error, in `status`, is reported instead */
     for (size_t i = 0; i < shell.watch_count; i++)
         free(shell.watches[i]);
     free(shell.watches);

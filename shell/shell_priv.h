@@ -34,12 +34,12 @@ struct sh_output {
     void *context;
 };
 void sh_output_init(struct sh_output *output, struct lw_sink *out);
-/** Starts the output of a command: resets its line count. @pages: stop at full pages. */
+/** Starts the output of a command: resets the count of printed lines. @pages: stop at full pages. */
 void sh_output_begin(struct sh_output *output, bool pages);
-/** Ends the output of a command: flushes it, so that readers of a pipe or the log have everything even if the
- *  next command is killed. */
+/** Ends the output of a command: flushes it, so that a pipe and the log have all of it even if the process is killed
+ *  during the next command. */
 void sh_output_end(struct sh_output *output);
-/** Writes typed input to the log alone. */
+/** Writes the prompt and a typed line to the log only. */
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text);
 /** Closes the log, if there is one. Errors: LW_EIO if some of it could not be written. */
 enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *err) LW_MUST_CHECK;
@@ -53,26 +53,26 @@ struct sh_define {
 };
 struct shell {
     const struct sh_config *config;
-    struct dbg *dbg;           /* debugger of the configuration, or the restored debugger */
-    struct lw_command_set set; /* the joined table with the shell's own rows */
+    struct dbg *dbg;           /* debugger of the configuration, or the one that `restore` has created */
+    struct lw_command_set set; /* tables of all commands, including those of the shell */
     struct sh_line *line;
     struct sh_output output;
     struct sh_interrupt *interrupt; /* set while a command runs on a terminal */
     char *repeat; /* command that an empty line repeats on a terminal, or NULL */
-    unsigned nesting;
+    unsigned nesting;         /* number of scripts and defined commands that are running in each other */
     bool quit, assert_failed;
     bool pages, echo, colour; /* settings */
     int status;
-    char location[300]; /* "FILE:LINE" of the running command; "" when it was typed */
+    char location[300]; /* "FILE:LINE" of the running command; "" if it was typed */
 
     struct sh_define *defines;
     size_t define_count, define_capacity;
     char *defining;         /* name of the command being defined, or NULL */
     struct lw_buffer body;  /* lines of the definition read so far */
 
-    char **watches; /* expressions of wwatch */
+    char **watches; /* expressions of `wwatch` */
     size_t watch_count, watch_capacity;
-    uint64_t shown_at; /* result of sh_moment() when they were last shown */
+    uint64_t shown_at; /* result of sh_moment() when the values of @watches were last shown */
 };
 /** Runs one line: a command, a line of a definition, or a defined command. */
 enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_error *err);
@@ -81,18 +81,18 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
 /** Runs the lines of a file; an error is prefixed with "PATH:LINE". */
 enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns a number that changes when the focus warp executes, or the focus moves to another one. */
+/** Returns a number that changes when the focus warp executes, or when the focus moves to another warp. */
 uint64_t sh_moment(const struct shell *shell);
-/** Replaces the debugger session. */
+/** Makes the shell use another debugger. */
 void sh_dbg_set(struct shell *shell, struct dbg *dbg);
 
 extern const struct lw_command_table sh_own_commands, sh_file_commands;
 
 /* ---- definitions ---------------------------------------------------------------------- */
 
-/** Handles a line while a definition is read; `end` ends it. */
+/** Handles a line of the definition that is being read; the line `end` completes the definition. */
 enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_error *err);
-/** Runs the body of a definition if @text begins with a defined name; *@ran is then true. */
+/** If @text begins with the name of a defined command, runs its body and sets *@ran. */
 enum lw_status sh_define_run(struct shell *shell, const char *text, bool *ran,
                              struct lw_error *err);
 enum lw_status sh_do_define(const struct lw_call *call, struct lw_error *err);
@@ -109,8 +109,8 @@ struct sh_candidates {
 
 /**
  * Finds candidates for the word at [start, end) of @line.
- * @dbg  may be NULL: then registers and functions are no candidates. Candidates begin with the word and have the order
- * of their tables, without duplicates.
+ * @dbg  debugger that has registers, functions and other names; NULL: they are no candidates
+ * Candidates begin with the word, are in the order of the tables that contain them, and have no duplicates.
  */
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);
@@ -121,12 +121,12 @@ void sh_candidates_fini(struct sh_candidates *candidates);
 /* ---- the line editor ---------------------------------------------------------------- */
 
 struct sh_line;
-/** Creates a line editor. @terminal: edit with readline and a history file; else read plain lines of standard
- *  input. NULL: no memory. */
+/** Creates a line editor. @terminal: edit lines with readline and a history file; else read lines from standard input.
+ *  Returns NULL if the host has no memory. */
 struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg *dbg,
                                bool terminal);
 void sh_line_destroy(struct sh_line *line);
-/** Completes names of this session from now on. */
+/** Makes completion use the names of another debugger. */
 void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg);
 /** Returns the next line without its newline, heap memory owned by the caller; NULL at the end of input. */
 char *sh_line_read(struct sh_line *line, const char *prompt);
@@ -136,16 +136,17 @@ void sh_line_remember(struct sh_line *line, const char *text);
 void sh_line_history(const struct sh_line *line, size_t count, struct lw_sink *out);
 /** Returns the rows of the terminal; 0: not known. @line may be NULL. */
 unsigned sh_line_rows(const struct sh_line *line);
-/** Reads a key at a full page. Returns true to continue. @all is set to continue without further questions. */
+/** Asks the user at a full page, and reads a key. Returns true if the output continues. *@all is set to true if it
+ *  continues without stops at further pages. */
 bool sh_line_more(struct sh_line *line, bool *all);
 
 /* ---- Ctrl-C --------------------------------------------------------------------------- */
 
 struct sh_interrupt;
-/** From now until sh_interrupt_end SIGINT interrupts the debugger's run instead of ending the process.
- *  Returns NULL if the system refuses: then SIGINT ends the process as usual. */
+/** Makes SIGINT interrupt the debugger's run instead of ending the process, until sh_interrupt_end. Returns NULL if the
+ *  host has no resources for this: SIGINT then has its usual effect. */
 struct sh_interrupt *sh_interrupt_begin(struct dbg *dbg);
-/** Interrupts another session from now on. */
+/** Makes SIGINT interrupt another debugger. */
 void sh_interrupt_move(struct sh_interrupt *interrupt, struct dbg *dbg);
 /** Returns true if Ctrl-C was received since sh_interrupt_begin. */
 bool sh_interrupt_came(struct sh_interrupt *interrupt);
