@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command lanewise app: runs any program, which finds our OpenCL driver and CUDA runtime before other drivers and
- * runtimes. */
+/* The command lanewise app: runs a program in an environment in which it uses Lanewise's OpenCL driver and CUDA runtime
+ * instead of others. */
 #include "cmd/cmd_priv.h"
 
 #include <dirent.h>
@@ -17,23 +17,22 @@
 #define LW_LIBRARY_FOLDER "/usr/local/lib"
 #endif
 
-/** The value of LANEWISE_OPTIONS, under construction. */
+/** The value of the environment variable LANEWISE_OPTIONS, under construction. */
 struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
-    bool debug, gdb, sources; /* the option of this name was given */
+    bool debug, gdb, sources; /* --debug, --gdb, or --sources or --record was given */
 };
 
-/** Appends text in which what separates words is protected. */
+/** Appends text with a backslash before white space, quotes and backslashes, because white space separates options. */
 static void put_protected(struct lw_buffer *words, const char *text)
 {
     for (; *text != '\0'; text++)
         lw_printf(&words->sink, strchr(" \t\r\n\"'\\", *text) != NULL ? "\\%c" : "%c", *text);
 }
 
-/** Returns the length of the part of an option's value that precedes a file name. The caller inserts the current folder
- *  there, because the program may be in another folder when the machine opens the file. -1: the value has no file name
- *  that is relative to the current folder. */
+/** Returns the offset of a relative file name in an option's value, or -1 if the value has none. The caller inserts the
+ *  current folder there, because the program may have changed its folder when the runtime opens the file. */
 static int before_file(const char *option, const char *value)
 {
     static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report",
@@ -46,7 +45,7 @@ static int before_file(const char *option, const char *value)
     return is && value[prefix] != '/' && value[prefix] != '\0' && strcmp(value, "-") != 0 ? prefix : -1;
 }
 
-/** Appends an option. */
+/** Appends an option; handles --debug, which is not for the runtimes. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
     struct lw_buffer *words = &((struct words *)context)->text;
@@ -77,7 +76,7 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
     return LW_OK;
 }
 
-/** Returns true for "1234", "host:1234" and "unix:path", which are no programs. */
+/** Returns true for "1234", "host:1234" and "unix:path", which are addresses for --gdb and not names of programs. */
 static bool is_address(const char *word)
 {
     const char *colon = word != NULL ? strrchr(word, ':') : NULL;
@@ -86,7 +85,7 @@ static bool is_address(const char *word)
     return word != NULL && (strncmp(word, "unix:", 5) == 0 || lw_parse_u64(colon != NULL ? colon + 1 : word, &port));
 }
 
-/** Counts the arguments before the program: options, and operands of options. */
+/** Returns the index of the program's name in @argv, after the options and their operands. */
 static int count_own(const struct cmd *cmd, int argc, char **argv)
 {
     int i = 1;
@@ -129,7 +128,7 @@ bool cmd_find_folder(const char *name, const char *file, char *folder, size_t ro
     return access(path, R_OK) == 0;
 }
 
-/** Puts @folder in front of the list of folders of a variable of the environment. */
+/** Adds @folder as the first entry to an environment variable that has a list of folders. */
 static void prepend(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
@@ -141,8 +140,8 @@ static void prepend(const char *variable, const char *folder)
     lw_buffer_fini(&list);
 }
 
-/** Starts the program in a process group of its own, so that only gdb gets Ctrl-C, and without standard input, which
- *  gdb reads. */
+/** Starts the program in a process group of its own, so that only gdb gets Ctrl-C, and without standard input, from which
+ *  gdb reads. Returns its process id, or -1; *failed is set to errno if the program cannot be executed, else to 0. */
 static pid_t start_program(char *const *program, const struct lw_buffer *options, int *failed)
 {
     int pipes[2];
@@ -170,7 +169,8 @@ static pid_t start_program(char *const *program, const struct lw_buffer *options
     return child;
 }
 
-/** Waits until the program has ended, and returns its exit status in the form that a shell gives. */
+/** Waits until the program has ended. Returns its exit status, or as shells do 128 plus the number of the signal that ended
+ *  it. */
 static int wait_for(pid_t child)
 {
     int status = 0;
@@ -180,7 +180,7 @@ static int wait_for(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/** Removes a folder with sources of the program, and the private folder that contains it. */
+/** Removes the folder with the program's OpenCL sources, and the private folder of gdb that contains it. */
 static void remove_sources(char *path)
 {
     DIR *folder = opendir(path);
@@ -196,7 +196,8 @@ static void remove_sources(char *path)
     rmdir(path);
 }
 
-/** Runs the program, and starts gdb in this terminal when a kernel waits for gdb. Returns the program's exit status. */
+/** Runs the program, and starts gdb in this terminal when the runtime waits for it at a launch. Returns the program's exit
+ *  status. */
 static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_sources, struct lw_buffer *options)
 {
     char sources[sizeof ((struct cmd_gdb *)0)->folder + 16];
@@ -210,7 +211,7 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
         return cmd_error(&err);
     snprintf(sources, sizeof sources, "%s/sources", gdb.folder);
     lw_printf(&options->sink, "--gdb=%s --gdb-own ", gdb.address);
-    if (!has_sources) /* this process removes the sources, however the program ends */
+    if (!has_sources) /* gdb needs the sources in files; this process removes them when the program has ended */
         lw_printf(&options->sink, "--sources=%s ", sources);
     child = start_program(program, options, &failed);
     if (child < 0 || failed != 0) {
@@ -218,10 +219,10 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
             wait_for(child);
         remove_sources(sources);
         cmd_gdb_wait(&gdb);
-        return cmd_wrong_usage(cmd, "%s: %s", *program, failed == ENOENT ? "there is no such program" : strerror(child < 0 ? errno : failed));
+        return cmd_wrong_usage(cmd, "%s: %s", *program, failed == ENOENT ? "the program does not exist" : strerror(child < 0 ? errno : failed));
     }
     cmd_end_catch(NULL, cmd_gdb_quickly);
-    for (;;) { /* until the socket of the waiting program exists, or the program has ended */
+    for (;;) { /* waits until the runtime has created the socket, the program has ended, or a signal is received */
         siginfo_t info = {0};
 
         waits = access(gdb.address + strlen("unix:"), F_OK) == 0;
@@ -239,7 +240,7 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
     status = wait_for(child);
     remove_sources(sources);
     if (!waits && status == CMD_FINE)
-        fprintf(stderr, "lanewise: the program has ended, and launched no such kernel\n");
+        fprintf(stderr, "lanewise: gdb was not started, as the program ended without launching a matching kernel\n");
     return status;
 }
 
@@ -266,11 +267,11 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
     if (*program == NULL)
         status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
     else {
-        /* A build without the OpenCL headers has no driver: the program then finds no platform, instead of the platform
-         * of another driver. */
+        /* This is set even if Lanewise was built without OpenCL and has no driver. The program then finds no OpenCL
+         * platform, instead of that of another driver. */
         cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
-        unsetenv("OCL_ICD_FILENAMES"); /* loaders add the drivers that this variable names to those of the folder */
+        unsetenv("OCL_ICD_FILENAMES"); /* this variable may name further drivers, which the ICD loader would add */
         if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
             prepend("LD_LIBRARY_PATH", folder);
         if (words.debug) {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise cc: reads the command line of a compiler, clang's or nvcc's, for ptx_build_program(). */
+/* The command lanewise cc: reads a command line in the syntax of clang or nvcc, and calls ptx_build_program(). */
 #include "cmd/cmd_priv.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/** The command line, as far as it has been read; the arena has the texts that are no part of argv. */
+/** The parsed command line. */
 struct line {
     const struct cmd *cmd;
-    struct lw_arena arena;
+    struct lw_arena arena; /* owns texts that are not in argv */
     struct ptx_program program;
     struct ptx_input *inputs;
-    const char **flags, **host, **plain;
-    bool cuda; /* -x cu: files are CUDA C++, whatever their names */
-    bool failed;
+    const char **flags, **host, **plain; /* options for all code; for host code only; all, for nvcc as the compiler */
+    bool cuda; /* -x cu was given: sources are CUDA C++ independent of their names */
+    bool failed; /* an error message was printed */
 };
 
-/** Options of nvcc without a meaning here: kernels are compiled to PTX of one architecture. @operand: the option has an
- *  operand, in the same word after "=" or in the next word. */
+/** Options of nvcc that have no effect, as kernels are always compiled to PTX of the same architecture. @operand: the option
+ *  has an operand, in the same word after "=" or in the next word. */
 static const struct {
     const char *name;
     bool operand;
@@ -31,11 +31,11 @@ static const struct {
     {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false},
 };
 
-/** Options of a compiler whose operand is the next word. */
+/** Options of clang whose operand is the next word. */
 static const char *const with_operand[] = {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
                                            "-MF", "-MT", "-MQ", "-Xclang", "-target", "-mllvm", "-Xpreprocessor", "-Xassembler"};
 
-/** Options that are only for host code and its linker. */
+/** Beginnings of options that apply only to host code and its linker. */
 static const char *const of_host[] = {"-march=", "-mtune=", "-mcpu=", "-msse", "-mavx", "-mfma", "-mno-", "-fopenmp", "-pthread",
                                       "-fPIC", "-fpic", "-fPIE", "-fpie", "-fsanitize", "-fprofile", "-fcoverage", "--coverage",
                                       "-pg", "-flto", "-M", "-pipe", "-fstack-", "-shared", "-static-lib", "-rdynamic",
@@ -73,7 +73,7 @@ static void add_word(struct line *l, const char *word)
     l->inputs[l->program.input_count++] = (struct ptx_input){PTX_INPUT_WORD, word};
 }
 
-/** Splits an operand of -Xcompiler at its commas. */
+/** Adds the options in an operand of -Xcompiler, which are separated by commas, to those for host code. */
 static void add_host_list(struct line *l, const char *list)
 {
     while (*list != '\0') {
@@ -86,7 +86,7 @@ static void add_host_list(struct line *l, const char *list)
     }
 }
 
-/** Returns true if @word is the option @name, with one or two dashes; *@value: text after "=", or NULL. */
+/** Returns true if @word is the option @name with one or two dashes. Sets *@value to the text after "=", or to NULL. */
 static bool is_option(const char *word, const char *name, const char **value)
 {
     const size_t size = strlen(name);
@@ -102,8 +102,8 @@ static bool is_option(const char *word, const char *name, const char **value)
     return true;
 }
 
-/** Gets the operand of option @word: @value if it is not NULL, else the next word. NULL: the operand is missing, and a
- *  message was printed. */
+/** Returns the operand of option @word: @value if it is not NULL, else the next word. Returns NULL, after a message, if
+ *  there is none. */
 static const char *operand(struct line *l, const char *word, const char *value, char **argv, int *i)
 {
     if (value == NULL && argv[*i + 1] != NULL)
@@ -123,8 +123,8 @@ static bool begins(const char *word, const char *const *begins_with, size_t coun
     return false;
 }
 
-/** Reads one of our own options, or one of nvcc's. Returns false for any other option. *@ours: the option is not for
- *  nvcc. */
+/** Reads an option of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be
+ *  passed to nvcc when it is the compiler. */
 static bool take_own(struct line *l, char **argv, int *i, bool *ours)
 {
     struct ptx_program *p = &l->program;
@@ -161,15 +161,15 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         value = operand(l, word, NULL, argv, i);
         l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
         if (value != NULL && !l->cuda) {
-            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is known; the suffix of a file says the language of other files", value);
+            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is supported; the language of other files follows from their suffix", value);
             l->failed = true;
         }
     } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0 ||
                strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
                         strcmp(word, "-dlink") == 0 ? "the runtime links kernels when the program runs: leave this step out"
-                        : strcmp(word, "-lib") == 0 ? "make a library of the objects of -c with ar"
-                                                    : "\"lanewise compile --emit ptx\" writes what kernels become");
+                        : strcmp(word, "-lib") == 0 ? "compile to objects with -c, and use ar to make a library of them"
+                                                    : "use \"lanewise compile --emit ptx\" to get the PTX of kernels");
         l->failed = true;
     } else {
         for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)
@@ -184,7 +184,7 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     return true;
 }
 
-/** Returns true if @word gives its operand in the next word. */
+/** Returns true if @word is an option whose operand is the next word. */
 static bool takes_next(const char *word)
 {
     for (size_t k = 0; k < LW_COUNT_OF(with_operand); k++)
@@ -205,9 +205,9 @@ static void read_line(struct line *l, char **argv)
         if (word[0] != '-' || word[1] == '\0') {
             add_file(l, word);
         } else if (take_own(l, argv, &i, &ours)) {
-            /* the code after this chain passes the option to nvcc, unless it is ours alone */
+            /* the loop below adds the option to those for nvcc, unless @ours is set */
         } else if (strcmp(word, "-lcudart") == 0 || strcmp(word, "-lcudart_static") == 0 || strcmp(word, "-lcudadevrt") == 0) {
-            /* These name NVIDIA's runtime, which our runtime replaces. */
+            /* these options name libraries of NVIDIA, which Lanewise's runtime replaces */
         } else if (strncmp(word, "-l", 2) == 0 || strncmp(word, "-L", 2) == 0 || strncmp(word, "-Wl,", 4) == 0) {
             add_word(l, word);
             if (word[2] == '\0' && argv[i + 1] != NULL)
@@ -228,8 +228,8 @@ static void read_line(struct line *l, char **argv)
     }
 }
 
-/** The dependency files of -MD and -MMD have the name of the object. The compiler does not know this name, so it gets
- *  an option. */
+/** Adds -MF with the name of the dependency file for -MD and -MMD. By default a compiler derives the name from the output,
+ *  but it is called with another output here. */
 static void name_dependencies(struct line *l)
 {
     struct ptx_program *p = &l->program;
@@ -264,7 +264,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
     int status = CMD_FINE;
 
     for (int i = 1; i < argc; i++) {
-        room += strlen(argv[i]); /* -Xcompiler a,b,c */
+        room += strlen(argv[i]); /* -Xcompiler a,b,c has several options in one word, at most one for each character */
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             struct lw_file_sink out;
 
@@ -293,13 +293,14 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
     if (l.failed) {
         status = CMD_USAGE;
     } else if (l.program.input_count == 0) {
-        status = cmd_wrong_usage(cmd, "which file? give FILE.cu, such as in \"lanewise cc saxpy.cu -o saxpy\"");
+        status = cmd_wrong_usage(cmd, "expected a file, as in \"lanewise cc saxpy.cu -o saxpy\"");
     } else if (l.program.compile_only && l.program.source == NULL) {
         status = cmd_wrong_usage(cmd, "-c: %s is not a source file: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
     } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
-        status = cmd_wrong_usage(cmd, "-c -o %s: one file at a time, or no -o", l.program.output);
+        status = cmd_wrong_usage(cmd, "-c -o %s: only one file at a time can be compiled with -o: give one file, or leave -o "
+                                      "out", l.program.output);
     } else if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", runtime, sizeof runtime)) {
-        status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise is not in %s", runtime);
+        status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise (libcudart.so.13) is not in %s", runtime);
     } else {
         enum lw_status got;
 
@@ -310,7 +311,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         fflush(stdout);
         if (words.size != 0)
             fwrite(words.text, 1, words.size, stderr);
-        if (got == LW_EINPUT && words.size != 0) /* the compiler's own messages have been printed in full */
+        if (got == LW_EINPUT && words.size != 0) /* the messages of the compiler, printed above, say what is wrong */
             status = CMD_USAGE;
         else if (got != LW_OK)
             status = cmd_open_error(&err, l.program.compiler);

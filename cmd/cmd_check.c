@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* configure defines it; other builds have no version. */
+/* The build by configure defines PACKAGE_VERSION; other builds have no version. */
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "(unpackaged)"
 #endif
@@ -71,7 +71,7 @@ static enum lw_status try_file(const char *command, const char *option, const ch
     return status;
 }
 
-/** Deletes an old report, so that a run that cannot start does not leave the report of an earlier run. */
+/** Deletes the report of an earlier run, so that it is not taken for the report of this run if this run fails. */
 static void take_old(const char *path)
 {
     struct stat at;
@@ -80,7 +80,7 @@ static void take_old(const char *path)
         (void)unlink(path);
 }
 
-/** Determines the folder relative to which reports name files: the folder of the option, or the current folder. */
+/** Determines the folder to which file names in reports are relative: that of --check-base, or the current folder. */
 static enum lw_status find_base(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     struct stat at;
@@ -106,7 +106,8 @@ static bool is_one_file(const char *path, const char *other_path)
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** Returns true if @path has the name of a program. The programs of the launch file are not known yet. */
+/** Returns true if the suffix of @path is that of a program or of data. The launch file has not been read yet, so the
+ *  names of its programs are not known. */
 static bool is_program(const char *path)
 {
     static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo", ".h", ".cuh", ".c", ".bin"};
@@ -121,7 +122,8 @@ static bool is_program(const char *path)
     return false;
 }
 
-/** Refuses @path, which may be NULL, if writing it would overwrite an input. Any input may be YAML. */
+/** Refuses @path if writing it would overwrite an input: the launch file, a program, or a file of suppressions. @path may
+ *  be NULL. */
 static enum lw_status keep_from(const struct cmd_check *c, const char *command, const char *launch_file,
                                 const char *option, const char *path, struct lw_error *err)
 {
@@ -196,7 +198,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
         chk_suppressions_put_formers(c->suppressions, "lanewise: ", &out.sink);
     }
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        take_old(c->files[i]); /* Old reports are deleted last, so that a refused command deletes nothing. */
+        take_old(c->files[i]); /* old reports are deleted after all checks, so that a refused command deletes nothing */
     if (status == LW_OK && c->coverage != NULL)
         take_old(c->coverage);
     if (status == LW_OK && c->profile != NULL)
@@ -291,9 +293,9 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .read_poison = c->read_poison,
                                         .by_launch = c->by_launch,
                                         .by_options = c->by_options,
-                                        /* A replayed log needs on_found, too: a debugger may have moved lanes in it.
-                                         * With on_found the checks keep instrumentation that would be redundant if only
-                                         * control flow moved lanes. */
+                                        /* Also set for a replayed log, because in the logged run a debugger may have
+                                         * changed the pc of lanes. Without a callback, the checker omits hooks that
+                                         * are redundant if only control flow changes the pc. */
                                         .found = c->debugged || c->replayed ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
@@ -323,8 +325,8 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
     return cmd_error(err);
 }
 
-/** Writes @text to a file if it was @written successfully, and frees it. Returns @status, or the status of a
- *  failure. */
+/** Writes @text to the file @path, and frees it. If @written is an error, of the function that made the text, only
+ *  reports @err. Returns @status, or another exit status after a failure. */
 static int put(const char *path, struct lw_buffer *text, enum lw_status written,
                const struct lw_error *err, int status)
 {
@@ -352,7 +354,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     if (chk_count(c->chk) != 0 || chk_dropped_count(c->chk) != 0) {
         *found = chk_count(c->chk);
         lw_buffer_init(&text);
-        chk_print_all(c->chk, run, &text.sink); /* the caller reports afterwards how the run ended */
+        chk_print_all(c->chk, run, &text.sink); /* before the caller's report of how the run ended */
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);

@@ -34,7 +34,7 @@ enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, c
         c->path = value;
         return LW_OK;
     }
-    /* UINT64_MAX would mean an engine that never stops */
+    /* UINT64_MAX is refused, because as an instruction count it means that the engine never stops. */
     if (!lw_parse_u64(value, &count) || count == UINT64_MAX || (every && count == 0))
         return LW_FAIL(err, LW_EUSAGE, "expected a count of warp instructions%s, found \"%.40s\"",
                        every ? " of 1 or more" : "", value);
@@ -44,7 +44,7 @@ enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, c
     return LW_OK;
 }
 
-/** Returns the name of the checkpoint file at @count, a heap block. */
+/** Sets *@out to the name of the checkpoint file for instruction count @count, in heap memory. */
 static enum lw_status name_at(const struct cmd_checkpoint *c, uint64_t count, char **out,
                               struct lw_error *err)
 {
@@ -53,7 +53,7 @@ static enum lw_status name_at(const struct cmd_checkpoint *c, uint64_t count, ch
     char *name;
 
     while ((from = strstr(from, mark)) != NULL) {
-        room += 20; /* most digits of a count */
+        room += 20; /* a 64-bit count has at most 20 digits */
         from += sizeof mark - 1;
     }
     name = malloc(room);
@@ -117,7 +117,7 @@ void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m)
     char *name;
     enum lw_status status = name_at(c, m->engine->ops->instructions(m->engine), &name, &err);
 
-    fflush(stdout); /* a run that continues from the checkpoint prints only later output */
+    fflush(stdout); /* output up to now must be complete: a run that resumes from the checkpoint does not repeat it */
     if (status == LW_OK) {
         status = cmd_machine_save(m, name, &err);
         free(name);

@@ -68,7 +68,7 @@ static bool has_suffix(const char *path, const char *suffix)
     return n > m && strcmp(path + n - m, suffix) == 0;
 }
 
-/* Returns the default output name, as compilers do: dir/saxpy.cl becomes saxpy.lwo. */
+/* Returns the default name of the object file: for dir/saxpy.cl it is saxpy.lwo, in the current folder. */
 static const char *object_name(struct options *o, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
@@ -93,8 +93,8 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
-/** Ends a comment that began at @start. Names may contain any character, so control characters are replaced to keep
- *  the comment on one line. */
+/** Ends a comment of the assembly, which begins at @start of @out. Replaces control characters by ?, because names may
+ *  contain any character, and the comment must stay on one line. */
 static void end_comment(struct lw_buffer *out, size_t start)
 {
     for (; start < out->size; start++)
@@ -103,7 +103,7 @@ static void end_comment(struct lw_buffer *out, size_t start)
     lw_put(&out->sink, "\n");
 }
 
-/** Writes a comment for each kernel: how it can observe the order of threads, or why it is missing. */
+/** Writes a comment for each kernel that says how it can observe the order of threads, or why it was not translated. */
 static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 {
     struct isa_order_analysis *orders = isa_object_orders(object);
@@ -143,6 +143,8 @@ static int write_assembly(struct options *o, const struct isa_object *object)
     return status;
 }
 
+/** Parses the command line into @o. Sets *path to the file, or to NULL if there is none or after an error or help. Returns
+ *  an exit status. */
 static int operand(const struct cmd *cmd, struct options *o, int argc, char **argv,
                    const char **path)
 {
@@ -189,7 +191,7 @@ cleanup:
     return status;
 }
 
-/** Assembles @text; or, if it is the name of a row, an instruction of that row with valid registers and modifiers. */
+/** Assembles a kernel with the instruction @text. If @text is only a mnemonic, chooses valid operands and modifiers. */
 static enum lw_status host_object(const char *text, struct isa_object **object,
                                   struct lw_error *err)
 {
@@ -237,7 +239,8 @@ static int print_host(struct options *o)
     return status;
 }
 
-/** Reports the instructions whose control fields let them issue too early. */
+/** Writes a list of the instructions that may issue too early by their control fields, or a line that says that there are
+ *  none. Returns CMD_WRONG if there are some. */
 static int check_control(const struct isa_object *object, const char *path, const char *output)
 {
     struct lw_buffer text;
@@ -254,7 +257,7 @@ static int check_control(const struct isa_object *object, const char *path, cons
     return status != CMD_FINE ? status : got == LW_OK ? CMD_FINE : CMD_WRONG;
 }
 
-/** Prints the object's slices; computes them if it has none. */
+/** Prints the object's address slices; computes them first if the object has none. */
 static int print_slices(struct isa_object *object, const char *output)
 {
     struct lw_buffer text;
@@ -300,7 +303,8 @@ cleanup:
     return status;
 }
 
-/** Determines the names of the program and in its options that the launch file will use. */
+/** Changes the relative names of the program and in its options, because in the launch file they are relative to the folder
+ *  of the launch file. */
 static enum lw_status name_files(struct options *o, const char **path, const char **flags, struct lw_error *err)
 {
     const char *way = lnc_way_back(o->output, &o->flags.arena);
@@ -313,7 +317,8 @@ static enum lw_status name_files(struct options *o, const char **path, const cha
     return LW_OK;
 }
 
-/** Loads the program at @path with the names and types of its source, if its compiler can write them. */
+/** Loads the program at @path. Compiles a source with debug information, for the names and types of parameters; if that
+ *  fails, without. */
 static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
 {
@@ -370,7 +375,7 @@ cleanup:
     return status;
 }
 
-/** Warns about a file with functions only: it compiles, as with other compilers, but there is nothing to launch. */
+/** Warns if the object has no kernels. As with other compilers this is no error, but nothing can be launched. */
 static void warn_without_kernels(const struct options *o, const struct isa_object *object)
 {
     for (unsigned i = 0; i < object->function_count; i++)
@@ -440,7 +445,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         else
             got = lw_file_read(path, &ptx, &size, &err);
     } else {
-        /* .s and .lwo need no compiler, but "compile" accepts them; other files are refused by name there. */
+        /* "compile" also accepts .s and .lwo files, although they need no compiler; lnc_object_load_as() refuses files with
+         * other suffixes. */
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
                           o.emit);
@@ -456,7 +462,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && object != NULL)
         warn_without_kernels(&o, object);
     if (object != NULL && o.strip)
-        object->debug = NULL; /* The arena owns the memory from here on. */
+        object->debug = NULL; /* the object's arena owns this memory, so nothing is freed here */
     if (got == LW_OK && object != NULL && o.slices)
         got = isa_object_slice(object, &err);
     if (got != LW_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command lanewise debug, and the gdb server for it and for run. */
+/* The command lanewise debug, and the gdb server of the commands debug, run and gdb. */
 #include "cmd/cmd_priv.h"
 #include "gdbstub/gdbstub.h"
 #include "shell/shell.h"
@@ -147,7 +147,7 @@ static void load_position(void *context, const void *data, size_t size)
 {
     struct cmd_machine *m = context;
 
-    /* This session wrote the data itself, so loading cannot fail. */
+    /* The same session has saved this data, so loading cannot fail. */
     (void)!lnc_session_load(m->session, data, size, NULL);
 }
 
@@ -157,12 +157,12 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     unsigned budget = 0;
     enum lw_status status = cmd_number("history", mib, 0, 1u << 20, &budget, err);
 
-    if (m->timing != NULL) /* an explicit --history was already refused */
+    if (m->timing != NULL) /* the timing model has no history; --history was refused in cmd_machine_open() */
         return LW_OK;
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
     status = dbg_history_start(dbg, (uint64_t)budget << 20, save_position, load_position, m, err);
-    /* If the user did not request history, a failure matters only when the user wants to step back. */
+    /* A run that cannot have history is no error if --history is not given. The reverse commands then report the reason. */
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
@@ -196,14 +196,14 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     dbg_register_commands(dbg, &set);
     set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
     set.themes[set.count++] = "Findings";
-    /* Without cycles the commands explain which option enables them. */
+    /* The commands exist without --timing, too, and then say that they need this option. */
     m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_location, run_cycles, dbg};
     set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
     set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles (in a run with --timing)";
     return set;
 }
 
-/** A run that was built before gdb's `run` starts it, with its debugger and commands. */
+/** A run that gdb's `run` will start, with its debugger and commands. */
 struct built {
     struct cmd_machine *m; /* owned; NULL: none */
     struct dbg *dbg;
@@ -211,8 +211,7 @@ struct built {
     struct cmd_check check; /* the checker of this run */
 };
 
-/** State of a gdb server: the action when it is ready (a line of output, or the start of our gdb), and the run that it
- *  serves, which gdb may restart. */
+/** State of a gdb server, and of the run that it serves, which gdb may restart. */
 struct serving {
     const struct cmd_serve *how;
     const char *address;
@@ -220,13 +219,14 @@ struct serving {
     enum lw_status status;
     bool aarch64;
     struct dbg *dbg;           /* debugger of the latest run */
-    struct cmd_machine *restarted; /* owned: the latest run if it is not the caller's */
+    struct cmd_machine *restarted; /* owned: the latest run; NULL: gdb has not restarted the caller's run */
     struct built next;         /* owned: the run that gdb's next `run` starts */
     struct lw_command_set set;
-    const char *program; /* program file that gdb was started with; NULL: none */
+    const char *program; /* program file with which gdb was started; NULL: none */
     struct lw_file_sink out;   /* receives the debugger's messages while no gdb is connected */
 };
 
+/* Called when the server listens: starts gdb, or prints how to connect a debugger. */
 static void announce(void *context, unsigned port)
 {
     struct serving *serving = context;
@@ -240,7 +240,7 @@ static void announce(void *context, unsigned port)
     }
 
     if (strncmp(address, "unix:", 5) == 0)
-        snprintf(target, sizeof target, "%s", address + 5); /* gdb recognises a socket by its file */
+        snprintf(target, sizeof target, "%s", address + 5); /* gdb needs no unix: before the name of a socket file */
     else
         snprintf(target, sizeof target, "%.*s:%u", host, address, port);
     if (rsp_address_is_open(address))
@@ -251,7 +251,7 @@ static void announce(void *context, unsigned port)
     if (port != 0 && !serving->aarch64)
         printf("lldb: gdb-remote %.*s%s%u\n", host, address, host != 0 ? ":" : "", port);
     printf("waiting for a debugger; in another terminal, run: gdb -ex 'target remote %s'\n", target);
-    fflush(stdout); /* a script that reads the port from a pipe waits for this line */
+    fflush(stdout); /* a script may wait for this line to read the port from it */
 }
 
 /* Creates a debugger with history and commands for a run, and stores it in @config. */
@@ -287,7 +287,7 @@ static void drop_built(struct built *built)
     built->m = NULL;
 }
 
-/* Builds a new run of the launch file in serving->next. The current run is unchanged. */
+/* Loads the launch file again, and stores the new run in serving->next. The current run does not change. */
 static enum lw_status build(struct serving *serving, const struct rsp_config *now,
                             struct lw_error *err)
 {
@@ -339,8 +339,9 @@ static bool same_files(const char *one, const char *other)
     return x == y;
 }
 
-/* Replaces the program at @path, which gdb has open. A changed program becomes a new file with another modification
- * time in seconds, because gdb compares only seconds; an unchanged one stays. */
+/* Writes the program to the file @path, which gdb has open, unless its contents are the same. The changed program is a new
+ * file whose modification time is at least one second later, because gdb recognises a change by the seconds of this
+ * time. */
 static enum lw_status replace_program(const struct rsp_config *config, const char *path,
                                       struct lw_error *err)
 {
@@ -358,7 +359,7 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     if (stat(path, &before) == 0 && stat(next, &after) == 0 &&
         after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
         times[1].tv_sec = before.st_mtim.tv_sec + 1;
-        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* otherwise gdb would keep the old line table */
+        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* with the old time gdb would keep the old line table */
             status = LW_FAIL(err, LW_EIO, "%s: cannot set the modification time of the file: %s",
                              next, strerror(errno));
     }
@@ -369,7 +370,7 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     return status;
 }
 
-/* Called before gdb's `run`: builds the run, and writes its program to the file that gdb then reads again. */
+/* Called before gdb executes `run`: builds the new run, and writes its program to the file that gdb then reads again. */
 static enum lw_status build_ahead(void *context, struct rsp_config *config, struct lw_error *err)
 {
     struct serving *serving = context;
@@ -384,7 +385,8 @@ static enum lw_status build_ahead(void *context, struct rsp_config *config, stru
     return replace_program(&next, serving->program, err);
 }
 
-/* Executes gdb's `run`. Results of the previous run are not checked; only the last run determines the exit status. */
+/* Starts the run of serving->next for gdb's `run`; builds it first if necessary. The results of the previous run are not
+ * checked: only the last run determines the exit status. */
 static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
                                   struct lw_error *err)
 {
@@ -402,7 +404,7 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
     if (next->m == NULL)
         status = build(serving, config, err);
     if (status != LW_OK) {
-        (void)cmd_error(err); /* gdb 13 reports that it failed, but not why */
+        (void)cmd_error(err); /* gdb 13 does not show the reason why `run` failed */
         return status;
     }
     *check = next->check;
@@ -475,7 +477,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     drop_built(&serving.next);
     how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
-    if (serving.restarted != NULL) { /* the debugger had the last pointer to it */
+    if (serving.restarted != NULL) { /* the caller gets the latest run; no debugger uses the first one any more */
         cmd_machine_close(m);
         *m = *serving.restarted;
         free(serving.restarted);
@@ -483,13 +485,13 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     return status;
 }
 
-/** State of a shell session from which `restore` starts another run. */
+/** State of a shell session. `restore` replaces its run; the members ..before have the replaced run until restored(). */
 struct host {
-    const char *path;
+    const char *path; /* launch file */
     const struct cmd_machine_options *options;
     struct cmd_check *check, check_before;
     struct lw_sink *out;
-    struct cmd_machine *now, *before; /* owned; sessions keep pointers to them */
+    struct cmd_machine *now, *before; /* owned; on the heap, because debuggers keep pointers to them */
     struct dbg *dbg, *dbg_before;
 };
 
@@ -498,8 +500,8 @@ static enum lw_status save(void *context, const char *path, struct lw_error *err
     struct host *host = context;
     struct emu_history_info info;
 
-    /* When the machine goes back in history, the session's step of the launch file goes back only after an edit. So a
-     * checkpoint in the past would combine an old state of the machine with a later step. */
+    /* When the machine goes back in history, the session's position in the launch file does not go back before the past
+     * is edited. So a checkpoint in the past would combine an old state of the machine with a later position. */
     if (dbg_history_info(host->dbg, &info) && info.in_past)
         return LW_FAIL(err, LW_ESTATE, "cannot save a checkpoint in the past: use `goto end` first");
     return cmd_machine_save(host->now, path, err);
@@ -564,7 +566,7 @@ static void restored(void *context)
     host->dbg_before = NULL;
 }
 
-/** Ends the session regularly: findings are printed and written. */
+/** Returns true if a signal was received. The shell then ends as after `quit`, so that findings are reported. */
 static bool ended(void *context)
 {
     (void)context;
@@ -663,7 +665,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     if (sh_run(&shell, &quit, &err) != LW_OK)
         status = cmd_error(&err);
     cmd_end_engine(NULL);
-    if (quit != 0 || status == CMD_FINE) /* status of a failed `assert`: 1 */
+    if (quit != 0 || status == CMD_FINE) /* `quit` is 1 after a failed `assert`, and takes precedence over the error */
         status = quit;
     stop_of(host.dbg, &stop);
     if (cmd_end_signal() != 0 && stop.kind == EMU_STOP_NONE)
@@ -695,7 +697,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     struct options o = {.cmd = cmd};
     int status = debug(cmd, &o, argc, argv);
 
-    cmd_check_close(&o.check); /* frees what was read before a machine existed */
+    cmd_check_close(&o.check); /* frees suppressions and names if the machine was not created */
     lw_arena_fini(&o.machine.flags.arena);
     cmd_end_die();
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Early end of a run: by a signal, or a limit of the user. The engine returns, the results so far are reported and
- * written, and then the signal is raised again, so that the parent process sees it. */
+/* Early end of a run, by a signal or by a limit that the user has set. The engine returns, and the results up to this
+ * point are reported and written. A signal is then raised again, so that the parent process sees it. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -19,15 +19,16 @@ static const struct {
     const char *name;
 } endings[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU"}};
 
-/* `timeout` and terminals send a signal to us and to our process group: two signals within this time count as one. */
+/* Milliseconds within which two signals count as one: `timeout` sends its signal to this process and to its process
+ * group, so that it arrives twice. */
 enum { SECOND_AFTER_MS = 200 };
 
 /* State for the signal handler, which has no parameters. */
 static struct emu_engine *volatile running;
-static volatile sig_atomic_t came;
-static volatile int64_t came_at; /* milliseconds */
-static void (*volatile at_once)(void);
-static int wake[2] = {-1, -1};
+static volatile sig_atomic_t came;     /* the first signal; 0: none */
+static volatile int64_t came_at;       /* time of the first signal in milliseconds */
+static void (*volatile at_once)(void); /* called at the second signal */
+static int wake[2] = {-1, -1};         /* pipe that is readable after a signal */
 
 static int64_t now_ms(void)
 {
@@ -56,16 +57,16 @@ static void on_ending(int number)
         if (at_once != NULL)
             at_once();
         if (isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
-            errno = before; /* A failure here cannot be handled. */
+            errno = before; /* a failure to write is ignored */
         signal(number, SIG_DFL);
-        raise(number); /* The signal is delivered when the handler returns. */
+        raise(number); /* ends the process when this handler returns */
     } else if (came == 0) {
         came_at = now_ms();
         came = number;
         if (engine != NULL)
             emu_engine_interrupt(engine);
         if (wake[1] >= 0 && write(wake[1], "", 1) < 0)
-            errno = before; /* the pipe is full, so it is readable */
+            errno = before; /* the write fails if the pipe is full, but then it is readable */
     }
     errno = before;
 }
@@ -81,8 +82,8 @@ static void catch_from(size_t first, int flags, struct emu_engine *engine, void 
     sigemptyset(&action.sa_mask);
     for (size_t i = first; i < LW_COUNT_OF(endings); i++)
         if (sigaction(endings[i].number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(endings[i].number, &action, NULL); /* a signal that is ignored, such as by nohup, remains
-                                                          * ignored */
+            sigaction(endings[i].number, &action, NULL); /* not for a signal that the parent has set to be ignored, as
+                                                          * nohup does with SIGHUP */
 }
 
 void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command lanewise gdb: a run with its own gdb, connected, in this terminal. */
+/* The command lanewise gdb: a run with a gdb that is started in this terminal and connected to the run. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -12,19 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Loads the Python file from the stub, which has its text, so that no file has to be found (docs/reference/gdb.md). */
+/* Command that makes gdb load the Python file from the stub, so that no file has to be found (docs/reference/gdb.md). */
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
-enum { WAITS_BEFORE = 10, WAITS = 100 }; /* time to wait for gdb to end, in steps of 20 ms */
+/* Times for which end_child() waits for the end of gdb, before SIGTERM and in all, in steps of 20 ms. */
+enum { WAITS_BEFORE = 10, WAITS = 100 };
 
-/* At each stop an x86-64 gdb reads the code four times; with this setting it reads it from the file. */
+/* Makes gdb read code from the program file. An x86-64 gdb reads the code at the pc four times at each stop, and would
+ * otherwise send packets for it. */
 static const char quick[] = "set trust-readonly-sections on";
 
-/* Suppresses messages about threads: blocks start all the time, and gdb would print a line for each of their warps. */
+/* Turns off the line that gdb prints for each new thread. During a run many blocks start, and each of their warps is a
+ * thread. */
 static const char calm[] = "set print thread-events off";
 
-/** Returns true for "-batch", "--ex" etc.: an option of gdb that we do not have. */
+/** Returns true for "-batch", "--ex" etc., which are options of gdb but not of lanewise gdb. */
 static bool is_of_gdb(const char *word)
 {
     static const char *const names[] = {"batch", "batch-silent", "ex", "iex", "eval-command", "nx", "nh", "tui",
@@ -78,7 +81,7 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
-/* State for the signal handler, which has no parameters. */
+/* The gdb that was prepared or started, for the signal handler, which has no parameters. */
 static struct cmd_gdb *volatile ours;
 
 static void remove_folder(struct cmd_gdb *gdb)
@@ -90,7 +93,7 @@ static void remove_folder(struct cmd_gdb *gdb)
     gdb->folder[0] = '\0';
 }
 
-/* Called by the signal handler: otherwise the folder would remain, and gdb would wait for a server that has ended. */
+/* Without this function, after a second signal the folder would remain, and gdb would wait for a server that has ended. */
 void cmd_gdb_quickly(void)
 {
     struct cmd_gdb *gdb = ours;
@@ -106,7 +109,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 {
     const char *folder = getenv("TMPDIR");
 
-    /* A socket's path is limited to about a hundred characters. */
+    /* A folder with a long name is not used, because the path of a socket has at most about a hundred characters. */
     snprintf(gdb->folder, sizeof gdb->folder, "%s/lanewise-XXXXXX",
              folder != NULL && *folder == '/' && strlen(folder) < 60 && strchr(folder, ':') == NULL
                  ? folder
@@ -173,7 +176,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     if (gdb->child == 0)
         become_gdb(gdb, target, sources, failed[1]);
     close(failed[1]);
-    /* Ctrl-C in this terminal is for gdb, which then interrupts us. */
+    /* Ctrl-C in this terminal reaches both processes. Only gdb handles it, and sends an interrupt to the server. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     do
@@ -181,7 +184,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     while (got < 0 && errno == EINTR);
     if (got == sizeof number) {
         cmd_gdb_wait(gdb);
-        gdb->exited_fd = failed[0]; /* this descriptor is readable, because the other end is closed */
+        gdb->exited_fd = failed[0]; /* readable, as the other end of the pipe is closed: the server ends */
         return LW_FAIL(err, LW_EIO,
                        "gdb: cannot start \"%s\": %s; install the Debian package %s, or give another gdb with "
                        "--gdb-program or in the environment variable GDB",
@@ -192,8 +195,8 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     return LW_OK;
 }
 
-/* Ends gdb after a signal. A gdb that executes commands of its own ends when its connection is closed. Another gdb gets
- * SIGTERM and, if it does not end, SIGKILL. */
+/* Ends gdb after a signal. A gdb that executes commands from its command line ends when its connection is closed. If gdb
+ * does not end in this way, it gets SIGTERM, and then SIGKILL. */
 static void end_child(int child)
 {
     const struct timespec pause = {.tv_nsec = 20000000};

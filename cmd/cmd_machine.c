@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connects launch file, machine, session and engine; messages for an early end. */
+/* Opens a launch file, and creates the machine, session and engine that run it, by the options of the command line. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
             used += size;
         }
     }
-    /* With --timing, "policy" often means the warp scheduler. */
+    /* Users of --timing may give the name of a warp scheduler, which is set by another key. */
     if (strcmp(option, "policy") == 0 && tim_is_scheduler(text))
         return LW_FAIL(err, LW_EUSAGE, "--policy selects a split of a warp, but %s is a warp scheduler: use --timing "
                                        "with --timing-set issue.policy=%s", text, text);
@@ -56,7 +56,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
                    list);
 }
 
-/** Returns the name at a position of a NULL-terminated list, as name() does for a given list. */
+/** Sets *@out to the index of the name @text in a NULL-terminated list. If @text is NULL, *@out does not change. */
 static enum lw_status choice(const char *option, const char *text, const char *const *names,
                              unsigned *out, struct lw_error *err)
 {
@@ -155,7 +155,7 @@ static enum lw_status fit_tags(const char *path, const struct cmd_machine_option
     return LW_OK;
 }
 
-/* Checks the launch file and the options against the GPU model that is timed. */
+/* Checks that the launch file and the options agree with the GPU model of --timing. */
 static enum lw_status fit_timing(const char *path, const struct cmd_machine_options *o,
                                  const struct tim_config *timing, struct emu_config *config,
                                  struct lw_error *err)
@@ -188,7 +188,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     status = fit_tags(path, o, timing, &timed, config, err);
     if (status != LW_OK)
         return status;
-    if (o->warp == NULL && config->warp_width != timed.warp_width) /* an option overrides the file */
+    if (o->warp == NULL && config->warp_width != timed.warp_width) /* --warp would override the launch file */
         return LW_FAIL(err, LW_EINPUT, "%s: the launch file has warps of %u lanes, but the GPU model %s has warps of "
                                        "%u: use --warp %u, or --timing-set core.warp_width=%u",
                                        path, config->warp_width, name,
@@ -346,7 +346,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lw_buffer words; /* printed before the message, which has space for three errors */
+    struct lw_buffer words; /* messages of the compiler, printed before the error, which has space for three of them */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,
@@ -376,7 +376,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     status = cmd_timing_config(&options->timing, &m.timing, err);
     if (status == LW_OK)
         status = cmd_timing_options(&options->timing, &timing_options, err);
-    if (status == LW_OK && m.timing != NULL) /* the launch file may override it */
+    if (status == LW_OK && m.timing != NULL) /* sets defaults, which the launch file may override */
         tim_config_machine(m.timing, &m.config);
     if (status == LW_OK)
         status = m.direct ? load_direct(path, options, &words.sink, &m, err)
@@ -421,7 +421,7 @@ void cmd_machine_close(struct cmd_machine *m)
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     emu_log_destroy(m->log);
-    lnc_session_destroy(m->session); /* The structure owns the object, which the machine's program borrows. */
+    lnc_session_destroy(m->session); /* after the machine, whose program borrows the object that the session owns */
     lnc_file_destroy(m->file);
     tim_config_destroy(m->timing);
     *m = (struct cmd_machine){0};
@@ -443,14 +443,15 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(m->session, &state, err);
 
     *more = status == LW_OK && state == LNC_LAUNCHED;
-    /* A debugger shows warps: run to the cycle in which the first block is on a core. */
+    /* In the timing model a launch has no warps until its first block is placed on a core. Runs to that cycle, so that a
+     * debugger can show warps. */
     while (status == LW_OK && *more && m->timing != NULL &&
            m->engine->ops->warp_count(m->engine) == 0) {
         struct emu_stop stop;
 
         status = tim_engine_run_cycles(m->engine, 1, &stop, err);
         if (stop.kind == EMU_STOP_IDLE || stop.kind == EMU_STOP_HANG)
-            break; /* the command `run` reports the error */
+            break; /* the next run of the engine reports the hang, or the end */
     }
     return status;
 }

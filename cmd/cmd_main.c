@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Main program: finds the command; help and version. */
+/* Main program: the tables of commands and options, and the commands help, version and manual. */
 #include "cmd/cmd_priv.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* configure defines it; other builds have no version. */
+/* The build by configure defines PACKAGE_VERSION; other builds have no version. */
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "(unpackaged)"
 #endif
@@ -87,7 +87,7 @@ static const struct cmd_option run_options[] = {
     {"dump", 'd', "BUFFER=FILE", "write a buffer after the run, in the format that \"check\" reads: bytes for .bin and .raw, otherwise text; - writes bytes to standard output (the summary then goes to standard error)"},
     {"gdb", 0, "[ADDR]", "wait for a connection from gdb at PORT, HOST:PORT or unix:PATH (default: a free port of this machine)"},
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
-    {"gdb-file", 0, "FILE", "write the program that gdb gets, for front ends that need it as a file"},
+    {"gdb-file", 0, "FILE", "write the program that gdb gets to a file, for debuggers and editors that need one"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
     {"engine", 0, "NAME", "interpreter, or native: compile kernels to host code if nothing can observe the difference (interpreter)"},
     {"checkpoint", 0, "FILE", "write the whole state for --resume, at the end of the run"},
@@ -104,7 +104,7 @@ static const struct cmd_option run_options[] = {
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
-/* Options of the runtimes (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
+/* Options that lanewise app passes to the runtimes in LANEWISE_OPTIONS; runtime/rt_device.c reads them. */
 static const struct cmd_option app_options[] = {
     {"gdb", 0, "[ADDR]", "wait for gdb at the first launch, at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
     {"debug", 0, NULL, "wait at the first launch, and start gdb in this terminal; the program gets no input"},
@@ -112,7 +112,7 @@ static const struct cmd_option app_options[] = {
     {"history", 0, "MIB", "memory for gdb to go back in time (256)"},
     {"debuggable", 'g', NULL, "compile OpenCL programs for a debugger: not optimised, with all lines and variables"},
     {"strict", 0, NULL, "stop the device at the first invalid access; without this option the access is reported and the program continues"},
-    {"sources", 0, "FOLDER", "keep the sources of OpenCL programs in files of this folder, which reports and debuggers name"},
+    {"sources", 0, "FOLDER", "write the sources of OpenCL programs to files in this folder, so that reports and debuggers can refer to them"},
     {"record", 0, "FOLDER", "write a launch file for each launch, with its object, its buffers and their expected contents after the launch"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
     {"hash", 0, NULL, "print hash_mem, a hash of the memory at the end of the run, to standard error"},
@@ -154,7 +154,7 @@ static const struct cmd_option debug_options[] = {
     {"batch", 'b', NULL, "exit after the commands of -x and -c, or at the first that fails"},
     {"gdb", 0, "[ADDR]", "wait for a connection from gdb instead of starting the shell: PORT, HOST:PORT or unix:PATH"},
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
-    {"gdb-file", 0, "FILE", "write the program that gdb gets, for front ends that need it as a file"},
+    {"gdb-file", 0, "FILE", "write the program that gdb gets to a file, for debuggers and editors that need one"},
     CHECK_OPTIONS,
     MACHINE_OPTIONS,
 };
@@ -178,12 +178,12 @@ static const struct cmd_option asm_options[] = {
     {"control", 0, "HOW", "control fields: auto (the default) fills them in for functions without any, keep leaves all as written"},
 };
 
-/* cmd_cc.c reads the line itself, because all other options are those of a compiler. */
+/* Only for help: cmd_cc.c parses the command line itself, because it may have any option of a compiler. */
 static const struct cmd_option cc_options[] = {
     {"output", 'o', "FILE", "the program (a.out), or with -c the object"},
-    {"compile", 'c', NULL, "objects only, NAME.o"},
+    {"compile", 'c', NULL, "compile to objects NAME.o, and do not link"},
     {"compiler", 0, "PROGRAM", "a clang, or nvcc (clang-19, else 16, 15, 14)"},
-    {"device-debug", 'G', NULL, "kernels are not optimised, and have all lines and variables"},
+    {"device-debug", 'G', NULL, "compile kernels for a debugger: not optimised, with all lines and variables"},
     {"device-c", 0, NULL, "-c -rdc=true; -dc is the same"},
     {"rdc", 0, "BOOL", "true: kernels of several files may use each other's functions and variables"},
     {"define", 'D', "NAME[=VALUE]", "an option of the compiler, like all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
@@ -244,7 +244,7 @@ const struct cmd cmd_table[] = {
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
     {"timing", "[MACHINE|FILE|compare A.json B.json]", "list the GPU models of the timing model, print all keys of a GPU model or of a file, or compare two reports", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
-    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one with a kernel that has the error and a kernel that has not",
+    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one with a kernel that has the error and one that does not",
      NULL, 0, cmd_explain},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "print this list, or the options of a command", NULL, 0, help},
@@ -290,7 +290,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         const size_t used = strlen(c->name) + 1 + strlen(c->operands);
 
         lw_printf(&out.sink, "  %s %s", c->name, c->operands);
-        if (used > 26) /* the summary gets a line of its own */
+        if (used > 26) /* the summary is on the next line */
             lw_printf(&out.sink, "\n  %-26s", "");
         else
             lw_printf(&out.sink, "%*s", (int)(26 - used), "");
@@ -307,8 +307,8 @@ int main(int argc, char **argv)
     const struct cmd *cmd;
     int status;
 
-    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, and then the ends of compilers would not be
-                               * signalled */
+    signal(SIGCHLD, SIG_DFL); /* if the parent process has set SIGCHLD to be ignored, waitpid() would return no exit status
+                               * of a compiler */
     if (argc < 2) {
         help(NULL, 0, NULL);
         return CMD_USAGE;
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
             return cmd_wrong_usage(cmd, "too many operands: remove \"%s\"", argv[argc - 1]);
     }
     status = cmd->run(cmd, argc - 1, argv + 1);
-    /* A full disk or a closed pipe must result in an error status. */
+    /* An error of the output, for example a full disk, must result in an error status. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "lanewise: cannot write to standard output\n");
         return CMD_USAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses options with getopt_long from the rows of cmd_main.c; messages suggest the nearest name. */
+/* Parses the options in the tables of cmd_main.c with getopt_long; messages suggest similar names. */
 #include "cmd/cmd_priv.h"
 
 #include <assert.h>
@@ -96,12 +96,13 @@ static bool is_of_run(const struct cmd *cmd, const char *name)
     return false;
 }
 
+/** Returns true if @word is an option of clang that users may give without -X. */
 static bool of_compiler(const char *word)
 {
     return strncmp(word, "-cl-", 4) == 0 || strncmp(word, "--cl-", 5) == 0 || strncmp(word, "-std=", 5) == 0;
 }
 
-/** Returns our option with the meaning that other programs give this name. */
+/** Returns the option of Lanewise for a name that other programs use for the same thing, or NULL. */
 static const char *other_name(const char *bare)
 {
     static const struct {
@@ -122,6 +123,7 @@ static const struct {
     const char *former, *now;
 } renamed[] = {{"window", "fairness-limit"}, {"hang-window", "hang-limit"}};
 
+/** Warns about former names. @used: bit i is set if the former name in row i of the table was given. */
 static void put_formers(unsigned used)
 {
     for (size_t i = 0; i < LW_COUNT_OF(renamed); i++)
@@ -161,8 +163,8 @@ static int unknown(const struct cmd *cmd, const char *word)
                            cmd->name);
 }
 
-/* Returns true if @word can only be the operand of "--gdb 1234" and not a file. A word that is neither a launch file
- * nor any file is also taken as operand, so that its error is reported. */
+/* Returns true if the word after --gdb is an address and not the launch file. A word that is not a YAML file and does not
+ * exist as a file counts as an address, too, so that an error about the address is reported. */
 static bool looks_like_address(const char *word)
 {
     const char *colon = strrchr(word, ':'), *dot = strrchr(word, '.');
@@ -176,9 +178,9 @@ static bool looks_like_address(const char *word)
            access(word, F_OK) != 0;
 }
 
-/* Returns true if @word is the operand of "--timing volta": a built-in GPU model, or no file at all, so that the
- * error suggests the nearest model. A file of keys must be given as --timing=FILE: a separate word looks like a
- * launch file. */
+/* Returns true if the word after --timing is a GPU model and not the launch file: a built-in model, or a word that is no
+ * YAML file and does not exist as a file, so that the error suggests the nearest model. The file of a GPU model must be
+ * given as --timing=FILE, because as a separate word it looks like a launch file. */
 static bool looks_like_machine(const char *word)
 {
     const char *dot = strrchr(word, '.');
@@ -229,14 +231,14 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
         longs[i] = (struct option){o->name, has, NULL, FIRST_LONG + (int)i};
         if (o->letter != 0) {
             shorts[used++] = o->letter;
-            for (int n = 0; n < has; n++) /* one colon, or two for an optional operand */
+            for (int n = 0; n < has; n++) /* getopt: one colon for an operand, two for an optional one */
                 shorts[used++] = ':';
         }
     }
     longs[cmd->option_count] = (struct option){"help", no_argument, NULL, 'h'};
     *status = CMD_USAGE;
     opterr = 0;
-    optind = 0; /* glibc: restart, with permutation */
+    optind = 0; /* makes glibc's getopt start again, and move operands to the end */
     for (;;) {
         int before = optind == 0 ? 1 : optind;
         const struct cmd_option *o;
@@ -262,7 +264,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "option \"%s\" needs an operand", word);
                 return -1;
             }
-            if (optopt >= FIRST_LONG) /* a long option without operand was given one, as in "--hash=1" */
+            if (optopt >= FIRST_LONG) /* a long option that takes no operand has one, as in "--hash=1" */
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
             else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))
@@ -270,11 +272,12 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                                      "--gdb=%s", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
-                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt has not finished this word */
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* more letters of the word follow */
                                                                                 : letter);
             return -1;
         }
-        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* a compiler option such as -std=c++17, not our -s */
+        /* getopt has parsed a compiler option such as -std=c++17 as -s with an operand. */
+        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) {
             unknown(cmd, argv[optind - 1]);
             return -1;
         }

@@ -23,8 +23,8 @@ struct options {
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
     unsigned threads; /* value of --threads; 0: not given */
-    struct lnc_limits limits; /* limits of the options; later, also the limits of the launch file */
-    struct cmd_gdb *our_gdb; /* the gdb of `lanewise gdb` */
+    struct lnc_limits limits; /* limits of the options; where none is given, later those of the launch file */
+    struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts; NULL: none */
     bool hash, serve, silent, verbose;
     bool native; /* --engine native */
 };
@@ -122,8 +122,8 @@ static bool is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/** Returns the stream for the summary and for output of kernels: standard error if JSON or a buffer's bytes go to
- *  standard output. */
+/** Returns the stream for the summary and for output of kernels. It is standard error if JSON or the bytes of a buffer are
+ *  written to standard output. */
 static FILE *text_stream(const struct options *o)
 {
     bool taken = is_stdout(o->stats) || is_stdout(o->machine.timing.trace);
@@ -159,8 +159,9 @@ static void progress_show(const struct cmd_machine *m, double started)
     fflush(stderr);
 }
 
-/* Starts a periodic timer. In a terminal: after half a second, then five times a second. Otherwise: when the time limit
- * is reached, and repeatedly after it, because the host may be busy at the first time. */
+/* Starts the timer that interrupts the engine to show progress and to check the time limit. On a terminal it first fires
+ * after half a second, or at an earlier time limit; otherwise at the time limit. It then fires five times a second, because
+ * the limit may not have been reached exactly at the first time. */
 static void start_clock(bool terminal, double seconds)
 {
     double first = terminal ? 0.5 : seconds;
@@ -184,8 +185,8 @@ static unsigned host_threads(void)
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-/** Reports how the next launch runs: with --verbose for each kernel, else once, if threads were requested (or a
- *  terminal is used) and its order does not permit them. */
+/** Prints how the next launch runs. With --verbose it does so for each kernel; else only once, if --threads requested
+ *  several threads and the kernel can observe the order of its blocks, so that they run on one. */
 static void report_order(const struct cmd_machine *m, const struct options *o, bool *reported,
                        const struct isa_function **last)
 {
@@ -216,7 +217,8 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
 
 /* ---- the run --------------------------------------------------------------------- */
 
-/** @resume: a launch is in progress. */
+/** Executes the steps of the launch file to the end, or to a stop. @resume: first continues the launch that is in
+ *  progress. */
 static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
                           struct cmd_outcome *outcome, struct lw_error *err)
 {
@@ -320,11 +322,11 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     }
 }
 
-/* Sink for output of kernels; records whether its last line is complete. */
+/* Sink for output of kernels. */
 struct text_sink {
     struct lw_sink sink;
     struct lw_file_sink file;
-    bool open_line;
+    bool open_line; /* the last line has no newline yet */
 };
 
 static void write_text(struct lw_sink *sink, const char *text, size_t size)
@@ -336,8 +338,8 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
-/** Explains a log that does not match, because a fault ended one of the two runs but was skipped as a finding in the
- *  other. */
+/** Prints an error of a run. If a replay does not match its log, adds a possible reason: with --check, faults are skipped
+ *  as findings, and without it they end the run. */
 static int run_error(const struct options *o, struct lw_error *err)
 {
     const size_t used = strlen(err->text);
@@ -378,7 +380,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     lw_file_sink_init(&errors, stderr);
     lnc_session_result(m->session, &outcome->result);
     emu_stats_get(m->machine, &stats);
-    for (unsigned i = 0; i < o->dump_count; i++) { /* before "ok", which covers all requested output */
+    for (unsigned i = 0; i < o->dump_count; i++) { /* before the summary, so that "ok" also means that these were written */
         struct lw_error err;
 
         if (dump(m, o->dump_name[i], o->dump_file[i], &err) != LW_OK) {
@@ -427,7 +429,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         emu_where_print(&outcome->stop.hang, &errors.sink);
         lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
-        /* No error is known, but "fine" would claim that everything was checked. */
+        /* gdb has disconnected. The status is not CMD_FINE, because the results were not checked. */
         outcome->exit = CMD_WRONG;
         fprintf(stderr, "lanewise: gdb disconnected before the program ended: results were not checked\n");
     } else {
@@ -441,7 +443,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->silent) { /* without a launch file no step checks the results */
+        if (m->direct && !o->silent) { /* prints the results, because there is no launch file with checks of them */
             struct lw_file_sink sink;
             struct lw_error err;
 
@@ -497,11 +499,11 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
 /** A file that a run writes. */
 struct output {
     const char *option, *path;
-    enum { NAMED, TEXT, JSON } dash; /* meaning of "-": a file of that name, standard output, or standard output for
-                                      * JSON or a buffer only */
+    enum { NAMED, TEXT, JSON } dash; /* meaning of the path "-": a file of that name; standard output, together with other
+                                      * texts; standard output, where nothing else may be written */
 };
 
-/** Returns the folder that contains @path; false: it does not exist. */
+/** Gets the state of the folder that contains @path. Returns false if the folder does not exist. */
 static bool folder_of(const char *path, struct stat *out)
 {
     const char *slash = strrchr(path, '/');
@@ -518,7 +520,8 @@ static bool folder_of(const char *path, struct stat *out)
     return known;
 }
 
-/** Returns true if both are the same file. Several outputs may go to one device. */
+/** Returns true if two outputs would be written to the same regular file, or mixed on standard output. Other outputs may
+ *  share a device such as /dev/null. */
 static bool is_one_file(const struct output *a, const struct output *b)
 {
     bool on_stdout = a->dash != NAMED && is_stdout(a->path);
@@ -528,7 +531,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
     if (on_stdout || other_too)
         return on_stdout && other_too && (a->dash == JSON || b->dash == JSON);
     const bool is = stat(a->path, &one) == 0, too = stat(b->path, &other) == 0;
-    if (!is && !too) { /* Neither file exists yet: folder and name identify a file that will be created. */
+    if (!is && !too) { /* neither file exists yet, so their folders and names are compared */
         const char *x = strrchr(a->path, '/'), *y = strrchr(b->path, '/');
 
         return strcmp(x != NULL ? x + 1 : a->path, y != NULL ? y + 1 : b->path) == 0 &&
@@ -540,14 +543,14 @@ static bool is_one_file(const struct output *a, const struct output *b)
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** Refuses a file that two options would write, because only the last content would remain. */
+/** Refuses options that would write to the same file, or to the launch file or program. */
 static enum lw_status check_outputs(const struct options *o, const char *launch_file, struct lw_error *err)
 {
     const struct cmd_timing *t = &o->machine.timing;
     struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
-        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* part of the summary */
+        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* "-" adds the report to the summary */
         {"log", o->machine.log, NAMED},
         {"coverage", o->check.coverage, TEXT},
         {"profile", o->check.profile, TEXT},
@@ -736,7 +739,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     }
     if (gdb != NULL)
-        cmd_gdb_wait(gdb); /* the terminal is ours again, so the results can be printed */
+        cmd_gdb_wait(gdb); /* the results are printed after gdb has left the terminal */
     cmd_end_catch(m.engine, NULL);
     if (cmd_end_signal() != 0 && outcome.stop.kind == EMU_STOP_NONE) {
         detached = false;

@@ -16,7 +16,7 @@ static void put_number(struct lw_sink *out, const char *key, uint64_t value)
     lw_printf(out, ",\n  \"%s\": %" PRIu64, key, value);
 }
 
-/* Writes counts by tag. */
+/* Writes an object with the counts for the tags u (uniform), a (affine) and v (varying). */
 static void put_tagged(struct lw_sink *out, const char *key, const uint64_t count[3])
 {
     lw_printf(out, "\"%s\": {\"u\": %" PRIu64 ", \"a\": %" PRIu64 ", \"v\": %" PRIu64 "}, ", key,
@@ -108,7 +108,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 
     lw_put(out, "{\n  \"format_version\": 1,\n  \"launch_file\": ");
     lw_put_json(out, launch_file);
-    /* The exit status is the same as after a wrong result, but no wrong result was found. */
+    /* "left" (gdb disconnected early) and "finding" have the exit status of a wrong result, although none was found. */
     put_text(out, "status",
              outcome->stop.kind == EMU_STOP_LIMIT         ? "limit"
              : outcome->stop.kind == EMU_STOP_INTERRUPTED ? "interrupted"
@@ -117,7 +117,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
              : outcome->exit == CMD_WRONG && outcome->result.failed_checks == 0
                  ? "finding"
                  : exits[outcome->exit]);
-    /* after a signal, the value that a shell reports */
+    /* After a signal this is the exit status that a shell reports. */
     put_number(out, "exit_status",
                cmd_end_signal() != 0 ? 128 + (unsigned)cmd_end_signal() : (unsigned)outcome->exit);
     if (cmd_end_signal() != 0)

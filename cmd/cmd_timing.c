@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command lanewise timing, which shows GPU models of the timing model; and the options --timing... of run and
- * debug. */
+/* The command lanewise timing, which shows GPU models, and the options --timing... of run, gdb and debug. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -45,7 +44,8 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
     return LW_OK;
 }
 
-/** @mechanisms and @profile may be NULL. */
+/** Loads a GPU model, and adds mechanisms, a profile and values of keys. @mechanisms and @profile may be NULL. @option: name
+ *  of the option that gave the values @set, for messages. */
 static enum lw_status make_config(const char *machine, const char *mechanisms, const char *profile,
                                   const char *const *set, unsigned count,
                                   const char *option, struct tim_config **out,
@@ -90,7 +90,7 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
     if (t->machine == NULL)
         return LW_OK;
     status = make_config(t->machine, t->mechanisms, t->profile, t->set, t->set_count, "--timing-set", out, err);
-    /* A wrong GPU model is reported as an error of --timing. */
+    /* Errors that name no option concern the GPU model itself, the operand of --timing. */
     if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0 && strncmp(err->text, "--mechanism", 11) != 0 &&
         strncmp(err->text, "--timing-profile", 16) != 0)
         lw_error_prefix(err, "--timing");
@@ -116,7 +116,8 @@ void cmd_timing_heap(void)
     enum { PART = 128 << 20, ONE = 24 << 20, PAGE = 2 << 20, MAPPED = 128 << 10 };
     uintptr_t from = ((uintptr_t)sbrk(0) + PAGE - 1) / PAGE * PAGE, to;
 
-    /* One allocation grows the heap by the whole part; freeing it does not shrink the heap. */
+    /* With these settings, the allocation of ONE bytes grows the heap by PART bytes, and its release does not shrink the
+     * heap. */
     if (mallopt(M_MMAP_THRESHOLD, ONE + PAGE) == 0 || mallopt(M_TRIM_THRESHOLD, INT_MAX) == 0 ||
         mallopt(M_TOP_PAD, PART - ONE) == 0)
         return;
@@ -126,11 +127,11 @@ void cmd_timing_heap(void)
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
     free(one);
     (void)mallopt(M_TOP_PAD, MAPPED);
-    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* large allocations are often only partly accessed */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* not on large pages: large allocations are often accessed only in part */
 #endif
 }
 
-/** Reports the keys of --timing-set that the model does not read. */
+/** Prints a note for each key of --timing-set that has no effect on this GPU model. */
 static void note_keys(const struct cmd_timing *t, const struct tim_config *config)
 {
     for (unsigned i = 0; i < t->set_count; i++) {
@@ -143,8 +144,8 @@ static void note_keys(const struct cmd_timing *t, const struct tim_config *confi
     }
 }
 
-/** Reports where a program uses a register for which hardware with wait counters would not have waited: a line for each
- *  place. */
+/** Prints a note with the instructions that read a register too early on hardware with wait counters, because the program
+ *  has no "waitcnt" for it before. */
 static void note_waits(const struct tim_config *config, const struct isa_object *object)
 {
     unsigned findings = 0;
@@ -221,7 +222,7 @@ enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err)
     return status;
 }
 
-/** Warns if the trace is not the requested one. */
+/** Warns if the trace is empty or truncated. */
 static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *engine)
 {
     struct tim_extent trace;
@@ -301,7 +302,7 @@ static void list(struct lw_sink *out)
         lw_printf(out, "%-12s %s\n", tim_machines[i].name, tim_machines[i].summary);
 }
 
-/* Executes timing compare A.json B.json. */
+/* Executes "lanewise timing compare A.json B.json". */
 static int compare(const struct options *o, int operands, char **argv)
 {
     struct lw_buffer text;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of lanewise for bash: the program itself lists its commands and options.
+# Completion of lanewise for bash. The lists of commands and options are the output of the program itself.
 _lanewise()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} program=${COMP_WORDS[0]}
@@ -33,7 +33,8 @@ _lanewise()
     -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
-    # --dump BUFFER=FILE: buffers of the launch file, wherever that is in the line; bash splits at "="
+    # --dump BUFFER=FILE: completes the buffers of the launch file, which may be anywhere in the line. Bash splits words at
+    # "=", so FILE is another word.
     if [ "$prev" = -d ] || [ "$prev" = --dump ]; then
         local word names=
         for word in "${COMP_WORDS[@]}"; do
@@ -61,7 +62,7 @@ _lanewise()
         -d* | --dump* | --expect*) [ "$cur" != = ] || cur=; COMPREPLY=($(compgen -f -- "$cur")); return ;;
         esac
     fi
-    # --timing=MACHINE: bash splits at "=". A GPU model may also be the word after --timing.
+    # --timing=MACHINE: bash makes three words of this. A GPU model may also be the word after --timing.
     if [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --timing ]; then
         COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur"))
         return
@@ -71,8 +72,8 @@ _lanewise()
             $(compgen -f -- "$cur" | grep '\.yaml$') $(compgen -d -S / -- "$cur"))
         return
     fi
-    # --check=LIST: kinds of findings and classes, separated by commas, each with an optional "-". The word after --check
-    # may also be a list, or the launch file; there "-" begins an option.
+    # --check=LIST: kinds and classes of findings, separated by commas, each with an optional "-" before it. The word after
+    # --check may be a list as well, or the launch file, or an option if it begins with "-".
     if { [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --check ]; } ||
         { [ "$prev" = --check ] && { [ "$cur" = = ] || [ "${cur#-}" = "$cur" ]; }; }; then
         local before=

@@ -92,7 +92,7 @@ grep -q 'host: 35' out && fail "quit: the host went on"
 # No such kernel is launched; the program's status; options that do not fit.
 debug --gdb-kernel nothing ./both </dev/null
 [ $status = 0 ] || fail "no such kernel: status $status"
-has session 'launched no such kernel' "no such kernel"
+has session 'without launching a matching kernel' "no such kernel"
 debug sh -c 'exit 7' </dev/null
 [ $status = 7 ] || fail "the program's status is lost: $status"
 debug ./no-such-program </dev/null

@@ -72,7 +72,7 @@ refused "use of undeclared identifier 'also_nothing'" bad.cpp -o program
 refused "undefined reference to \`missing()'" link.cu -o program
 refused 'clang has no __managed__ variables: use cudaMallocManaged' managed.cu -o program
 refused 'none.cu: No such file' none.cu -o program
-refused 'which file?' -O2
+refused 'expected a file' -O2
 refused 'one file at a time' -c bad.cu link.cu -o program
 refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
