@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What both runtimes are made of.
+# The core, which OpenCL's driver and CUDA's runtime share.
 noinst_LIBRARIES += libruntime.a
 libruntime_a_SOURCES = \
 	%D%/rt_device.c \
@@ -10,7 +10,7 @@ libruntime_a_SOURCES = \
 	%D%/rt_words.c
 libruntime_a_CFLAGS = $(AM_CFLAGS) $(LIBDW_CFLAGS) $(LIBDW_DEFS)
 
-# The core is a shared object: a program that uses OpenCL and CUDA has one device.
+# The core is a shared object, so that a program which uses both OpenCL and CUDA has one device.
 LW_RUNTIME = liblanewise-runtime.so.0
 lwexec_DATA += $(LW_RUNTIME)
 CLEANFILES += $(LW_RUNTIME)
@@ -19,8 +19,8 @@ $(LW_RUNTIME): libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/exports.map
 	    -Wl,--version-script,$(srcdir)/%D%/exports.map \
 	    -o $@ -Wl,--whole-archive libruntime.a libhost.a -Wl,--no-whole-archive liblanewise.a $(LANEWISE_LIBS) $(LIBDW_LIBS) $(LIBS)
 
-# CUDA's runtime and driver interface: programs that were linked with -cudart shared find it by LD_LIBRARY_PATH, which `lanewise app` sets to
-# a folder of its own.
+# CUDA's runtime and driver interface. Programs that were linked with -cudart shared find this library by LD_LIBRARY_PATH, to
+# which `lanewise app` adds its folder.
 noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_device.c \
@@ -35,11 +35,11 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_module.c \
 	%D%/cuda/cu_priv.h \
 	%D%/cuda/cu_stream.c
-# Prototypes are the compilers' and CUDA's: there is no header of ours.
+# There are no headers with prototypes of these functions: compilers and CUDA declare them.
 libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
 LW_CUDART = lanewise-cuda/libcudart.so.13
-# The driver interface is in the same object, so that a program that uses both has one device: the dynamic linker loads a
-# file once, whatever its name.
+# libcuda.so.1 is a link to the same file: the dynamic linker then loads the file only once, so that a program which uses both
+# the runtime and the driver interface has one device.
 LW_CUDA = lanewise-cuda/libcuda.so.1
 cudartdir = $(libdir)/lanewise-cuda
 cudart_DATA = $(LW_CUDART)
@@ -54,7 +54,7 @@ $(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map
 	    -Wl,--version-script,$(srcdir)/%D%/cuda/exports.map \
 	    -o $@ -Wl,--whole-archive libcuda-runtime.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN/..' ./$(LW_RUNTIME) $(ZSTD_LIBS) $(LIBS)
 
-# The OpenCL driver: a shared object that loaders open. It shows nothing but the functions that a loader looks up.
+# The OpenCL driver: a shared object that an OpenCL loader opens. It exports only the functions that the loader looks up.
 if HAVE_OPENCL_HEADERS
 noinst_LIBRARIES += libopencl.a
 libopencl_a_SOURCES = \
@@ -78,7 +78,8 @@ $(LW_OPENCL): libopencl.a $(LW_RUNTIME) %D%/opencl/exports.map
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/opencl/exports.map \
 	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN' ./$(LW_RUNTIME) $(LIBS)
-# The folders that loaders read have a file with the driver's path: one for this build, one for what is installed.
+# A loader finds the driver by a file lanewise.icd that contains the driver's path. There is one for this build, and one that
+# is installed.
 noinst_DATA += lanewise-icd/lanewise.icd
 lanewise-icd/lanewise.icd: Makefile $(LW_OPENCL)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo '$(abs_builddir)/$(LW_OPENCL)' >$@.new && mv $@.new $@

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device of a process: its machine, options from the environment, and reports at the end. */
+/* The device of a process: its machine, the options in the environment, and the reports at the end of the process. */
 #include "runtime/rt_priv.h"
 
 #include <errno.h>
@@ -16,36 +16,36 @@
 enum { REPORT_STATS, REPORT_TIMING, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
 static const struct {
     const char *option;
-    const char *key; /* option of lanewise_set that is set to "yes"; or NULL */
+    const char *key; /* option of lanewise_set() that must be "yes" for this report; or NULL */
 } report_rows[REPORT_COUNT] = {
     [REPORT_STATS] = {"stats", NULL},         [REPORT_TIMING] = {"timing-report", NULL},
     [REPORT_FINDINGS] = {"check-file", NULL}, [REPORT_COVERAGE] = {"coverage", "coverage"},
     [REPORT_PROFILE] = {"profile", "profile"},
 };
 
-/* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
+/* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
     lanewise_machine *machine;
     bool tried, stopped, finished;
-    /* Written and read without the lock, in this order: if `running` shows that a thread is in lanewise_wait(),
-     * rt_recover() does not change the machine, because it reads `ending` first. */
-    _Atomic bool ending;    /* the program has called exit() */
-    _Atomic bool running;   /* a thread waits for the machine */
-    bool strict;            /* faults end the run */
+    /* Accessed without the lock. finish() sets `ending`, and then interrupts the machine while `running` is set. So that
+     * the machine does not change at this time, rt_recover() does nothing once `ending` is set. */
+    _Atomic bool ending;    /* the reports at the end of the process are being written */
+    _Atomic bool running;   /* a thread waits in lanewise_wait() */
+    bool strict;            /* --strict: an invalid access stops the device */
     bool hash;
-    unsigned mhz;           /* clock rate of the GPU model; 0: nothing is timed */
-    unsigned warp_width;    /* value of the option or of the GPU model; 0: the default */
+    unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
+    unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
-    pid_t owner;            /* id of the process that writes the reports; forks of it write none */
-    char *reports[REPORT_COUNT];
-    char **more_findings;   /* files of --check-file other than the last one */
+    pid_t owner;            /* process that created the machine and writes the reports; its forks write none */
+    char *reports[REPORT_COUNT]; /* names of the files; NULL: not requested */
+    char **more_findings;   /* files of --check-file except the last one */
     unsigned more_finding_count;
-    void (*at_end)(void);   /* function of a front end that is called at the end, or NULL */
-    unsigned launches;      /* number of launches so far; the machine numbers them in the same way */
-    struct rt_site launch_site; /* site of the latest launch */
+    void (*at_end)(void);   /* function that rt_at_end() has registered, or NULL */
+    unsigned launches;      /* number of launches so far; this is also the machine's number of the latest launch */
+    struct rt_site launch_site; /* call that made the latest launch */
     const char *launch_kernel;
-    bool gdb_own;           /* gdb was started for this program, by `lanewise app --debug` */
-    bool debugged;          /* gdb debugs the launches: */
+    bool gdb_own;           /* `lanewise app --debug` starts gdb for this program */
+    bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
     uint64_t gdb_history_mib;
 } device;
@@ -60,8 +60,8 @@ void rt_complain(const char *what)
     complain(what, lanewise_error(device.machine));
 }
 
-/** Returns the name of a finding's file. The folder is left out if the file does not exist, as for a source from
- *  memory. */
+/** Returns the name of the source file of a finding. If the file does not exist, because the source was only in memory,
+ *  leaves out the folder. */
 static const char *file_of(const lanewise_location *location)
 {
     const char *slash = strrchr(location->file, '/');
@@ -69,9 +69,8 @@ static const char *file_of(const lanewise_location *location)
     return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : location->file;
 }
 
-/** Prints a line with the call, such as "launched by main (vadd.c:57)", where @what is "launched". Adds the call to
- *  finding
- *  @finding; -1: to none. */
+/** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Also adds the call to the
+ *  finding with index @finding; -1: to none. */
 static void print_site(const struct rt_site *site, const char *what, const char *stub, int finding)
 {
     struct rt_call call;
@@ -90,7 +89,8 @@ static void print_site(const struct rt_site *site, const char *what, const char 
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
 }
 
-/** Prints which call launched the reported kernel, and which call created the buffer. */
+/** Prints the call that made launch @launch, if that is the latest launch, and the call that created the buffer named
+ *  @allocation. */
 static void print_sites(uint32_t launch, const char *allocation, int finding)
 {
     const struct rt_site *buffer = allocation != NULL ? rt_site_find_buffer(allocation) : NULL;
@@ -125,7 +125,7 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
-/** Prints finding @index, with all that is known about it. */
+/** Prints finding @index, with the calls that belong to it. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
     if (f->location.line != 0)
@@ -145,8 +145,8 @@ static void print_findings(void)
             print_finding(device.printed, &f);
 }
 
-/** Finishes the machine, and prints the findings that this adds. These findings are not the last ones in the list,
- *  since lanewise_finish() sorts. */
+/** Finishes the machine, and prints the findings that this adds. They are not at the end of the list, because
+ *  lanewise_finish() sorts the list. */
 static void print_last_findings(void)
 {
     lanewise_finding f;
@@ -158,7 +158,7 @@ static void print_last_findings(void)
     before = calloc(count + 1u, sizeof *before);
     for (unsigned i = 0; before != NULL && i < count; i++)
         if (lanewise_finding_get(device.machine, i, &f, sizeof f) == LANEWISE_OK)
-            before[i] = f.message; /* the pointer identifies the finding, because each finding has a text of its own */
+            before[i] = f.message; /* the pointer identifies the finding, because each finding has its own message */
     lanewise_finish(device.machine);
     device.printed = lanewise_finding_count(device.machine);
     for (unsigned i = 0; before != NULL && i < device.printed; i++) {
@@ -205,9 +205,9 @@ void rt_report(const struct rt_finding *finding)
     device.printed = lanewise_finding_count(device.machine);
 }
 
-/** Opens the file for the report @path. If @path is a device, pipe or link, which must not be replaced, this is
- *  @path itself, else a temporary file in the same folder, whose name is stored and must be freed. Returns NULL after
- *  a message was printed. */
+/** Opens a file to write the report @path. A device, pipe or link is opened itself, because it must not be replaced.
+ *  Otherwise a temporary file in the same folder is opened; *@temporary is set to its name, which the caller frees. Returns
+ *  NULL after printing an error. */
 static FILE *open_report(const char *path, char **temporary)
 {
     struct stat st;
@@ -227,7 +227,7 @@ static FILE *open_report(const char *path, char **temporary)
     return file;
 }
 
-/** Returns false with a message if a report cannot be written to @path. */
+/** Returns false after printing an error if a report cannot be written to @path. */
 static bool try_report(const char *path)
 {
     struct stat st;
@@ -235,7 +235,7 @@ static bool try_report(const char *path)
     FILE *file;
 
     if (strcmp(path, "-") == 0 || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && access(path, W_OK) == 0))
-        return true; /* a pipe is not opened twice */
+        return true; /* not opened for a test, because the reader of a pipe would see its end */
     file = open_report(path, &temporary);
     if (file == NULL)
         return false;
@@ -289,7 +289,7 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
-/** Writes a report of kind @report to @path, or prints why there is none. */
+/** Writes the report @report to @path, or prints the error if the machine cannot make it. */
 static void make_report(unsigned report, const char *path)
 {
     const char *kind = report == REPORT_STATS      ? "statistics"
@@ -314,7 +314,7 @@ static void finish(void)
         return;
     device.finished = true;
     device.ending = true;
-    while (!rt_try_lock()) { /* another thread may be in a kernel that has no end */
+    while (!rt_try_lock()) { /* another thread has the lock, perhaps while it runs a kernel that does not end */
         if (device.running)
             lanewise_interrupt(device.machine);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -342,14 +342,14 @@ static void at_exit(void)
         finish();
 }
 
-/* Reports are written here and not at exit if a front end has checks at the end: the destructors of the program's
- * global variables run before those of libraries, and may still release objects. */
+/* If a front end has registered a check for the end, reports are written here, and not in at_exit(): the destructors of the
+ * program's global variables, which run before this one, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
     finish();
 }
 
-/** Sets the file of a report. A second file of findings is added to the first. Returns false if memory is short. */
+/** Sets the file of a report. For findings, several files can be set. Returns false if the host has no memory. */
 static bool set_report(unsigned report, const char *path)
 {
     char *copy = strdup(path), **more;
@@ -369,7 +369,7 @@ static bool set_report(unsigned report, const char *path)
     return copy != NULL;
 }
 
-/** Sets one option. Returns false with a message printed. */
+/** Sets one option. Returns false after printing an error. */
 static bool set_option(const char *name, const char *value)
 {
     for (unsigned i = 0; i < REPORT_COUNT; i++)
@@ -378,7 +378,7 @@ static bool set_option(const char *name, const char *value)
                 complain("LANEWISE_OPTIONS", "the host has no memory for the name of a file");
                 return false;
             }
-            if (!try_report(value)) /* a wrong option must be reported immediately, not after hours of work */
+            if (!try_report(value)) /* so that a file that cannot be written is reported now, not after a long run */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
                 return true;
@@ -399,8 +399,8 @@ static bool set_option(const char *name, const char *value)
         device.gdb_history_mib = strtoull(value, NULL, 10);
         return true;
     }
-    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* the recorded launch files name sources of the
-                                                                 * objects */
+    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* the recorded objects name their source files, which
+                                                                 * are kept in the same folder */
         return false;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
@@ -410,7 +410,7 @@ static bool set_option(const char *name, const char *value)
     return false;
 }
 
-/** Sets an option that has no value. */
+/** Sets an option that has no value. Returns false if there is no such option. */
 static bool set_switch(const char *name)
 {
     static const struct {
@@ -426,7 +426,8 @@ static bool set_switch(const char *name)
     return false;
 }
 
-/** Reads LANEWISE_OPTIONS: the options of `lanewise app`, separated by spaces. */
+/** Reads LANEWISE_OPTIONS, which has the options of `lanewise app`, separated by spaces. Sets *@checks if --check is given.
+ *  Returns false after printing an error. */
 static bool read_options(bool *checks)
 {
     const char *text = getenv("LANEWISE_OPTIONS");
@@ -466,7 +467,7 @@ static void announce(void *context, const char *target)
         fprintf(stderr, "gdb: target remote %s\nwaiting for a debugger; in another terminal: gdb -ex 'target remote %s'\n", target, target);
 }
 
-/** Lets gdb debug the launches, if an option requests that. */
+/** Makes the machine wait for gdb at launches, if an option requests that. */
 static bool begin_gdb(void)
 {
     const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,
@@ -490,16 +491,16 @@ lanewise_machine *rt_machine(void)
         return NULL;
     }
     if (read_options(&checks)) {
-        if (!checks && !device.strict) /* the machine reports overruns, and the program continues */
+        if (!checks && !device.strict) /* by default invalid accesses are reported, and the program continues */
             lanewise_set(device.machine, "check", "memory");
         good = begin_gdb() && lanewise_begin(device.machine) == LANEWISE_OK;
         if (!good)
             rt_complain("LANEWISE_OPTIONS");
     }
-    /* debuggers and profiles read sources from files */
+    /* Debuggers and profiles need sources in files. */
     if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL))
         good = rt_sources_keep(NULL);
-    if (!good) { /* a program must not run with other options than the user requested */
+    if (!good) { /* the program gets no device, because it must not run with other options than those requested */
         lanewise_destroy(device.machine);
         device.machine = NULL;
         return NULL;
@@ -523,17 +524,17 @@ bool rt_run(void)
     device.running = false;
     if (lanewise_record_message(device.machine)[0] != '\0')
         complain("record", lanewise_record_message(device.machine));
-    fflush(stdout); /* output of kernels precedes later output of the program */
+    fflush(stdout); /* output of kernels must precede later output of the program */
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;
-    if (result == LANEWISE_KILLED) { /* gdb's kill ends a program, as if gdb had started it */
+    if (result == LANEWISE_KILLED) { /* `kill` in gdb ends this process, as if gdb had started it */
         complain("", "gdb has killed the program");
         finish();
         fflush(NULL);
         _exit(128 + SIGKILL);
     }
-    if (result == LANEWISE_INTERRUPTED) /* by finish() */
+    if (result == LANEWISE_INTERRUPTED) /* finish() has interrupted the machine */
         complain("", "the program ended while a kernel was running");
     else
         rt_complain("");

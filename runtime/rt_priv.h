@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of the runtimes: one device (a machine of lanewise.h) for the process, and queues of commands with
- * events. OpenCL's driver and CUDA's runtime are front ends over it. Each of the three is a shared object, so that a program
- * which uses both interfaces has one device.
+ * The core of the runtimes: the one device of the process (a machine of lanewise.h), and queues of commands with
+ * events. OpenCL's driver and CUDA's runtime are front ends that call this core. Each of the three is a shared object, so
+ * that a program which uses both interfaces has one device.
  *
- * Locking: one lock for everything, rt_lock(). Functions whose comment says "locked" are called with it. A command
- * runs on the thread that finds it ready, with the lock held; callbacks of users run without it.
+ * Locking: one lock, rt_lock(), protects all state. A function whose comment says "locked" must be called with the lock
+ * held. A command is executed by the thread that finds it ready, with the lock held; callbacks of users are called without
+ * the lock.
  */
 #ifndef RT_PRIV_H
 #define RT_PRIV_H
@@ -16,13 +17,13 @@
 
 #include "host/lanewise.h"
 
-/* Each front end is a shared object, and the core another one, so the functions below are exported. */
+/* The functions below are exported, because the front ends call them from other shared objects. */
 #pragma GCC visibility push(default)
 
 /* ---- device -------------------------------------------------------------------------------------------------- */
 
-/** Takes and releases the lock. The lock is recursive, because destructors of objects call functions of the user, and
- *  these call functions of the front end. */
+/** Takes or releases the lock. The lock is recursive, because destructors of objects call the user's callbacks, and
+ *  these may call functions of the front end. */
 void rt_lock(void);
 /** Takes the lock if no other thread has it. */
 bool rt_try_lock(void);
@@ -34,26 +35,26 @@ lanewise_machine *rt_machine(void);
 /** Runs the queued launches to their end, and prints new findings, faults and hangs to standard error. Returns false if
  *  the machine stopped; then it accepts no further launch. Locked. */
 bool rt_run(void);
-/** Makes a machine that stopped at a fault or a hang usable again; launches that have not ended are dropped; locked.
- *  Returns false if the machine stays stopped, because it has reached a limit or the program is ending. */
+/** Makes a machine that stopped at a fault or a hang usable again, and drops the launches that have not ended. Returns
+ *  false if that is not possible, because the machine has reached a limit or the program is ending. Locked. */
 bool rt_recover(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
-/** Prints lanewise_error() of the machine to the standard error, after "lanewise: " and @what; locked. */
+/** Prints the machine's last error message, lanewise_error(), to standard error, after "lanewise: " and @what; locked. */
 void rt_complain(const char *what);
 /**
- * Splits @text into words as a shell does: spaces separate, quotes of both kinds and backslashes protect.
- * Returns an array that is terminated by NULL, in one block that the caller frees; NULL: memory is short.
+ * Splits @text into words as a shell does, at white space that is not protected by quotes or a backslash. Returns an array
+ * that ends with NULL, in one block that the caller frees. Returns NULL if the host has no memory.
  */
 char **rt_words(const char *text);
-/** Returns the time of the device's clock in nanoseconds: with a GPU model, the cycles so far at its clock rate; else
- *  host time; locked. */
+/** Returns the time of the device's clock in nanoseconds: with a GPU model, the number of cycles divided by its clock
+ *  rate; else the time of the host. Locked. */
 uint64_t rt_now_ns(void);
 /** Returns the number of lanes of a warp; locked. */
 unsigned rt_warp_width(void);
-/** Returns the size of the device's memory in bytes: half of the host's memory, but at most what the machine reserves. */
+/** Returns the size of the device's memory in bytes: half of the host's memory, but at most 60 GiB. */
 uint64_t rt_memory_bytes(void);
-/** Returns the rate of the device's clock in megahertz. */
+/** Returns the clock rate of the device in megahertz. */
 unsigned rt_clock_mhz(void);
 
 /* ---- calls of the program (rt_site.c) ------------------------------------------------------------------------ */
@@ -64,53 +65,54 @@ struct rt_site {
     void *frame[RT_SITE_FRAMES];
     unsigned count;
 };
-/** Stores the call of the program that is being executed. */
+/** Stores the present call of the program in *@site. */
 void rt_site_take(struct rt_site *site);
-/** Records the present call as the one that creates the next buffer, which the machine names "buffer N"; locked. */
+/** Records the present call as the one that has created the newest buffer. The machine names this buffer "buffer N", where
+ *  N counts the calls of this function. Locked. */
 void rt_site_of_buffer(void);
-/** Returns where a buffer was created, by its name; NULL: not known. Locked. */
+/** Returns the call that created the buffer with this name, or NULL if it is not known. Locked. */
 const struct rt_site *rt_site_find_buffer(const char *name);
-/** A call of the program in words, as its debug information describes it. */
+/** Function, file and line of a call of the program, from its debug information. */
 struct rt_call {
-    char function[120]; /* "the program" if the name is not known */
-    char file[1000];    /* source file, or without a line the file of the program or library; "": not known */
+    char function[120]; /* function that contains the call; "the program" if its name is not known */
+    char file[1000];    /* source file; if the line is not known, file of the program or library; "": not known */
     uint32_t line;      /* 0: not known */
-    uint64_t offset;    /* offset in a file without line table; 0: not known */
+    uint64_t offset;    /* offset of the call in a file without line table; 0: not known */
 };
-/** Finds the call of the program's own code. @stub: name of a function that belongs to the call, such as the stub of a
- *  kernel by nvcc; or NULL. Returns false if there is none. */
+/** Finds the innermost frame of @site that is in the program's own code. @stub: name of a function that is skipped, because
+ *  a compiler has generated it for a launch; or NULL. Returns false if there is no such frame. */
 bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out);
 
-/** A finding in the program's calls. */
+/** A finding about calls of the program. */
 struct rt_finding {
     const char *kind, *message; /* as in lanewise_finding_add() */
-    const struct rt_site *at;
-    uint64_t count;
+    const struct rt_site *at;   /* call that the finding is about */
+    uint64_t count;             /* number of occurrences */
     struct {
-        const char *what; /* "released": printed as "released by main (vadd.c:57)"; NULL: none */
+        const char *what; /* what the call did: "released" is printed as "released by main (vadd.c:57)"; NULL: none */
         const struct rt_site *site;
-    } related[2];
+    } related[2];         /* other calls that the finding names */
 };
 /** Returns true if findings of @kind are enabled; locked. */
 bool rt_wants_finding(const char *kind);
 /** Adds a finding, and prints it if it is new; locked. */
 void rt_report(const struct rt_finding *finding);
-/** Registers @report, which is called with the lock at the end of the program, before reports are written. A second
- *  registration has no effect. */
+/** Registers a function that is called at the end of the program, with the lock held, before reports are written. Only the
+ *  first registration has an effect. */
 void rt_at_end(void (*report)(void));
 
-/** Allocates memory of the device, and records the present call as its creator; locked. */
+/** Allocates memory of the device, and records the present call as the one that has created it; locked. */
 int rt_alloc(uint64_t bytes, uint64_t *address);
 /** Queues a kernel that the program launched at @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 
 /* ---- sources (rt_source.c) ----------------------------------------------------------------------------------- */
 
-/** Sets the folder in which sources are kept: created if necessary. NULL: a temporary folder, which is removed at the
- *  end. Locked. Returns false with a message printed. */
+/** Makes rt_source_name() write sources to files in @folder, which is created if necessary. NULL: a temporary folder,
+ *  which rt_sources_forget() removes, unless a folder was given. Returns false after printing an error. Locked. */
 bool rt_sources_keep(const char *folder);
-/** Returns the name with which a source is compiled: the file that has its text, if sources are kept, else
- *  "program.cl". Valid until the next call; locked. */
+/** Returns the file name with which a source is compiled. If sources are kept, writes the source to that file; else the
+ *  name is "program.cl". It is valid until the next call. Locked. */
 const char *rt_source_name(const char *text);
 /** Removes the temporary folder, if there is one; locked. */
 void rt_sources_forget(void);
@@ -119,7 +121,7 @@ void rt_sources_forget(void);
 
 enum rt_state { RT_QUEUED, RT_SUBMITTED, RT_RUNNING, RT_COMPLETE };
 struct rt_event;
-/** Called when an event reaches @state, without the lock. @error: 0, or the front end's error code. */
+/** Function that is called when an event has reached @state, without the lock. @error: 0, or the front end's error code. */
 typedef void (*rt_notify_fn)(struct rt_event *event, enum rt_state state, int error, void *context);
 struct rt_callback {
     struct rt_callback *next;
@@ -127,51 +129,53 @@ struct rt_callback {
     rt_notify_fn notify;
     void *context;
 };
-/** An event: the completion of a command, or an event that the user completes. Part of a front end's object. */
+/** An event: the state of a command, or an event that the user completes. It is part of an object of a front end. */
 struct rt_event {
     enum rt_state state;
-    int error;              /* result of a complete event: 0, or a negative error */
-    uint64_t times_ns[4];   /* when each state was reached; index: enum rt_state */
+    int error;              /* result of a complete event: 0, or a negative error code of the front end */
+    uint64_t times_ns[4];   /* time at which each state was reached, by enum rt_state */
     struct rt_callback *callbacks;
     /** Increment and decrement the references to the front end's object that contains the event. Locked. */
     void (*retain)(struct rt_event *event);
     void (*release)(struct rt_event *event);
 };
-/** Sets state and its time; the caller has set retain and release. */
+/** Sets the state of a new event, and the time at which it was reached; the caller sets retain and release. */
 void rt_event_init(struct rt_event *event, enum rt_state state);
 /** Frees the callbacks of an event that has no references left. */
 void rt_event_fini(struct rt_event *event);
-/** Registers a callback. If its state has already been reached, the next rt_progress() calls it. Returns false if
- *  memory is short. @context is allocated by malloc; @notify frees it, or the event frees it at its end. Locked. */
+/** Registers a callback. If its state has already been reached, the next rt_progress() calls it. @context is allocated by
+ *  malloc; @notify frees it, or, if @notify is never called, rt_event_fini() does. Returns false if the host has no memory.
+ *  Locked. */
 bool rt_event_on(struct rt_event *event, enum rt_state state, rt_notify_fn notify, void *context);
-/** Completes a user event. The next rt_progress() runs the commands that waited for it. Locked. */
+/** Completes a user event. The next rt_progress() executes the commands that have waited for it. Locked. */
 void rt_event_complete(struct rt_event *event, int error);
 
 struct rt_queue;
 struct rt_command {
     struct rt_command *next;
-    struct rt_event *event;  /* a reference */
-    struct rt_event **waits; /* references; owned */
+    struct rt_event *event;  /* event of the command, to which it has a reference */
+    struct rt_event **waits; /* events for which the command waits, with a reference to each; the array is owned */
     unsigned wait_count;
-    bool barrier;            /* later commands of the queue wait for it */
-    bool follows_all;        /* it waits for all earlier commands of the queue */
-    /** Executes; returns 0 or the front end's negative error. Locked. */
+    bool barrier;            /* later commands of an out-of-order queue wait for this command */
+    bool follows_all;        /* the command waits for all earlier commands of its queue */
+    /** Executes the command. Returns 0 or a negative error code of the front end. Locked. */
     int (*run)(struct rt_command *command);
-    /** Frees the command and everything that it holds. Called once, after `run`, or without it. Locked. */
+    /** Frees the command, and releases what it refers to. Called once, whether or not the command was executed. Locked. */
     void (*drop)(struct rt_command *command);
 };
 struct rt_queue {
     struct rt_queue *next, **link; /* links in the list of all queues of the process */
     bool out_of_order;
     struct rt_command *first, **last;
-    int wait_error; /* error code of the front end for a command that waited for an event with an error */
+    int wait_error; /* the front end's error code for a command that is not executed, because an event for which it waited
+                     * has an error */
 };
 void rt_queue_init(struct rt_queue *queue, bool out_of_order, int wait_error);
 /** Removes an empty queue. */
 void rt_queue_fini(struct rt_queue *queue);
 /** Appends a command, which the queue then owns; locked. */
 void rt_queue_add(struct rt_queue *queue, struct rt_command *command);
-/** Runs all commands that are ready, of all queues, and calls the callbacks that are due. Called without the lock. */
+/** Executes all commands that are ready, of all queues, and calls the callbacks that are due. Called without the lock. */
 void rt_progress(void);
 /** Waits until @event is complete. Called without the lock; the caller has a reference. */
 void rt_event_wait(struct rt_event *event);

@@ -5,19 +5,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
+/* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* signalled when an event was completed */
     struct rt_queue *queues;
-    struct rt_callback *due; /* callbacks to call, with their events */
+    struct rt_callback *due; /* list of callbacks that are due; each is the first member of a struct due */
     struct rt_callback **due_last;
 } rt = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER, .due_last = &rt.due};
 
-/** A callback that is due. */
+/** A callback, with its arguments after its event has reached the state. */
 struct due {
-    struct rt_callback callback; /* first */
-    struct rt_event *event;      /* a reference */
+    struct rt_callback callback; /* must be the first member */
+    struct rt_event *event;      /* event, with a reference to it */
     enum rt_state state;
     int error;
 };
@@ -136,7 +136,7 @@ void rt_queue_add(struct rt_queue *queue, struct rt_command *command)
     queue->last = &command->next;
 }
 
-/** Returns true if all events that @command waits for are complete; *@failed: one of them has an error. */
+/** Returns true if all events for which @command waits are complete. Sets *@failed if one of them has an error. */
 static bool waits_over(const struct rt_command *command, bool *failed)
 {
     for (unsigned i = 0; i < command->wait_count; i++) {
@@ -183,7 +183,7 @@ static void execute(struct rt_queue *queue, struct rt_command *command, bool fai
     event->release(event);
 }
 
-/** Runs one command that is ready, of any queue. Returns false if there is none. */
+/** Executes one command that is ready, of any queue. Returns false if there is none. */
 static bool execute_one(void)
 {
     bool failed;
@@ -217,8 +217,8 @@ static bool call_one(void)
     return true;
 }
 
-/** Runs all ready commands and calls all due callbacks, until there are none left. No command is partly executed when
- *  the lock is free. Locked. */
+/** Executes ready commands and calls due callbacks, until there are none left. Releases the lock only while a callback
+ *  runs, never while a command is executed. Locked. */
 static void progress(void)
 {
     while (execute_one() || call_one())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the program: where it launched a kernel, and where it created a buffer. A call is stored as a few return
- * addresses. They become names, files and lines only when something is reported, by the debug information that
- * elfutils' libdw reads. */
+/* Calls of the program, for reports that say where it launched a kernel or created a buffer. A call is stored as a few
+ * return addresses. Only when it is reported, libdw of elfutils finds the function, file and line of these addresses in the
+ * program's debug information. */
 #include "runtime/rt_priv.h"
 
 #include <dlfcn.h>
@@ -15,19 +15,19 @@
 #include <elfutils/libdwfl.h>
 #endif
 
-enum { OWN_FRAMES = 2 /* largest number of frames in this file and the C library */, KEPT_BUFFERS = 1 << 16 };
+enum { OWN_FRAMES = 2 /* additional frames to read, for those of this file and the C library */, KEPT_BUFFERS = 1 << 16 };
 
-/* A process has one device. */
+/* This state is global, because a process has one device. */
 static struct {
-    struct rt_site *buffers; /* the site of buffer N is at N - 1 */
-    unsigned count, capacity;
+    struct rt_site *buffers; /* buffers[N - 1] is the call that created "buffer N" */
+    unsigned count, capacity; /* count: number of buffers created so far, of which only the first @capacity are stored */
 } sites;
 
 void rt_site_take(struct rt_site *site)
 {
     void *all[RT_SITE_FRAMES + OWN_FRAMES];
     const int count = backtrace(all, RT_SITE_FRAMES + OWN_FRAMES);
-    const int skipped = count > 1 ? 1 : 0; /* this function */
+    const int skipped = count > 1 ? 1 : 0; /* the frame of this function */
 
     site->count = (unsigned)(count - skipped) < RT_SITE_FRAMES ? (unsigned)(count - skipped) : RT_SITE_FRAMES;
     memcpy(site->frame, all + skipped, site->count * sizeof *all);
@@ -58,7 +58,8 @@ const struct rt_site *rt_site_find_buffer(const char *name)
                : NULL;
 }
 
-/** Returns true for a library between the program and the device: the runtime itself, and OpenCL's loader. */
+/** Returns true if @file is a library through which the program calls the device: a runtime of Lanewise, or OpenCL's
+ *  loader. */
 static bool is_between(const char *file)
 {
     static const char *const names[] = {"libOpenCL.so", "libcudart.so", "liblanewise"};
@@ -70,7 +71,8 @@ static bool is_between(const char *file)
     return false;
 }
 
-/** Returns true for functions that compilers and our headers put between the program's code and the runtime's functions. */
+/** Returns true for a function that a compiler or a header of CUDA has inserted between the program's code and a function of
+ *  the runtime. @stub: name of another such function; or NULL. */
 static bool is_stub(const char *function, const char *stub)
 {
     const char *name = function;
@@ -86,7 +88,8 @@ static bool is_stub(const char *function, const char *stub)
     return strstr(function, "__device_stub__") != NULL || (stub != NULL && strcmp(function, stub) == 0);
 }
 
-/** Sets the name of a function. A C++ function that is in no class or namespace gets its plain name. */
+/** Stores the name of a function in @out. For a C++ function that is in no class or namespace, this is the name without
+ *  parameter types. */
 static void name_function(const char *function, struct rt_call *out)
 {
     const char *name = function != NULL ? function : "the program";
@@ -108,13 +111,14 @@ static void name_function(const char *function, struct rt_call *out)
 
 #ifdef HAVE_LIBDW
 
-/** Source location of a frame. Texts belong to the session, or are literals. */
+/** Source location of a frame. libdw's session owns the texts. */
 struct place {
     const char *function, *file;
     int line;
 };
 
-/** Finds the compilation unit of an address. libdw searches the table .debug_aranges, but clang writes none. */
+/** Finds the compilation unit of an address. libdw only searches the table .debug_aranges, which clang does not write, so the
+ *  units themselves are searched, too. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
@@ -126,7 +130,8 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
     return unit;
 }
 
-/** Sets file and line of an address. For an inlined stub these are the file and line of its call. */
+/** Sets the file and line of an address. If the address is in a stub that was inlined, they are those of the call of the
+ *  stub. */
 static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
 {
     Dwarf_Addr bias = 0;
@@ -153,18 +158,18 @@ static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub,
     free(scopes);
 }
 
-/** Finds the program's own call among the frames. */
+/** Finds the innermost frame that is in the program's own code. */
 static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
 {
     for (unsigned i = 0; i < site->count; i++) {
-        /* the call itself is before the return address */
+        /* The call instruction ends just before the return address. */
         const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)site->frame[i] - 1;
         Dwfl_Module *module = dwfl_addrmodule(session, address);
         const char *file;
 
         if (module == NULL)
             continue;
-        file = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL); /* of a process: the file's path */
+        file = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL); /* path of the program or library */
         *out = (struct place){.function = dwfl_module_addrname(module, address)};
         if ((file != NULL && is_between(file)) || (out->function != NULL && is_stub(out->function, stub)))
             continue;

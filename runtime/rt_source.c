@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with the sources of OpenCL programs. Debuggers, the profile and readers of reports need them. */
+/* Writes the sources of OpenCL programs to files, which debuggers, the profile and readers of reports need. */
 #include "runtime/rt_priv.h"
 
 #include <dirent.h>
@@ -13,13 +13,13 @@
 
 enum { MAX_FILES = 10000 };
 
-/* A process has one device. */
+/* This state is global, because a process has one device. */
 static struct {
-    char folder[PATH_MAX]; /* absolute; "": sources are not kept */
-    char name[PATH_MAX + 40];
-    bool wanted;           /* keep sources in a temporary folder if no other folder is given */
-    bool temporary;
-    unsigned count;        /* files written */
+    char folder[PATH_MAX]; /* absolute path; "": no folder has been chosen yet */
+    char name[PATH_MAX + 40]; /* last result of rt_source_name() */
+    bool wanted;           /* if no folder is given, create a temporary folder for the first source */
+    bool temporary;        /* @folder is a temporary folder */
+    unsigned count;        /* number of files written */
 } sources;
 
 bool rt_sources_keep(const char *folder)
@@ -40,7 +40,7 @@ bool rt_sources_keep(const char *folder)
     return true;
 }
 
-/** Makes the temporary folder for the first source. */
+/** Creates the temporary folder. */
 static void make_folder(void)
 {
     const char *parent = getenv("TMPDIR");
@@ -54,7 +54,7 @@ static void make_folder(void)
     }
 }
 
-/** The FNV-1a hash of 32 bits. */
+/** Returns the 32-bit FNV-1a hash of a text. */
 static unsigned hash_of(const char *text)
 {
     unsigned hash = 2166136261u;
@@ -64,7 +64,7 @@ static unsigned hash_of(const char *text)
     return hash;
 }
 
-/** Returns true if the file @path has this text. */
+/** Returns true if the file @path contains exactly this text. */
 static bool has_text(const char *path, const char *text)
 {
     const size_t size = strlen(text);
@@ -89,7 +89,7 @@ const char *rt_source_name(const char *text)
         make_folder();
     if (sources.folder[0] == '\0' || sources.count >= MAX_FILES)
         return "program.cl";
-    for (;; hash++) { /* another text may have the name */
+    for (;; hash++) { /* tries the next name if a file with this name has another text */
         snprintf(sources.name, sizeof sources.name, "%s/program-%08x.cl", sources.folder, hash);
         if (has_text(sources.name, text))
             return sources.name;

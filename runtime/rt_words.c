@@ -8,8 +8,8 @@
 char **rt_words(const char *text)
 {
     const size_t size = strlen(text);
-    const size_t most = size / 2 + 2; /* a word takes at least 2 bytes, one character and a space; one more entry is for
-                                       * NULL */
+    const size_t most = size / 2 + 2; /* largest number of elements: each word but the last has at least one character and
+                                       * a separator; the last element is NULL */
     char **words = malloc(most * sizeof *words + size + 1);
     char *to, quote = '\0';
     size_t count = 0;

@@ -19,7 +19,7 @@ static unsigned timing_number(const char *key, unsigned otherwise)
                : otherwise;
 }
 
-/** The layout of this structure is that of CUDA 13. */
+/** Properties of the device, in the layout of CUDA 13. */
 struct cudaDeviceProp {
     char name[256], uuid[16], luid[8];
     unsigned luidDeviceNodeMask;
@@ -45,7 +45,7 @@ struct cudaDeviceProp {
         accessPolicyMaxWindowSize;
     size_t reservedSharedMemPerBlock;
     int others[20], reserved[48];
-    /* CUDA 12 had these members, and the headers of `lanewise cc` have them (lanewise_host.h). */
+    /* Members of CUDA 12 that CUDA 13 does not have; the header of `lanewise cc` declares them (lanewise_host.h). */
     int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode, singleToDoublePrecisionPerfRatio,
         cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
@@ -114,7 +114,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
         return cu_return(cudaErrorInvalidDevice);
     rt_lock();
     make_properties(&p);
-    switch (attribute) { /* numbers of enum cudaDeviceAttr; the device does not support attributes with other numbers */
+    switch (attribute) { /* numbers of enum cudaDeviceAttr; all other attributes are 0 */
     case 1: value = p.maxThreadsPerBlock; break;
     case 2: case 3: case 4: value = p.maxThreadsDim[attribute - 2]; break;
     case 5: case 6: case 7: value = p.maxGridSize[attribute - 5]; break;
@@ -226,7 +226,8 @@ CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
 
 CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
 {
-    static const size_t values[] = {1024, 1 << 20, 8 << 20, 2, 2048}; /* stack, printf, heap, depth, pending */
+    static const size_t values[] = {1024, 1 << 20, 8 << 20, 2, 2048}; /* in the order of enum cudaLimit: bytes of stack,
+                                                                       * printf and heap; launch depth; pending launches */
 
     if (out == NULL || limit < 0 || limit >= (int)(sizeof values / sizeof *values))
         return cu_return(cudaErrorInvalidValue);
@@ -239,7 +240,7 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
     size_t now;
     cudaError_t error = cudaDeviceGetLimit(&now, limit);
 
-    /* stacks and printed text have no limits that a program could raise */
+    /* A limit of the stack or of printf is accepted without an effect: programs cannot change these sizes here. */
     if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now)
         return error;
     return cu_return(cudaErrorNotSupported);

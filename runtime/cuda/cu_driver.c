@@ -15,13 +15,13 @@ const char *cudaGetErrorString(cudaError_t error);
 
 enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
 
-/** A context is only a handle, since the process has one device with one memory. */
+/** A context. It has no memory or modules of its own, because the process has one device with one memory. */
 struct cu_context {
     struct cu_context *next;
     unsigned flags;
 };
 
-/* A process has one device. A thread has a stack of contexts, of which the last one is current. */
+/* This state is global, because a process has one device. Each thread has a stack of contexts; the last one is current. */
 static struct {
     bool initialised;
     struct cu_context *contexts;
@@ -57,8 +57,8 @@ static bool is_context(CUcontext context)
     return false;
 }
 
-/** Returns the thread's current context. In a program that also uses the runtime this may be the primary context.
- *  Locked. */
+/** Returns the thread's current context, or NULL if there is none. In a program that also uses the runtime, a thread
+ *  without a context uses the primary context. Locked. */
 static CUcontext current_context(void)
 {
     while (current.count != 0 && current.stack[current.count - 1] != NULL && !is_context(current.stack[current.count - 1]))
@@ -110,7 +110,7 @@ CU_API CUresult cuDriverGetVersion(int *out)
     return CUDA_SUCCESS;
 }
 
-/** Errors to which the runtime gives another number or name. */
+/** Errors of the driver interface, and their names. */
 static const struct {
     CUresult result;
     const char *name, *text;
@@ -157,7 +157,8 @@ CU_API CUresult cuGetErrorString(CUresult error, const char **out)
     return result;
 }
 
-/** A program with the runtime that nvcc links by default requests tables that are not documented. */
+/** Called by the static runtime that nvcc links into programs by default. The tables that it requests are not documented,
+ *  so such programs cannot run. */
 CU_API CUresult cuGetExportTable(const void **out, const void *id)
 {
     (void)id;
@@ -171,8 +172,8 @@ CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, u
 {
     enum { FOUND, NOT_FOUND };
 
-    (void)version, (void)flags; /* all versions of a function are equal here, and a thread's stream is the default
-                                 * stream */
+    (void)version, (void)flags; /* all versions of a function are the same here; @flags may select functions that use the
+                                 * stream of the thread, which is the default stream here */
     if (name == NULL || out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *out = cu_driver_symbol(name);
@@ -335,7 +336,7 @@ CU_API CUresult cuCtxCreate_v3(CUcontext *out, void *parameters, int count, unsi
     return count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
 }
 
-/** Parameters of a context that has a part of the device, or shares the device with graphics. */
+/** Parameters of a context that uses only a part of the device, or that is used together with graphics. */
 struct context_parameters {
     void *affinity;
     int affinity_count;
@@ -349,7 +350,8 @@ CU_API CUresult cuCtxCreate_v4(CUcontext *out, const struct context_parameters *
                : cuCtxCreate(out, flags, device);
 }
 
-/** Memory and modules of the context stay until the process ends, because reports on them have still to be written. */
+/** Frees the context. Memory and modules that were created in it remain until the process ends, because reports may refer to
+ *  them. */
 CU_API CUresult cuCtxDestroy(CUcontext context)
 {
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;

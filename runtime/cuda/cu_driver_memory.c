@@ -172,7 +172,7 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
 
     rt_lock();
     if (result == CUDA_SUCCESS && lanewise_allocation(rt_machine(), address, &begin, &bytes) != LANEWISE_OK)
-        result = CUDA_ERROR_INVALID_VALUE; /* CUDA does not know the address */
+        result = CUDA_ERROR_INVALID_VALUE; /* the address is not in memory that CUDA has allocated */
     rt_unlock();
     if (result != CUDA_SUCCESS)
         return result;
@@ -209,7 +209,7 @@ COPY(cuMemcpyDtoH, void *, CUdeviceptr, to, pointer_of(from), DEVICE_TO_HOST)
 COPY(cuMemcpyDtoD, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEVICE_TO_DEVICE)
 COPY(cuMemcpy, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEFAULT)
 
-/** Source or destination of a box copy. */
+/** Source or destination of a copy of two or three dimensions. */
 struct side {
     size_t x, y, z, lod;
     int type;
@@ -235,7 +235,7 @@ struct copy_2d {
     size_t width, height;
 };
 
-/** Gets the pointer to the first byte of a side. NULL: the side is an array, or has no memory. */
+/** Returns a pointer to the first byte of a side of a copy. Returns NULL if the side is an array, or its pointer is NULL. */
 static const uint8_t *begin_of(const struct side *s, size_t pitch)
 {
     enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
@@ -301,7 +301,7 @@ CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned_v2);
 
 /* ---- fills -------------------------------------------------------------------------------------------------------- */
 
-/** Fills rows of @count elements of @bytes. */
+/** Fills @rows rows of @count elements of @bytes bytes with copies of *@value. */
 static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t bytes, size_t count, size_t rows, CUstream stream)
 {
     CUresult result = cu_need_context();
@@ -313,7 +313,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t byt
     rt_lock();
     if (!cu_is_stream(stream))
         result = CUDA_ERROR_INVALID_HANDLE;
-    else if (rt_stopped()) /* the error of a kernel persists */
+    else if (rt_stopped()) /* after a kernel has failed, all calls fail */
         result = cudaErrorLaunchFailure;
     for (size_t y = 0; y < rows && result == CUDA_SUCCESS; y++)
         if (lanewise_fill(rt_machine(), to + y * pitch, value, bytes, count * bytes) != LANEWISE_OK) {

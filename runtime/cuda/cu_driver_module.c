@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA's driver interface: modules from PTX, fat binaries with PTX and our object files; linking; kernels and launches. */
+/* CUDA's driver interface: modules, which are loaded from PTX, fat binaries with PTX and Lanewise's object files; linking;
+ * kernels and launches. */
 #include "runtime/cuda/cu_driver_priv.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, con
 
 /* ---- options of the compiler -------------------------------------------------------------------------------------- */
 
-/** Options of cuModuleLoadDataEx and cuLinkCreate that receive text. */
+/** Buffers of the program for messages, which options of cuModuleLoadDataEx and cuLinkCreate name. */
 struct logs {
     char *info, *error;
     unsigned info_bytes, error_bytes;
@@ -32,7 +33,7 @@ static struct logs read_options(unsigned count, const int *options, void **value
         case OPTION_INFO_BYTES: logs.info_bytes = (unsigned)(uintptr_t)values[i]; break;
         case OPTION_ERROR: logs.error = values[i]; break;
         case OPTION_ERROR_BYTES: logs.error_bytes = (unsigned)(uintptr_t)values[i]; break;
-        default: break; /* of optimisation, targets and caches: nothing to choose */
+        default: break; /* options for optimisation, targets and caches have no effect */
         }
     if (logs.info != NULL && logs.info_bytes != 0)
         logs.info[0] = '\0';
@@ -41,7 +42,7 @@ static struct logs read_options(unsigned count, const int *options, void **value
     return logs;
 }
 
-/** Reports the machine's message: into the program's text, or to the standard error. */
+/** Writes the machine's error message to the program's buffer for errors, or to standard error if there is none. */
 static void report(const struct logs *logs)
 {
     if (logs->error != NULL && logs->error_bytes != 0)
@@ -94,7 +95,7 @@ CU_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
 }
 CU_ALIAS(cuModuleLoadData, cuModuleLoadFatBinary);
 
-/** Reads a file and two zeros after it. NULL: the file cannot be read. */
+/** Reads a file into memory, and appends two zero bytes. Returns NULL if the file cannot be read. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -196,7 +197,7 @@ CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule modu
 }
 CU_ALIAS(cuModuleGetGlobal, cuModuleGetGlobal_v2);
 
-/* ---- libraries: modules by another name ---------------------------------------------------------------------------- */
+/* ---- libraries, which are modules here ------------------------------------------------------------------------------ */
 
 CU_API CUresult cuLibraryLoadData(CUmodule *out, const void *image, int *options, void **values, unsigned count,
                                   int *library_options, void **library_values, unsigned library_count)
@@ -251,13 +252,13 @@ CU_API CUresult cuKernelGetFunction(CUfunction *out, CUfunction kernel)
 struct link {
     struct link *next;
     struct logs logs;
-    lanewise_text *texts; /* names and texts owned */
+    lanewise_text *texts; /* owned, with the names and texts */
     unsigned count;
     void *object;         /* result of cuLinkComplete; owned */
 };
 enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBINARY };
 
-/* Handles come from the program and may be anything. */
+/* All links that exist. A program may pass any value as a handle, so handles are looked up in this list. */
 static struct link *links;
 
 static struct link *link_of(const void *handle)
@@ -352,7 +353,7 @@ CU_API CUresult cuLinkAddFile(struct link *handle, int type, const char *path, u
 }
 CU_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
 
-/** *@out is set to our object file, which cuModuleLoadData() loads. */
+/** Links the texts. Sets *@out to an object file of Lanewise, which cuModuleLoadData() accepts; cuLinkDestroy() frees it. */
 CU_API CUresult cuLinkComplete(struct link *handle, void **out, size_t *bytes)
 {
     CUresult result = cu_need_context();
@@ -411,10 +412,11 @@ CU_API CUresult cuLinkDestroy(struct link *handle)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------ */
 
-/** Largest number of parameters that a kernel can have here. */
+/** Largest number of parameters of a kernel, and the keys in the list @extra of cuLaunchKernel. */
 enum { MAX_PARAMETERS = 1024, EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_BYTES = 2 };
 
-/** Gets pointers to the arguments in a buffer that contains the aligned arguments one after the other. */
+/** Finds the arguments in the buffer that the list @extra of cuLaunchKernel names, and stores pointers to them. The buffer has
+ *  the arguments in order, each at its alignment. */
 static cudaError_t unpack(const struct cu_function *f, void **extra, void **arguments)
 {
     const unsigned count = lanewise_kernel_param_count(f->kernel);
@@ -582,7 +584,8 @@ CU_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, threads, shared_bytes, 0);
 }
 
-/** Chooses the block size, a multiple of 32, with which the largest number of threads is resident. */
+/** Chooses the block size with which the largest number of threads is resident. The sizes tried are the largest possible one
+ *  and all smaller multiples of 32. */
 CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                                           size_t (*shared_of)(int threads), size_t shared_bytes, int limit,
                                                           unsigned flags)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's driver interface (libcuda.so.1) over the runtime's functions, in the same shared object, so that a program that
- * uses both has one device. Names and numbers are those of CUDA's documentation. Names that end in _v2 are those that
- * CUDA's header gives to functions whose first form had addresses of 32 bits; both forms are equal here.
+ * CUDA's driver interface (libcuda.so.1), implemented with the functions of the runtime. Both are in the same shared object,
+ * so that a program that uses both has one device. Names and numbers are those of CUDA's documentation. CUDA's header
+ * renames some functions to names that end in _v2, because their first versions had 32-bit addresses. Here both names are
+ * the same function.
  */
 #ifndef CU_DRIVER_PRIV_H
 #define CU_DRIVER_PRIV_H
 
 #include "runtime/cuda/cu_priv.h"
 
-typedef int CUresult; /* the numbers are those of cudaError_t, except the few that to_result() replaces */
+typedef int CUresult; /* the numbers are those of cudaError_t, except those that cu_result() replaces */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct cu_context *CUcontext;
@@ -34,16 +35,17 @@ enum {
 
 /** Returns the driver's number of an error of the runtime. */
 CUresult cu_result(cudaError_t error);
-/** Calls a function of the runtime and returns its result; the runtime's last error stays as it was. */
+/** Calls a function of the runtime and returns the driver's number of its error. The result of cudaGetLastError does not
+ *  change. */
 #define CU_DRIVER(call) \
     ({ \
         const cudaError_t was_ = cudaPeekAtLastError(), error_ = (call); \
         cu_set_last(was_); \
         cu_result(error_); \
     })
-/** Returns CUDA_SUCCESS, or the error if the thread has no context or the process did not call cuInit. */
+/** Returns CUDA_SUCCESS, or an error if the thread has no context or the process has not called cuInit. */
 CUresult cu_need_context(void);
-/** Does what CU_DRIVER does, for functions that need a context. */
+/** Does what CU_DRIVER does if the thread has a context; else returns the error of cu_need_context(). */
 #define CU_IN_CONTEXT(call) \
     ({ \
         CUresult result_ = cu_need_context(); \
@@ -51,10 +53,10 @@ CUresult cu_need_context(void);
             result_ = CU_DRIVER(call); \
         result_; \
     })
-/** Defines the name of a function's newer form. */
+/** Defines a second name of a function, under which newer headers call it. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 
-/** Finds a function of the driver interface by its name without the suffix of a form; NULL: there is no such function. */
+/** Finds a function of the driver interface by its name without a suffix such as _v2. Returns NULL if there is none. */
 void *cu_driver_symbol(const char *name);
 
 cudaError_t cudaPeekAtLastError(void);

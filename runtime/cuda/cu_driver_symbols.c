@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA's driver interface: its functions by name, for cuGetProcAddress. A program cannot get a function that this
- * table lacks. */
+/* CUDA's driver interface: the table of its functions for cuGetProcAddress, which finds only these. */
 #include "runtime/cuda/cu_driver_priv.h"
 
 #include <string.h>

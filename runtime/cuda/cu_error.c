@@ -2,7 +2,7 @@
 /* Errors of CUDA's runtime: the last error of each thread, and the names and texts of errors. */
 #include "runtime/cuda/cu_priv.h"
 
-/* State of cudaGetLastError(), which each thread has. */
+/* The last error of the thread, which cudaGetLastError() returns. */
 static _Thread_local cudaError_t last;
 
 cudaError_t cu_return(cudaError_t error)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches, and the functions that compilers call to launch a kernel. */
+/* Launches, and the functions that compiled programs call for <<<...>>>. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/** A configuration between <<< and >>>. The kernel's stub reads it and removes it. Configurations nest when stubs are
- *  inlined. */
+/** The launch configuration between <<< and >>>. The program pushes it before it calls the kernel's stub, which pops it. There
+ *  is a stack of them, because an argument of the stub may itself launch a kernel. */
 struct configuration {
     cu_dim3 grid, block;
     size_t shared_bytes;
@@ -40,7 +40,7 @@ CU_API cudaError_t __cudaPopCallConfiguration(cu_dim3 *grid, cu_dim3 *block, siz
     return cudaSuccess;
 }
 
-/** Launches with the lock held. */
+/** Launches a kernel, and runs it to its end. Locked. */
 static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
                           cudaStream_t stream)
 {
@@ -87,7 +87,7 @@ CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 bloc
     return cu_return(error);
 }
 
-/** The functions that nvcc 13 calls. The handle of a kernel is our record of the kernel. */
+/** This function and the next one are called by programs of nvcc 13. The handle of a kernel is its struct cu_function. */
 CU_API cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
     struct cu_function *f = NULL;
@@ -130,7 +130,7 @@ CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, co
 
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
-    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* the rest are hints */
+    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* other attributes are hints */
         if ((config->attributes[i].id == COOPERATIVE && config->attributes[i].value.number != 0) ||
             (config->attributes[i].id == CLUSTER &&
              (uint64_t)config->attributes[i].value.dim[0] * config->attributes[i].value.dim[1] * config->attributes[i].value.dim[2] > 1))
@@ -142,7 +142,7 @@ CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, c
                                                size_t shared_bytes, cudaStream_t stream)
 {
     (void)stub, (void)grid, (void)block, (void)arguments, (void)shared_bytes, (void)stream;
-    return cu_return(cudaErrorNotSupported); /* cudaDevAttrCooperativeLaunch is 0 */
+    return cu_return(cudaErrorNotSupported); /* the attribute cudaDevAttrCooperativeLaunch of the device is 0 */
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@ struct block {
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
-/* A process has one device, and pointers come from the program. Blocks are in hashed lists by their addresses. */
+/* All blocks of memory, in lists by a hash of their addresses. They are global, because a process has one device. */
 static struct {
     struct block *list[LISTS];
     uint64_t bytes; /* sum over all blocks */
@@ -29,7 +29,8 @@ static struct block **list_of(uint64_t address)
     return &memory.list[(address >> PAGE_SHIFT) % LISTS];
 }
 
-/** Finds the link to the block that begins at @address; *link is NULL if there is none. */
+/** Returns the address of the list link to the block that begins at @address. The link is NULL if there is no such
+ *  block. */
 static struct block **find_block(uint64_t address)
 {
     struct block **at = list_of(address);
@@ -48,8 +49,8 @@ static bool is_device(const void *pointer)
     return machine != NULL && lanewise_allocation(machine, (uint64_t)(uintptr_t)pointer, &begin, &bytes) == LANEWISE_OK;
 }
 
-/** Returns true for an address in the range of the device's addresses that is in no live allocation: neither host nor
- *  device has memory there. */
+/** Returns true for an address in the range of device addresses that is in no live allocation. The host has no memory
+ *  there, either, so an access would crash. */
 static bool is_lost(const void *pointer)
 {
     uint64_t begin, end;
@@ -58,7 +59,7 @@ static bool is_lost(const void *pointer)
     return (uint64_t)(uintptr_t)pointer >= begin && (uint64_t)(uintptr_t)pointer < end && !is_device(pointer);
 }
 
-/** Copies with the lock held. */
+/** Copies bytes between host and device, or within one of them. Locked. */
 static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
 {
     lanewise_machine *machine = rt_machine();
@@ -68,7 +69,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
 
     if (machine == NULL)
         return cudaErrorNoDevice;
-    if (rt_stopped()) /* an error of a kernel stays */
+    if (rt_stopped()) /* after a kernel has failed, all calls fail */
         return cudaErrorLaunchFailure;
     if (kind < HOST_TO_HOST || kind > DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
@@ -78,7 +79,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
         return cudaErrorInvalidValue;
     to_device = is_device(to);
     from_device = is_device(from);
-    /* memory that host and device share may be either side of a copy */
+    /* Device memory is accepted as the host's side of a copy, too, because host and device share some of it. */
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) {
         if (!to_device)
             return cudaErrorInvalidValue;
@@ -207,7 +208,7 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
-/** Allocates memory to which host and device have the same pointer. */
+/** Allocates memory that host and device access at the same address. */
 static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type)
 {
     cudaError_t error = allocate(out, bytes, type);
@@ -218,7 +219,7 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
     rt_lock();
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
-    else /* the emulator does not see writes by the host, so no byte counts as uninitialised */
+    else /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */
         lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)*out, &zero, 1, bytes);
     rt_unlock();
     if (error != cudaSuccess) {
@@ -404,7 +405,7 @@ CU_API cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol)
     return cu_return(error);
 }
 
-/** Copies to or from a variable. */
+/** Copies to a variable (@to is NULL) or from a variable (@from is NULL). */
 static cudaError_t copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind)
 {
     uint64_t address;
@@ -466,7 +467,7 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
         uint64_t begin, bytes;
 
         (void)lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes);
-        block = *find_block(begin); /* NULL: the allocation is a variable */
+        block = *find_block(begin); /* NULL for the memory of a variable */
         out->type = block != NULL ? (int)block->type : TYPE_DEVICE;
         out->device = 0;
         out->devicePointer = (void *)(uintptr_t)pointer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fat binaries that compilers put into programs: registration, the PTX in them, kernels and variables. */
+/* Fat binaries, which compilers put into programs: their registration, their PTX, their kernels and variables. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@
 #include <zstd.h>
 #endif
 
-/* Layout of the data that compilers write, as found in programs of nvcc 13 and clang 14 to 19. */
+/* Layout of fat binaries, as found in programs compiled by nvcc 13 and clang 14 to 19. */
 enum {
     WRAPPER_MAGIC = 0x466243b1,
     CONTAINER_MAGIC = (int)0xba55ed50,
@@ -23,7 +23,7 @@ enum {
 struct wrapper {
     uint32_t magic, version;
     const uint8_t *data;
-    const void *linked; /* version 2: prelinked containers */
+    const void *linked; /* in version 2: prelinked containers, which are not used */
 };
 struct container {
     uint32_t magic;
@@ -37,24 +37,24 @@ struct entry {
     uint32_t compressed_bytes, options;
     uint16_t minor, major;
     uint32_t arch;
-    uint32_t name, name_bytes; /* file name of the source: offset from the entry, size with its NUL; 0: none */
+    uint32_t name, name_bytes; /* file name of the source: its offset in the entry, and its size with the final zero; 0: none */
     uint64_t flags, reserved, plain_bytes;
 };
 
-#define ENTRY_FLAG_LINKED (UINT64_C(1) << 56) /* set by `lanewise cc -rdc=true`: the entry is linked with the program's
-                                               * other files */
+#define ENTRY_FLAG_LINKED (UINT64_C(1) << 56) /* set by `lanewise cc -rdc=true`: the PTX must be linked with that of other
+                                               * source files of the program */
 
 /** PTX of a fat binary. */
 struct text {
     char *text;     /* from malloc; NULL: the fat binary has no PTX that can be read */
-    char name[200]; /* "vector.cu.ptx" */
-    bool linked;
-    bool only_code; /* the fat binary has only machine code */
+    char name[200]; /* file name for messages, such as "vector.cu.ptx" */
+    bool linked;    /* the PTX must be linked with that of other files (ENTRY_FLAG_LINKED) */
+    bool only_code; /* the fat binary has machine code; meaningful if there is no PTX */
 };
 struct variable {
     struct variable *next;
-    const void *shadow;
-    void **managed; /* the host's pointer to a managed variable; or NULL */
+    const void *shadow; /* host variable that represents the variable */
+    void **managed; /* for a managed variable: host variable that points to it; or NULL */
     char *name;
     size_t bytes;
 };
@@ -68,10 +68,10 @@ struct cu_module {
     bool joins;              /* load_linked() links this module with others */
 };
 
-/* Compilers register modules before main() by functions without an argument that could carry this state. */
+/* This list is global, because compilers register modules before main() by functions that have no argument for it. */
 static struct cu_module *modules;
 
-/** Returns the PTX of an entry, allocated by malloc; NULL: the entry has no readable PTX. */
+/** Returns the PTX of an entry, decompressed if necessary and allocated by malloc; NULL: it cannot be read. */
 static char *text_of(const struct entry *e, const uint8_t *payload)
 {
     const size_t bytes = e->compressed_bytes != 0 ? e->compressed_bytes : e->bytes;
@@ -106,7 +106,8 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     return text;
 }
 
-/** Returns true if a container begins at @at, which may also be a short text. */
+/** Returns true if a container begins at @at. Compares as strings, because @at may be a text that is shorter than the
+ *  number, beyond which nothing may be read. */
 static bool is_container(const uint8_t *at)
 {
     const uint32_t magic = (uint32_t)CONTAINER_MAGIC;
@@ -125,7 +126,7 @@ static void describe(struct text *out, const struct entry *e, const uint8_t *at)
         snprintf(out->name, sizeof out->name, "%.190s.ptx", name);
 }
 
-/** Finds the PTX of the newest architecture in a container, or the text at @at. */
+/** Gets the PTX of the newest architecture in the container at @at; or the text at @at, if it is PTX and no container. */
 static void find_ptx(const uint8_t *at, struct text *out)
 {
     const uint8_t *best = NULL;
@@ -135,7 +136,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
     *out = (struct text){.name = "program.ptx"};
     if (at == NULL)
         return;
-    if (!is_container(at)) { /* the image has no container: clang embeds the bytes of the file as they are */
+    if (!is_container(at)) { /* clang may embed a PTX file without a container */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
         out->text = strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
@@ -163,7 +164,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
             at += e.header_bytes + e.bytes;
         }
         at = end;
-        if (best != NULL || c.bytes != 0) /* an empty container may come first */
+        if (best != NULL || c.bytes != 0) /* only after an empty container another one follows */
             break;
     }
     if (best != NULL) {
@@ -187,7 +188,7 @@ static void complain_no_ptx(const char *what, bool only_code)
             only_code ? "machine code of NVIDIA GPUs, but no PTX" : "no PTX");
 }
 
-/** Gives managed variables of @m addresses that are equal for host and kernels. */
+/** Sets the host's pointers to the managed variables of @m. Host and kernels access them at the same addresses. */
 static void place_managed(struct cu_module *m)
 {
     for (struct variable *v = m->variables; v != NULL; v = v->next) {
@@ -198,8 +199,8 @@ static void place_managed(struct cu_module *m)
     }
 }
 
-/** Links @m, whose text is @of_m, with all other modules of the program that may refer to its symbols or define symbols
- *  for it. */
+/** Links @m, whose PTX is @of_m, with all other modules of the program that must be linked and are not loaded yet. All of
+ *  them then have the same machine module. */
 static void load_linked(struct cu_module *m, struct text *of_m)
 {
     struct text *found;
@@ -243,13 +244,13 @@ static void load_linked(struct cu_module *m, struct text *of_m)
             place_managed(other);
     }
     for (size_t i = 0; i < used; i++)
-        if (found[i].text != of_m->text) /* the caller's */
+        if (found[i].text != of_m->text) /* which the caller frees */
             free(found[i].text);
     free(found);
     free(texts);
 }
 
-/** Loads a module at its first use. Locked. */
+/** Loads a module if it is not loaded yet. Locked. */
 static cudaError_t load(struct cu_module *m)
 {
     lanewise_machine *machine = rt_machine();
@@ -330,7 +331,7 @@ void cu_modules_reset(void)
     }
 }
 
-/* ---- what compilers call before main() ------------------------------------------------------------------------------ */
+/* ---- functions that compiled programs call before main() ------------------------------------------------------------- */
 
 /** Appends a module; locked. */
 static void append(struct cu_module *m)
@@ -404,8 +405,8 @@ bool cu_module_unload(struct cu_module *module)
     return true;
 }
 
-/** Removes everything that @handle registered, because its memory may belong to a plugin that is being unloaded. The
- *  machine keeps the module, since reports on the module may still have to be written. */
+/** Called when a program or plugin is unloaded, to which the memory of the fat binary belongs. Removes the module, its
+ *  kernels and variables. The machine keeps its own module, because reports may still refer to it. */
 CU_API void __cudaUnregisterFatBinary(void **handle)
 {
     rt_lock();
@@ -479,8 +480,8 @@ CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *addres
 
 /* ---- modules of the driver interface ------------------------------------------------------------------------------ */
 
-/** Returns the size of the object file at @image by its header: the end of its last section. 0: the image is not one of
- *  our object files. */
+/** Returns the size of the object file at @image, from its headers: the end of its last section. Returns 0 if it is not an
+ *  object file of Lanewise. */
 static size_t object_bytes(const uint8_t *image)
 {
     Elf64_Ehdr header;
@@ -551,7 +552,7 @@ cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_
     lanewise_kernel *kernel;
     struct cu_function *f;
 
-    if (m->module == NULL) /* the device was reset */
+    if (m->module == NULL) /* cudaDeviceReset has unloaded all modules */
         return cudaErrorInvalidResourceHandle;
     for (f = m->functions; f != NULL; f = f->next)
         if (strcmp(f->name, name) == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's runtime library over lanewise.h: types of its binary interface, as compilers call it, and declarations that
- * its files share. Functions have the names, and enumerations the numbers, of CUDA's documentation. Each call runs its
- * work to the end before it returns, so that streams are always in order.
+ * CUDA's runtime library, implemented with lanewise.h: types of its binary interface, which compilers use, and declarations
+ * that its files share. Functions have the names, and enumerations the numbers, of CUDA's documentation. Each call
+ * completes its work before it returns, so that no work of different streams overlaps.
  */
 #ifndef CU_PRIV_H
 #define CU_PRIV_H
@@ -43,14 +43,15 @@ enum {
 };
 /** Records an error for cudaGetLastError, and returns it. */
 cudaError_t cu_return(cudaError_t error);
-/** Sets what cudaGetLastError returns: functions of the driver interface leave it as it was. */
+/** Sets the result of cudaGetLastError. Functions of the driver interface call this to restore it, because they must not
+ *  change it. */
 void cu_set_last(cudaError_t error);
 
 typedef struct {
     unsigned x, y, z;
 } cu_dim3;
 
-/** Streams and events are handles of ours; NULL, 1 and 2 are the default streams. */
+/** Handles of streams and events. The stream handles NULL, 1 and 2 mean the default streams. */
 typedef struct cu_stream *cudaStream_t;
 typedef struct cu_event *cudaEvent_t;
 /** Returns true if the handle is a stream; locked. */
@@ -60,45 +61,46 @@ enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-/** A fat binary that the program registered. It is loaded at the first use of one of its kernels or variables. */
+/** A fat binary that the program has registered, or a module that the driver interface has loaded. A fat binary is loaded
+ *  when one of its kernels or variables is first used. */
 struct cu_module;
-/** A kernel, found by the address of its stub in the host's code. */
+/** A kernel. A program refers to it by the address of its stub, a host function that the compiler has generated. */
 struct cu_function {
     struct cu_function *next;
     struct cu_module *module;
     const void *stub;
     char *name;
-    lanewise_kernel *kernel; /* NULL: the module was not loaded yet */
-    unsigned max_dynamic_bytes; /* value that cudaFuncSetAttribute has set; 0: CU_SHARED_BYTES */
+    lanewise_kernel *kernel; /* NULL: the kernel has not been used yet */
+    unsigned max_dynamic_bytes; /* limit of dynamic shared memory by cudaFuncSetAttribute; 0: none was set */
 };
-/** Finds a kernel and loads its module; locked. */
+/** Finds a kernel by its stub, or by its struct cu_function, and loads its module if necessary; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
-/** Marks all modules as not loaded: each is loaded anew at its next use; locked. */
+/** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
 /** Frees all memory of the program; locked. */
 void cu_memory_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
-/** Finds a variable by the address of its shadow in the host; locked. */
+/** Finds a variable by the address of the host variable that represents it, and loads its module if necessary; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
 
 
 /* ---- modules of the driver interface; all locked ------------------------------------------------------------------ */
 
-enum { CU_OBJECT_MACHINE = 0x4c57 }; /* e_machine of our object files */
+enum { CU_OBJECT_MACHINE = 0x4c57 }; /* e_machine of Lanewise's object files */
 
 bool cu_is_module(const struct cu_module *module);
 /** Returns true if the program has fat binaries, and so uses the runtime. */
 bool cu_has_registered(void);
-/** Drops a module and its functions. Returns false if @module is not a module. */
+/** Frees a module and its functions. Returns false if @module is not a module. */
 bool cu_module_unload(struct cu_module *module);
 /**
- * Gets what an image consists of: a text with PTX, a fat binary with PTX, or our object file. An image has no size, so
- * only the sizes in its own headers limit what is read.
- * @owned  to be freed after @text was used; may be NULL
+ * Gets the PTX of an image, which is a PTX text or a fat binary; or the whole image if it is an object file of Lanewise.
+ * Programs give no size of an image, so only the sizes in its headers limit what is read.
+ * @owned  set to memory that the caller frees after it has used @text, or to NULL
  */
 cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned);
-/** Makes a handle of a module of the machine. */
+/** Creates the handle of a module that the machine has loaded. */
 cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
 /** Finds a kernel or variable by its name in the PTX. */
 cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);

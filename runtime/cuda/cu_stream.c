@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams and events. Work is complete when the call that begins it returns, so that no stream ever has to wait. */
+/* Streams and events. A call completes its work before it returns, so that synchronisation never has to wait. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>
@@ -17,13 +17,14 @@ struct cu_event {
 };
 enum { EVENT_DISABLE_TIMING = 2 };
 
-/* A process has one device; handles come from the program and may be anything. */
+/* All streams and events that exist. The lists are global, because a process has one device. A program may pass any value
+ * as a handle, so handles are looked up in them. */
 static struct cu_stream *streams;
 static struct cu_event *events;
 
 bool cu_is_stream(cudaStream_t stream)
 {
-    if ((uintptr_t)stream <= 2) /* the default stream, the legacy default stream and the thread's default stream */
+    if ((uintptr_t)stream <= 2) /* 0: default stream; 1: cudaStreamLegacy; 2: cudaStreamPerThread */
         return true;
     for (const struct cu_stream *s = streams; s != NULL; s = s->next)
         if (s == stream)
@@ -84,13 +85,13 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
-/** Returns the device's state: the error of a kernel is permanent. Locked. */
+/** Returns the error of the device: after a kernel has failed, all calls fail. Locked. */
 static cudaError_t check_device(void)
 {
     return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-/** Succeeds for every stream, because all of its work is complete. */
+/** Returns the error of a call that waits for a stream. It does not wait, because all work of the stream is complete. */
 static cudaError_t check_stream(cudaStream_t stream)
 {
     cudaError_t error;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Calls and frees the functions that the user has registered for an object's end. */
+/** Calls the callbacks that the user has registered for the destruction of an object, and frees their list. */
 static void call_destructors(struct cl_destructor *list, void *object)
 {
     while (list != NULL) {
@@ -24,7 +24,7 @@ void cl_context_end(struct _cl_context *context)
     free(context->properties);
 }
 
-/** Checks the list of properties, which 0 terminates, and gets its bytes. */
+/** Checks a list of properties, which ends with 0, and sets *@bytes to its size. */
 static cl_int check_properties(const cl_context_properties *list, size_t *bytes)
 {
     bool platform = false, sync = false;
@@ -222,7 +222,7 @@ cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue queue, cl_command_
                                              cl_command_queue_properties *old)
 {
     (void)queue, (void)properties, (void)enable, (void)old;
-    return CL_INVALID_OPERATION; /* result that OpenCL 1.1 specifies */
+    return CL_INVALID_OPERATION; /* the result that OpenCL 1.1 specifies */
 }
 
 cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)
@@ -232,7 +232,7 @@ cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)
 
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
 {
-    rt_progress(); /* The release of a queue implies a flush. */
+    rt_progress(); /* by the specification, this function also flushes the queue */
     return cl_object_release_handle(queue, CL_KIND_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 
@@ -252,8 +252,7 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queu
         case CL_QUEUE_PROPERTIES: error = CL_ANSWER(cl_command_queue_properties, queue->properties); break;
         case CL_QUEUE_PROPERTIES_ARRAY: error = cl_answer(queue->list, queue->list_bytes, room, out, size); break;
         case CL_QUEUE_DEVICE_DEFAULT: error = CL_ANSWER(cl_command_queue, NULL); break;
-        case CL_QUEUE_SIZE: error = CL_INVALID_COMMAND_QUEUE; break; /* These properties are for queues on the
-                                                                      * device. */
+        case CL_QUEUE_SIZE: error = CL_INVALID_COMMAND_QUEUE; break; /* only a queue on the device has a size */
         default: error = CL_INVALID_VALUE;
         }
     rt_unlock();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that move the contents of buffers. */
+/* Commands that copy, fill and map buffers. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 /** Direction of a copy: between host and buffer, or between two buffers. */
 enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
 
-/** Box of bytes in memory of three dimensions. */
+/** A three-dimensional box of bytes in a buffer or in host memory. */
 struct box {
     size_t offset;          /* offset of the first byte */
     size_t row, slice;      /* bytes from row to row, and from slice to slice */
@@ -16,7 +16,7 @@ struct box {
 struct copy {
     struct cl_command base;
     enum way way;
-    uint64_t address, other; /* addresses in the buffers; BETWEEN: `address` is the destination, `other` the source */
+    uint64_t address, other; /* device addresses of the buffers. BETWEEN: of the destination and of the source */
     uint8_t *host;
     size_t region[3];       /* bytes of a row, rows, slices */
     struct box box, other_box;
@@ -63,7 +63,7 @@ static cl_int check_buffer(cl_command_queue queue, cl_mem mem)
     return mem->object.context == queue->object.context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-/** Checks that the host may access the buffer in this way. */
+/** Checks that the flags of the buffer permit reads by the host, or writes if @reads is false. */
 static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
 {
     const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
@@ -71,7 +71,7 @@ static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
     return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/** Enqueues a copy; the caller has set the members of @values. The caller holds the lock, and the function releases it. */
+/** Enqueues a copy with the members of @values. The caller holds the lock, and this function releases it. */
 static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
                            cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -99,7 +99,7 @@ static cl_int fail(cl_int error)
     return error;
 }
 
-/** Reads or writes a piece of a buffer. */
+/** Enqueues a read or write of a range of a buffer. */
 static cl_int transfer(cl_command_queue queue, cl_mem mem, enum way way, cl_bool blocking, size_t offset, size_t bytes,
                        void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -131,8 +131,8 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_b
     return transfer(queue, mem, TO_BUFFER, blocking, offset, bytes, (void *)(uintptr_t)host, count, waits, event);
 }
 
-/** Fills in a box: pitches of 0 are as small as the region allows. Returns false if they are too small for it, or the
- *  sizes overflow. *@end: the first byte after the box. */
+/** Fills in a box. A pitch @row or @slice of 0 means the smallest possible one. Returns false if a pitch is too small for
+ *  the region, or if a size overflows. Sets *@end to the offset of the first byte past the box. */
 static bool make_box(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct box *box, size_t *end)
 {
     size_t y, z;
@@ -244,7 +244,8 @@ static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
             const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice, begin = b + c->other_box.offset;
             const uint64_t slice = at > begin && c->other_box.slice != 0 ? (at - begin) / c->other_box.slice : 0;
 
-            /* slices are apart by at least their rows, so only the slices around the row can overlap it */
+            /* A slice is at least as large as all rows in it, so only the slice at this row and its neighbours can overlap
+             * the row. */
             for (uint64_t w = slice > 0 ? slice - 1 : 0; w < slices && w <= slice + 1; w++) {
                 const uint64_t from = begin + w * c->other_box.slice;
                 const uint64_t last = from + (rows - 1) * c->other_box.row;
@@ -252,7 +253,7 @@ static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
 
                 if (at >= last + c->region[0] || at + c->region[0] <= from)
                     continue;
-                /* only the rows between both ends of the box can overlap the other box */
+                /* In this slice, only two rows can overlap this row. */
                 if (at > from && c->other_box.row != 0)
                     row = (at - from) / c->other_box.row;
                 for (uint64_t r = row; r < rows && r <= row + 1; r++)
@@ -339,13 +340,14 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const
 
 struct map_command {
     struct cl_command base;
-    struct _cl_mem *mem; /* the base holds a reference to it */
-    struct cl_map *map;  /* for an unmap: the map, which was taken out of the buffer's list; owned */
+    struct _cl_mem *mem; /* buffer; @base has the reference to it */
+    struct cl_map *map;  /* for an unmap: the map, which was removed from the buffer's list; owned */
     size_t offset, bytes;
     bool reads;
 };
 
-/** Returns the host's memory for a buffer, from the buffer's first byte on. */
+/** Returns the host memory for mapped ranges of a buffer, allocated at the first use, or NULL if there is no memory. It is
+ *  as large as the buffer. */
 static uint8_t *shadow_of(struct _cl_mem *mem)
 {
     struct _cl_mem *root = mem->parent != NULL ? mem->parent : mem;
@@ -380,7 +382,7 @@ static int run_unmap(struct rt_command *command)
     return result_of(result, "unmap");
 }
 
-/** Removes a map whose command failed from the buffer, unless it was unmapped before. Locked. */
+/** Removes a map from the buffer, because its command failed. Does nothing if another thread has unmapped it. Locked. */
 static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
 {
     for (struct cl_map **at = &mem->maps; *at != NULL; at = &(*at)->next)
@@ -437,7 +439,7 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
         .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
         .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
     cl_command_hold_mem(command, mem);
-    cl_object_hold(mem); /* Keeps the buffer for the code that undoes a failure. */
+    cl_object_hold(mem); /* keeps the buffer until forget_map() below, because the command's reference may end before */
     result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
     rt_lock();
     if (result != CL_SUCCESS)

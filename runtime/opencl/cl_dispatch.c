@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatch table of the driver, and the functions that a loader looks up by name. */
+/* The dispatch table of the driver, through which OpenCL's loader calls its functions, and the functions that the loader
+ * looks up by name. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <string.h>
 
-/* Members of the table that are functions of the same name. */
+/* Members of the dispatch table that have the name of the function to which they point. */
 #define FUNCTIONS(X) \
     X(clGetPlatformIDs) \
     X(clGetPlatformInfo) \
@@ -122,7 +123,7 @@
     X(clSetContextDestructorCallback)
 
 #define MEMBER(name) .name = name,
-/* The other members: functions of extensions that the platform does not report. Functions for Direct3D stay NULL. */
+/* The other members are functions of extensions that the platform does not report. Those for Direct3D remain NULL. */
 #define REFUSE(name) .name = (cl_api_##name)(void (*)(void))cl_refuse_call
 #define REFUSE_BY(name, function) .name = (cl_api_##name)(void (*)(void))function
 const struct _cl_icd_dispatch cl_dispatch = {
@@ -153,7 +154,7 @@ cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platfor
     return clGetPlatformIDs(count, platforms, out);
 }
 
-/** Finds a function by name: functions of extensions, and functions that loaders request. */
+/** Finds a function that is not called through the dispatch table, by its name. Returns NULL if there is none. */
 static void *find(const char *name)
 {
     if (name != NULL && strcmp(name, "clIcdGetPlatformIDsKHR") == 0)

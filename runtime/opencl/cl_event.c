@@ -59,7 +59,9 @@ static void command_drop(struct rt_command *rt)
     free(command);
 }
 
-/** Checks a list of events to wait for. @context NULL: the events may have any context, but all must have the same one. */
+/** Checks a list of events to wait for. @context: context that the events must have; NULL: they need only have the same one.
+ *  @empty: the error for a missing list. It is also the error for an invalid event, except that CL_INVALID_EVENT is returned
+ *  instead of CL_INVALID_VALUE. */
 static cl_int check_waits(cl_context context, cl_uint count, const cl_event *waits, cl_int empty)
 {
     if ((count == 0) != (waits == NULL))
@@ -119,8 +121,7 @@ void cl_command_cancel(struct cl_command *command)
         event_release(command->command.waits[i]);
     free(command->command.waits);
     command_drop(&command->command);
-    if (event != NULL) /* releases the reference that the user would have got, because the event is not given to the
-                        * user */
+    if (event != NULL) /* releases the user's reference, because the user does not get the event */
         cl_object_release_handle(event, CL_KIND_EVENT, CL_INVALID_EVENT);
 }
 
@@ -129,7 +130,7 @@ cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bo
     struct _cl_event *own = command->event;
     cl_int error = CL_SUCCESS;
 
-    event_retain(&own->event); /* the queue's */
+    event_retain(&own->event); /* for the queue */
     rt_queue_add(&queue->queue, &command->command);
     if (event != NULL)
         *event = own;
@@ -257,7 +258,7 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
     return error;
 }
 
-/** Arguments of a callback of the user. */
+/** A callback of the user for an event, and its arguments. */
 struct user_callback {
     void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *context);
     void *context;
@@ -321,7 +322,7 @@ static int run_nothing(struct rt_command *command)
     return CL_SUCCESS;
 }
 
-/** Enqueues a command that does nothing. @barrier: later commands wait for it. @follows_all: the command waits for
+/** Enqueues a command that does nothing. @barrier: later commands wait for this command. @follows_all: this command waits for
  *  all earlier commands. */
 static cl_int enqueue_idle(cl_command_queue queue, cl_command_type type, bool barrier, bool follows_all, cl_uint count,
                            const cl_event *waits, cl_event *event)

@@ -182,8 +182,8 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return error;
 }
 
-/** Answers with column @column of the line for parameter @index in a kernel's description; column 0 is the parameter's
- *  name. */
+/** Gets the text in a column of a kernel's description (cl_program_describe()): of the line for parameter @index. Column 0
+ *  is the parameter's name. */
 static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsigned column, char *text, size_t text_bytes)
 {
     const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
@@ -207,7 +207,7 @@ static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsi
     return CL_SUCCESS;
 }
 
-/** Returns the flags whose names are words of @text. */
+/** Returns the flags of the type qualifiers in @text, such as "const volatile". */
 static cl_kernel_arg_type_qualifier type_qualifiers(const char *text)
 {
     static const struct {
@@ -270,7 +270,7 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel
     return error;
 }
 
-/** Answers with the attributes that the source gives a kernel; "" if the source is not known. */
+/** Answers a query with the attributes that a kernel has in its source, or with "" if the source is not known. */
 static cl_int answer_attributes(const struct _cl_kernel *kernel, size_t room, void *out, size_t *size)
 {
     const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
@@ -334,7 +334,7 @@ static cl_int work_group_info(const struct _cl_kernel *kernel, cl_kernel_work_gr
     case CL_KERNEL_LOCAL_MEM_SIZE: return CL_ANSWER(cl_ulong, local_bytes(kernel));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return CL_ANSWER(size_t, rt_warp_width());
     case CL_KERNEL_PRIVATE_MEM_SIZE: return CL_ANSWER(cl_ulong, kernel->needs.local_bytes);
-    default: return CL_INVALID_VALUE; /* Only built-in kernels have CL_KERNEL_GLOBAL_WORK_SIZE. */
+    default: return CL_INVALID_VALUE; /* also for CL_KERNEL_GLOBAL_WORK_SIZE, which only built-in kernels have */
     }
 }
 
@@ -380,7 +380,7 @@ static cl_int sub_group_info(const struct _cl_kernel *kernel, cl_kernel_sub_grou
             return CL_INVALID_VALUE;
         local[0] = *in * CL_SUB_GROUP_SIZE;
         if (*in == 0 || *in > parts(kernel->needs.max_threads, CL_SUB_GROUP_SIZE) || local[0] > kernel->needs.max_threads)
-            memset(local, 0, sizeof local); /* no work-group has this number of sub-groups */
+            memset(local, 0, sizeof local); /* a work-group cannot have this number of sub-groups */
         return cl_answer(local, out != NULL ? room : sizeof local, room, out, size);
     default: return CL_INVALID_VALUE;
     }
@@ -404,10 +404,10 @@ cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device
 
 struct launch {
     struct cl_command base;
-    struct _cl_kernel *kernel; /* held by the base */
+    struct _cl_kernel *kernel; /* kernel, to which @base has the reference */
     lanewise_shape shape;
     struct rt_site site;       /* call of the program that enqueued the launch */
-    const void **values;       /* base.memory: pointers, followed by the values to which they point */
+    const void **values;       /* pointers to the arguments, followed by the arguments; freed as base.memory */
 };
 
 static int run_launch(struct rt_command *command)
@@ -416,18 +416,19 @@ static int run_launch(struct rt_command *command)
 
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
-            return CL_SUCCESS; /* A global size of 0 runs no work-item. */
+            return CL_SUCCESS; /* a global size is 0, so there are no work-items to run */
     if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
     }
     if (rt_run())
         return CL_SUCCESS;
-    rt_recover(); /* the command has failed, and the context remains usable */
+    rt_recover(); /* only this command has failed: later commands can run */
     return CL_OUT_OF_RESOURCES;
 }
 
-/** Chooses a local size: divisors of the global sizes, x first, up to a total that fills warps. */
+/** Chooses a local size if the program gives none: the required size of the kernel, or in each dimension, beginning with x,
+ *  the largest divisor of the global size, up to 256 work-items in all. */
 static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *global, size_t local[3])
 {
     size_t left = kernel->needs.max_threads < USUAL_LOCAL_SIZE ? kernel->needs.max_threads : USUAL_LOCAL_SIZE;
@@ -446,11 +447,11 @@ static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, co
     }
 }
 
-/** Fills in the shape of a launch. */
+/** Checks the sizes of a launch, and fills in its shape. @given: the local size; NULL: the driver chooses it. */
 static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
                          const size_t *given, lanewise_shape *shape)
 {
-    static const size_t nothing[3] = {0, 0, 0}; /* since OpenCL 2.1 a launch with a size of 0 does nothing */
+    static const size_t nothing[3] = {0, 0, 0}; /* since OpenCL 2.1 a global size of NULL or 0 is valid, and runs nothing */
     size_t local[3] = {1, 1, 1}, threads = 1;
 
     if (dimensions < 1 || dimensions > 3)
@@ -486,7 +487,7 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
     return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-/** Copies the arguments into the command, and adds references to their buffers to the command. */
+/** Copies the kernel's arguments into the command, and adds a reference to each buffer among them. */
 static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
 {
     size_t bytes = (kernel->argument_count + 1u) * sizeof *l->values;
@@ -583,5 +584,5 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBAC
     rt_lock();
     const bool is = cl_object_is(queue, CL_KIND_QUEUE);
     rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE; /* the device runs no code of the host */
+    return is ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE; /* the device cannot execute native kernels */
 }

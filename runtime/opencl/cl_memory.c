@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUB_BUFFER_ALIGN = 512 }; /* CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes */
+enum { SUB_BUFFER_ALIGN = 512 }; /* value of CL_DEVICE_MEM_BASE_ADDR_ALIGN, converted to bytes */
 
 void cl_mem_end(struct _cl_mem *mem)
 {
@@ -36,7 +36,7 @@ void cl_mem_end(struct _cl_mem *mem)
         free(mem->shadow);
 }
 
-/** Checks flags of a new buffer. */
+/** Checks the flags of a new buffer, and whether its host pointer is given exactly if they need one. */
 static cl_int check_flags(cl_mem_flags flags, const void *host)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,

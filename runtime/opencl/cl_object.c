@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Handles come from the program. A set of existing objects identifies a released handle without reading its memory. */
+/* Hash set of all existing objects. A program may pass any value as a handle, so a handle is looked up here before its
+ * memory is read. */
 static struct {
-    void **slots; /* open addressing; a power of two, at most half full */
-    size_t capacity, count;
+    void **slots; /* open addressing; at most half of the slots are used */
+    size_t capacity, count; /* capacity: a power of two */
 } handles;
 
 static size_t slot_of(const void *handle)
@@ -55,8 +56,7 @@ static void take_out(void *handle)
     handles.slots[at] = NULL;
     handles.count--;
     for (at = (at + 1) & (handles.capacity - 1); handles.slots[at] != NULL; at = (at + 1) & (handles.capacity - 1)) {
-        void *other = handles.slots[at]; /* The object may have been stored past the slot that is free now. It is
-                                          * inserted again. */
+        void *other = handles.slots[at]; /* inserted again, because it may belong in the slot that is free now */
 
         handles.slots[at] = NULL;
         *find(other) = other;
@@ -81,8 +81,8 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     return object;
 }
 
-/** Returns true if queries of other objects return handles of this kind. Such a handle is valid as long as those
- *  objects. */
+/** Returns true if queries of other objects return handles of this kind. Such a handle is valid as long as its object
+ *  exists. */
 static bool is_given(enum cl_kind kind)
 {
     return kind == CL_KIND_CONTEXT || kind == CL_KIND_QUEUE || kind == CL_KIND_PROGRAM;
@@ -111,7 +111,7 @@ void cl_object_hold(void *object)
     ((struct cl_object *)object)->holds++;
 }
 
-/** Destroys an object if it has no references left. */
+/** Destroys an object if neither the user nor other objects or commands have references to it. */
 static void end_unused(struct cl_object *object)
 {
     struct _cl_context *context = object->context;
@@ -166,7 +166,7 @@ cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid)
                 cl_trace_released(object);
             end_unused(object);
             error = CL_SUCCESS;
-        } else { /* other objects still use the object */
+        } else { /* the user has no reference; the object exists only because others refer to it */
             cl_trace_use(handle, kind);
         }
     }

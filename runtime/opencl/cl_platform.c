@@ -21,10 +21,10 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_int64_extended_atomics, 1, 0, 0) \
     X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
-/** The last extension: sub-groups are warps of PTX, which the machine has at a warp width of 32 or 64. */
+/** The last extension. It needs a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
 #define SUB_GROUPS(X) X(cl_khr_subgroups, 1, 0, 0)
-/** Features of OpenCL C 3.0, with their first version. The compiler options in ptx_clang.c define the macros of these
- *  features. */
+/** Features of OpenCL C 3.0, with the version in which they appeared. The compiler options in ptx_clang.c define the macros
+ *  of these features. */
 #define FEATURES(X) \
     X(__opencl_c_atomic_order_acq_rel, 3, 0, 0) \
     X(__opencl_c_atomic_order_seq_cst, 3, 0, 0) \
@@ -47,7 +47,7 @@ enum {
     PARAMETER_BYTES = 4096,
     ADDRESS_ALIGN_BITS = 4096, /* sub-buffers begin at multiples of 512 bytes */
     PRINTF_BYTES = 1 << 20,
-    VARIABLE_BYTES = 1 << 20 /* bytes of variables in program scope */
+    VARIABLE_BYTES = 1 << 20 /* largest size of a variable in program scope, and preferred total size of all */
 };
 
 static unsigned timing_number(const char *key, unsigned otherwise)
@@ -67,7 +67,7 @@ static cl_uint compute_units(void)
     return timing_number("core.count", processors > 0 ? (unsigned)processors : 1);
 }
 
-/** "OpenCL 3.0 Lanewise 0.1.0" */
+/** Returns, for example, "OpenCL 3.0 Lanewise 0.1.0", where @begin is "OpenCL 3.0". */
 static const char *version_text(char *room, size_t bytes, const char *begin)
 {
     snprintf(room, bytes, "%s Lanewise %s", begin, lanewise_version());
@@ -89,7 +89,8 @@ static cl_int answer_extensions(size_t room, void *out, size_t *size)
     return cl_answer_text(text, room, out, size);
 }
 
-/** Answers with a list of names. The last name is for sub-groups, and is left out if the device has none. */
+/** Answers a query with a list of names. The last name is for sub-groups; it is left out if the device does not support
+ *  them. */
 static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t room, void *out, size_t *size)
 {
     return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : sizeof *names), room, out, size);
@@ -153,7 +154,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
 
 /* ---- queries of the device ---------------------------------------------------------------------------------------- */
 
-/** Queries whose answer is one number of the given type. */
+/** Queries whose answer is one number: the name of the query, the type of the answer, and the answer. */
 #define NUMBERS(X) \
     X(CL_DEVICE_TYPE, cl_device_type, CL_DEVICE_TYPE_GPU) \
     X(CL_DEVICE_VENDOR_ID, cl_uint, 0x4c57) \
@@ -318,7 +319,7 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_parti
                                       cl_device_id *out, cl_uint *out_count)
 {
     (void)properties, (void)count, (void)out, (void)out_count;
-    /* the device cannot be partitioned in any way */
+    /* The device supports no way of partitioning. */
     return device != &cl_the_device ? CL_INVALID_DEVICE : CL_INVALID_VALUE;
 }
 

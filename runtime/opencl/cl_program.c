@@ -22,7 +22,7 @@ void cl_unit_drop(struct cl_unit *unit)
     free(unit);
 }
 
-/** Drops the results of an earlier build. */
+/** Drops the program's units, which are results of an earlier build. */
 static void clear_units(struct _cl_program *program)
 {
     for (unsigned i = 0; i < program->unit_count; i++)
@@ -32,7 +32,7 @@ static void clear_units(struct _cl_program *program)
     program->unit_count = 0;
 }
 
-/** Adds a reference to a unit. Returns false if memory is short. */
+/** Adds a unit to a program, with a reference. Returns false if the host has no memory. */
 static bool add_unit(struct _cl_program *program, struct cl_unit *unit)
 {
     struct cl_unit **units = realloc(program->units, (program->unit_count + 1u) * sizeof *units);
@@ -45,7 +45,7 @@ static bool add_unit(struct _cl_program *program, struct cl_unit *unit)
     return true;
 }
 
-/** Returns a new unit without references, for add_unit(). NULL: memory is short. */
+/** Creates a unit that has no references yet, for add_unit(). Returns NULL if the host has no memory. */
 static struct cl_unit *create_unit(const char *source, const char *options, cl_uint header_count, const cl_program *headers,
                                    const char *const *names)
 {
@@ -81,8 +81,8 @@ static struct cl_unit *create_unit(const char *source, const char *options, cl_u
 static const char *const version_options[] = {"-U__OPENCL_VERSION__", "-D__OPENCL_VERSION__=300"};
 enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
 
-/** The options of a compilation: the version of the device, then the user's words. Returns one block, to be freed;
- *  NULL: memory is short. *@words is to be freed, too. */
+/** Returns the options of a compilation: those for the device's version, followed by the words of @options. The caller frees
+ *  the array and *@words. Returns NULL if the host has no memory. */
 static const char **all_options(const char *options, char ***words)
 {
     const char **all = NULL;
@@ -97,7 +97,7 @@ static const char **all_options(const char *options, char ***words)
         return NULL;
     memcpy(all, version_options, sizeof version_options);
     for (size_t i = 0; i <= count; i++)
-        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* clang does not know this promise of OpenCL 2.1 */
+        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* clang does not support this option of OpenCL 2.1 */
             all[kept++] = (*words)[i];
     return all;
 }
@@ -154,7 +154,7 @@ static struct _cl_program *create(cl_context context, cl_int *error)
     return program;
 }
 
-/** Joins strings; a length of 0, or no lengths: up to the terminator. */
+/** Returns all strings joined, in heap memory. A string whose length is 0 or not given ends at its terminating zero. */
 static char *join(cl_uint count, const char *const *strings, const size_t *lengths)
 {
     size_t bytes = 0;
@@ -200,18 +200,20 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
     return program;
 }
 
-/** Puts a message into the program's log. */
+/** Replaces the program's log by @text. */
 static void set_log(struct _cl_program *program, const char *text)
 {
     free(program->log);
     program->log = strdup(text);
 }
 
-/* Format of a binary that clCompileProgram or clLinkProgram made without a module: this line with C (compiled) or L
- * (library) and the number of units; then for each unit a line with the size of its PTX, and the PTX. */
+/* Begin of the binary of a compiled program or a library, which has PTX instead of a module. The first line continues with C
+ * (compiled) or L (library), and the number of units. For each unit there is a line with the size of its PTX, and the
+ * PTX. */
 #define COMPILED_BEGIN "LWPTX 1 "
 
-/** Reads a decimal number and the line feed after it at *@at. */
+/** Reads a decimal number and a line feed at *@at, and advances *@at past them. Returns false if there is none, or if the
+ *  number is greater than @most. */
 static bool read_number(const char **at, const char *end, size_t most, size_t *out)
 {
     size_t value = 0;
@@ -226,7 +228,7 @@ static bool read_number(const char **at, const char *end, size_t most, size_t *o
     return true;
 }
 
-/** Reads units from a binary. Returns false if the number is damaged, or memory is short. */
+/** Reads units from a binary. Returns false if the binary is damaged, or if the host has no memory. */
 static bool load_units(struct _cl_program *program, const char *bytes, size_t size)
 {
     const char *at = bytes + sizeof COMPILED_BEGIN - 1, *const end = bytes + size;
@@ -259,7 +261,7 @@ static bool load_units(struct _cl_program *program, const char *bytes, size_t si
     return at == end;
 }
 
-/** Makes a binary from the units of a program. */
+/** Makes the program's binary from the PTX of its units. */
 static void save_units(struct _cl_program *program)
 {
     size_t bytes = sizeof COMPILED_BEGIN + 24;
@@ -280,7 +282,8 @@ static void save_units(struct _cl_program *program)
     program->binary_bytes = (size_t)(to - (char *)program->binary);
 }
 
-/** Loads a binary: an object file as the program's module, or units. Returns false with the reason in the program's log. */
+/** Loads a binary, which is an object file for the program's module, or the PTX of units. Returns false after writing the
+ *  reason to the program's log. */
 static bool load_binary(struct _cl_program *program, const void *bytes, size_t size)
 {
     lanewise_machine *machine = rt_machine();
@@ -372,7 +375,7 @@ cl_int CL_API_CALL clReleaseProgram(cl_program program)
 
 /* ---- builds ---------------------------------------------------------------------------------------------------- */
 
-/** Returns true if the words have the form of options: each begins with a dash, or is the value of -D or -I. */
+/** Returns true if each word begins with a dash, or is the operand of -D or -I. */
 static bool are_options(char *const *words)
 {
     for (; *words != NULL; words++) {
@@ -385,7 +388,7 @@ static bool are_options(char *const *words)
     return true;
 }
 
-/** Compiles @unit: to the program's module, or to PTX. Returns false with the reason in the program's log. */
+/** Compiles @unit to the program's module, or to PTX. Returns false after writing the reason to the program's log. */
 static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_ptx)
 {
     lanewise_machine *machine = rt_machine();
@@ -408,7 +411,7 @@ static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_p
     return result == LANEWISE_OK;
 }
 
-/** Links the program's units to make its module. Returns false with the reason in the program's log. */
+/** Links the program's units to its module. Returns false after writing the reason to the program's log. */
 static bool link_units(struct _cl_program *program)
 {
     lanewise_machine *machine = rt_machine();
@@ -443,7 +446,7 @@ static bool has_bad_option(const struct _cl_program *program)
     return false;
 }
 
-/** Parameters of a build of a program. */
+/** Parameters of clBuildProgram or clCompileProgram. */
 struct build {
     cl_uint device_count;
     const cl_device_id *devices;
@@ -451,10 +454,10 @@ struct build {
     cl_uint header_count;
     const cl_program *headers;
     const char *const *names;
-    bool compiles_only; /* clCompileProgram */
+    bool compiles_only; /* for clCompileProgram */
 };
 
-/** Compiles the source of a program whose options have their form. */
+/** Compiles the source of a program, whose options have been checked. */
 static cl_int build_source(struct _cl_program *program, const struct build *b)
 {
     struct cl_unit *unit = create_unit(program->source, program->options, b->header_count, b->headers, b->names);
@@ -475,7 +478,7 @@ static cl_int build_source(struct _cl_program *program, const struct build *b)
     return b->compiles_only ? CL_COMPILE_PROGRAM_FAILURE : CL_BUILD_PROGRAM_FAILURE;
 }
 
-/** Builds with the lock held. */
+/** Builds a program from its source or binary. Locked. */
 static cl_int build(cl_program program, const struct build *b)
 {
     char **words;
@@ -502,7 +505,7 @@ static cl_int build(cl_program program, const struct build *b)
         error = build_source(program, b);
     } else if (program->binary == NULL) {
         error = CL_INVALID_OPERATION;
-    } else if (program->module == NULL) { /* the binary is of a compiled program or a library, whose units must be
+    } else if (program->module == NULL) { /* the binary is that of a compiled program or library, so its units must be
                                            * linked */
         error = link_units(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
     }
@@ -528,7 +531,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* the build status contains a failure; the call itself succeeded */
+        error = CL_SUCCESS; /* with a callback the call succeeds; the user gets a failure from the build status */
     }
     return error;
 }
@@ -559,12 +562,12 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* the return value is that of clBuildProgram */
+        error = CL_SUCCESS; /* as in clBuildProgram */
     }
     return error;
 }
 
-/** Returns true if the linker knows all options. *@library: -create-library is one. */
+/** Returns true if all words of @options are options of the linker. Sets *@library if -create-library is one of them. */
 static bool are_linker_options(const char *options, bool *library)
 {
     static const char *const known[] = {"-create-library", "-enable-link-options", "-cl-denorms-are-zero", "-cl-no-signed-zeroes",
@@ -584,7 +587,7 @@ static bool are_linker_options(const char *options, bool *library)
     return good;
 }
 
-/** Links with the lock held: creates a program with the units of the inputs. */
+/** Creates a program with the units of the inputs, and links it unless a library is requested. Locked. */
 static struct _cl_program *link_programs(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {
@@ -669,7 +672,7 @@ static cl_int answer_kernel_names(const struct _cl_program *program, size_t room
     return error;
 }
 
-/** Makes the binary of a program, which keeps it: the module as an object file, or the units. */
+/** Makes the binary of a program and stores it in the program: an object file of its module, or the PTX of its units. */
 static void make_binary(struct _cl_program *program)
 {
     void *object;
@@ -682,7 +685,7 @@ static void make_binary(struct _cl_program *program)
     }
     if ((program->source == NULL && program->binary != NULL && program->unit_count == 0) ||
         lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
-        return; /* the user gave the binary, so it stays */
+        return; /* the user gave the binary, which is kept; or the object file cannot be made */
     free(program->binary);
     program->binary = malloc(size);
     program->binary_bytes = program->binary != NULL ? size : 0;
@@ -774,7 +777,7 @@ cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program, void(CL_CALLB
     rt_lock();
     const bool is = cl_object_is(program, CL_KIND_PROGRAM);
     rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device has no global destructors */
+    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device does not support destructors in programs */
 }
 
 cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
@@ -783,5 +786,5 @@ cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uin
     rt_lock();
     const bool is = cl_object_is(program, CL_KIND_PROGRAM);
     rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device has no intermediate language */
+    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device does not support intermediate languages */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared virtual memory, of coarse and fine grain: the machine's global memory is at the same addresses in the host
- * (lanewise_host_pointer), so that nothing is to be copied when it is mapped. The host's other memory is not shared.
+ * Shared virtual memory, of coarse and fine grain. The device's global memory has the same addresses in the host
+ * (lanewise_host_pointer), so that nothing must be copied when it is mapped. Other memory of the host is not shared.
  */
 #include "runtime/opencl/cl_priv.h"
 
@@ -47,7 +47,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
 
     if (!cl_object_is(context, CL_KIND_CONTEXT) || bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > SVM_MOST_ALIGN ||
         (flags & ~(access | CL_MEM_SVM_FINE_GRAIN_BUFFER)) != 0 || __builtin_popcountll(flags & access) > 1)
-        return NULL; /* CL_MEM_SVM_ATOMICS is refused, too: a kernel and the host do not run at the same time */
+        return NULL; /* also for CL_MEM_SVM_ATOMICS, because the host cannot access memory while a kernel runs */
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
     svm = bytes <= most ? calloc(1, sizeof *svm) : NULL;
     if (svm == NULL)
@@ -57,7 +57,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
         return NULL;
     }
     pointer = lanewise_host_pointer(rt_machine(), svm->address);
-    if (pointer == NULL) { /* the host has other memory at that address */
+    if (pointer == NULL) { /* the host already has other memory at this address */
         lanewise_free(rt_machine(), svm->address);
         free(svm);
         return NULL;
@@ -107,7 +107,7 @@ struct svm_free {
     struct cl_command base;
     cl_command_queue queue;
     cl_uint count;
-    void **pointers; /* base.memory */
+    void **pointers; /* freed as base.memory */
     void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *);
     void *user;
 };
@@ -160,7 +160,7 @@ cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint pointer_coun
     return cl_command_enqueue(queue, command, false, event);
 }
 
-/** A copy, a fill (pattern_bytes != 0), or a command that does nothing (bytes == 0). */
+/** A command that copies @bytes, that fills @bytes with a pattern (pattern_bytes != 0), or that does nothing (bytes == 0). */
 struct svm_move {
     struct cl_command base;
     struct _cl_context *context;
@@ -199,7 +199,7 @@ static int run_move(struct rt_command *command)
     return CL_OUT_OF_RESOURCES;
 }
 
-/** Enqueues a move; the lock is held, and released. */
+/** Enqueues a command with the members of @values. The caller holds the lock, and this function releases it. */
 static cl_int enqueue_move(cl_command_queue queue, cl_command_type type, const struct svm_move *values, cl_bool blocking,
                            cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -321,7 +321,7 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info inf
     if (!cl_object_is(kernel, CL_KIND_KERNEL))
         return fail(CL_INVALID_KERNEL);
     switch (info) {
-    case CL_KERNEL_EXEC_INFO_SVM_PTRS: /* every allocation can be reached from every kernel */
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS: /* the list is not needed, because every kernel can access every allocation */
         error = (value == NULL) != (bytes == 0) || bytes % sizeof(void *) != 0 ? CL_INVALID_VALUE : CL_SUCCESS;
         break;
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of the program's calls: objects that are never released, objects that are used after their release, and logs of failed
- * builds that nobody reads. An object has a trace only if one of these kinds of findings is enabled. */
+/* Checks of the program's calls: objects that are never released, objects that are used after their release, and logs of
+ * failed builds that are not read. An object has a trace only if one of these kinds of findings is enabled. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdio.h>
@@ -8,21 +8,22 @@
 #include <string.h>
 
 struct cl_trace {
+    /* calls that created the object, released it, built the program, and used the object when that was last reported */
     struct rt_site created, released, built, reported;
     uint64_t number;  /* number of the object, in the order of creation */
     bool log_unread;  /* the last build failed, and its log was not read */
 };
 
-/* An object that has ended keeps its memory until this many other objects have ended. In this time its handle is not
- * used again, and the loader, which reads the memory of every handle, can read it. */
+/* The memory of a destroyed object is freed after this many other objects were destroyed. Until then no new object gets its
+ * handle, and the loader, which reads the memory of every handle, does not read freed memory. */
 enum { KEPT_OBJECTS = 1 << 16 };
 
-/* A process has one driver. */
+/* This state is global, because a process has one driver. */
 static struct {
-    bool asked, on;
-    uint64_t count;
-    struct cl_object **ended; /* a ring of KEPT_OBJECTS; NULL: none has ended */
-    size_t ended_count;       /* so far */
+    bool asked, on;           /* on: calls are checked; asked: @on is set */
+    uint64_t count;           /* number of objects created so far */
+    struct cl_object **ended; /* ring buffer of KEPT_OBJECTS destroyed objects; NULL: no object was destroyed yet */
+    size_t ended_count;       /* number of objects destroyed so far */
 } traces;
 
 static const char *name_of(const struct cl_object *object)
@@ -51,13 +52,14 @@ static const char *release_of(const struct cl_object *object)
     return "clReleaseEvent";
 }
 
-/** Returns true for one call of the program. @own: number of frames that may be of the driver, and are not compared. */
+/** Returns true if two sites are the same call of the program. The first @own frames, which may be in the driver, are not
+ *  compared. */
 static bool are_equal(const struct rt_site *a, const struct rt_site *b, unsigned own)
 {
     return a->count == b->count && (a->count <= own || memcmp(a->frame + own, b->frame + own, (a->count - own) * sizeof *a->frame) == 0);
 }
 
-/** Reports that the log of the last failed build of a program was not read, if that is so. */
+/** Adds a finding if the last build of a program failed and its log was not read. */
 static void report_log(const struct _cl_program *program)
 {
     char message[300];
@@ -104,8 +106,8 @@ static int by_number(const void *a, const void *b)
     return ((*x)->trace->number > (*y)->trace->number) - ((*x)->trace->number < (*y)->trace->number);
 }
 
-/** Reports all objects that one call has created and that are not released, and removes them from the list. The first
- *  of them is number @first of the list. */
+/** Adds one finding for all objects in the list that were created by the same call as the object at index @first, and
+ *  removes them from the list. */
 static void report_leak(struct list *list, size_t first)
 {
     const struct cl_object *object = list->at[first];
@@ -128,7 +130,7 @@ static void report_leak(struct list *list, size_t first)
     rt_report(&(struct rt_finding){.kind = "api-leak", .message = message, .at = &object->trace->created, .count = count});
 }
 
-/** Reports at the end of the program. */
+/** Called at the end of the program: reports objects that are not released, and logs that were not read. */
 static void report_end(void)
 {
     struct list list = {0};
@@ -153,7 +155,7 @@ void cl_trace_begin(struct cl_object *object)
     if (!traces.on)
         return;
     object->trace = calloc(1, sizeof *object->trace);
-    if (object->trace == NULL) /* the object is not checked */
+    if (object->trace == NULL) /* the host has no memory, so this object is not checked */
         return;
     object->trace->number = traces.count++;
     rt_site_take(&object->trace->created);
@@ -188,7 +190,7 @@ void cl_trace_end(struct cl_object *object)
     free(object);
 }
 
-/** Returns the object that had a handle which is not valid any more; NULL: not known. */
+/** Returns the destroyed object that had this handle, or NULL if it is not in the ring buffer. */
 static struct cl_object *find_released(const void *handle)
 {
     for (size_t i = 0; traces.ended != NULL && i < KEPT_OBJECTS && traces.ended[i] != NULL; i++)
@@ -197,6 +199,8 @@ static struct cl_object *find_released(const void *handle)
     return NULL;
 }
 
+/** Visitor: searches for the object with handle context[0] that the user has released but that still exists, and stores it
+ *  in context[1]. */
 static void find_held(struct cl_object *object, void *context)
 {
     const void **handle = context;
@@ -217,14 +221,14 @@ void cl_trace_use(const void *handle, enum cl_kind kind)
     if (!traces.on || handle == NULL)
         return;
     object = find_released(handle);
-    if (object == NULL) { /* the object may still exist, if other objects or commands use it */
+    if (object == NULL) { /* a released object still exists if other objects or commands have references to it */
         cl_object_each(find_held, search);
         object = (struct cl_object *)search[1];
     }
     if (object == NULL || object->kind != kind)
         return;
     rt_site_take(&here);
-    if (are_equal(&here, &object->trace->reported, 4)) /* one call may check a handle more than once */
+    if (are_equal(&here, &object->trace->reported, 4)) /* already reported: a function may check a handle more than once */
         return;
     object->trace->reported = here;
     snprintf(message, sizeof message, "the call gets %s %s that the program has released",

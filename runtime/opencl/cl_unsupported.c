@@ -5,7 +5,7 @@
  */
 #include "runtime/opencl/cl_priv.h"
 
-/** Returns the error for a call on an object of @kind: @invalid if the handle is not valid. */
+/** Returns @error for a call with a handle of an object of @kind, or @invalid if the handle is not valid. */
 static cl_int refuse(const void *handle, enum cl_kind kind, cl_int invalid, cl_int error)
 {
     rt_lock();
@@ -70,7 +70,7 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags f
 cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info info, size_t room, void *out, size_t *size)
 {
     (void)image, (void)info, (void)room, (void)out, (void)size;
-    return CL_INVALID_MEM_OBJECT; /* a buffer is no image */
+    return CL_INVALID_MEM_OBJECT; /* all memory objects are buffers */
 }
 
 cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
@@ -179,7 +179,7 @@ cl_int CL_API_CALL clGetPipeInfo(cl_mem pipe, cl_pipe_info info, size_t room, vo
     return CL_INVALID_MEM_OBJECT;
 }
 
-/* ---- objects of other interfaces, which have no public prototype here -------------------------------------------- */
+/* ---- functions for objects of OpenGL and EGL ----------------------------------------------------------------------- */
 
 cl_int CL_API_CALL cl_refuse_call(void)
 {
