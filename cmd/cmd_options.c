@@ -272,7 +272,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                                      "--gdb=%s", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
-                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* more letters of the word follow */
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* not read to its end */
                                                                                 : letter);
             return -1;
         }
