@@ -359,7 +359,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* all steps were executed */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* only after a complete run: else they may be used later */
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -13,7 +13,7 @@ struct options {
     bool no_scalar, lat_barriers, strip, debuggable, keep_values, check_control, slices;
     const char *stack, *registers;
     struct cmd_flags flags;
-    const char *const *paths; /* source files; compile accepts several */
+    const char *const *paths; /* files on the command line; only the command compile accepts several */
     unsigned path_count;
 };
 

@@ -18,7 +18,7 @@ struct options {
     struct cmd_machine_options machine;
     const char *gdb;
     struct cmd_check check;
-    struct sh_given given[MAX_GIVEN]; /* commands of -x and -c */
+    struct sh_given given[MAX_GIVEN]; /* operands of -x and -c */
     unsigned given_count;
     bool batch, serve;
 };
@@ -205,7 +205,7 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
 
 /** A run that gdb's `run` will start, with its debugger and commands. */
 struct built {
-    struct cmd_machine *m; /* owned; NULL: none */
+    struct cmd_machine *m; /* machine and session of the run; owned; NULL: no run is built */
     struct dbg *dbg;
     struct lw_command_set set;
     struct cmd_check check; /* the checker of this run */
@@ -487,7 +487,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
 
 /** State of a shell session. `restore` replaces its run; the members ..before have the replaced run until restored(). */
 struct host {
-    const char *path; /* launch file */
+    const char *path; /* name of the launch file */
     const struct cmd_machine_options *options;
     struct cmd_check *check, check_before;
     struct lw_sink *out;

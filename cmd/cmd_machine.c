@@ -311,7 +311,7 @@ void cmd_debuggable_resolve(struct cmd_machine_options *options)
     }
 }
 
-/** Builds the launch of a kernel's file from the options. */
+/** Builds a launch file in memory for a kernel file, from the options that describe the launch. */
 static enum lw_status load_direct(const char *path, const struct cmd_machine_options *options, struct lw_sink *words,
                                   struct cmd_machine *m, struct lw_error *err)
 {

@@ -53,7 +53,7 @@ struct cmd_flags {
     unsigned count;
     struct lw_arena arena; /* owns the texts of @flag */
 };
-/** Handles one of these options ("define", "include", "option"); returns false for another option. */
+/** Handles the options "define", "include" and "option". Returns false for any other option. */
 bool cmd_flags_take(struct cmd_flags *flags, const char *name, const char *value,
                     enum lw_status *status, struct lw_error *err);
 /** Writes data to a file, or to standard output if @path is NULL or "-". Returns an exit status. */
@@ -64,7 +64,7 @@ int cmd_write(const char *path, const void *data, size_t size);
 enum { CMD_MAX_SETS = 256 };
 /** Values of --timing and related options. */
 struct cmd_timing {
-    const char *machine; /* a built-in GPU model or a file; NULL: no timing */
+    const char *machine; /* operand of --timing: a built-in GPU model or a file; NULL: not given */
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
     const char *mechanisms; /* names separated by commas; NULL: only the mechanisms of the GPU model */
@@ -100,7 +100,7 @@ enum { CMD_MAX_ARGS = 256 };
 struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *fairness_limit, *hang_limit, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
-    const char *gdb_arch, *gdb_file; /* for --gdb */
+    const char *gdb_arch, *gdb_file; /* operands of --gdb-arch and --gdb-file */
     const char *seed;     /* number that is added to the seeds of random contents in the launch file */
     const char *history;  /* MiB of memory for a debugger's history */
     const char *log, *replay;
@@ -115,7 +115,7 @@ struct cmd_machine_options {
     const char *expects[CMD_MAX_ARGS]; /* operands of --expect: expected results */
     const char *direct_option; /* name of the first option given that describes a launch, for a message; NULL: none */
     const char *save_launch;
-    struct cmd_flags flags; /* the owner of this structure frees its arena */
+    struct cmd_flags flags; /* options for the compiler; the owner of this structure frees their arena */
     struct cmd_timing timing;
 };
 /** A launch file that was loaded, and the machine, engine and session that run it. */
@@ -127,9 +127,9 @@ struct cmd_machine {
     struct emu_engine *engine;
     struct lnc_session *session;
     struct emu_log *log; /* log of --log or --replay, else NULL */
-    const char *log_path; /* file of --log */
+    const char *log_path; /* operand of --log; NULL: not given */
     struct tim_config *timing; /* GPU model of --timing, else NULL */
-    struct tim_view view;      /* context of the timing model's commands */
+    struct tim_view view;      /* context of the debugger commands of the timing model */
 };
 /** Handles one of the options that describe a launch; returns false for another option. */
 bool cmd_direct_take(struct cmd_machine_options *options, const char *name, const char *value, enum lw_status *status,
@@ -170,7 +170,7 @@ void cmd_end_engine(struct emu_engine *engine);
 int cmd_end_signal(void);
 /** Returns a file descriptor that is readable after a signal was received; -1: the host could not create one. */
 int cmd_end_fd(void);
-const char *cmd_end_signal_name(int number); /* such as "SIGTERM" */
+const char *cmd_end_signal_name(int number); /* returns the name of a signal, such as "SIGTERM" */
 /** Ends the process by the received signal, after all output is written. Returns only if no signal was received. */
 void cmd_end_die(void);
 /** Starts a timer that makes the engine's run return after @first seconds, and then every @every seconds (0: only once).
@@ -182,8 +182,8 @@ bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, d
 
 /** gdb as a child process (cmd_gdb.c). */
 struct cmd_gdb {
-    const char *program; /* program of --gdb-program; NULL: $GDB, or gdb */
-    char **options;      /* arguments after "--" */
+    const char *program; /* operand of --gdb-program; NULL: use the environment variable GDB, or the default */
+    char **options;      /* arguments after "--", which are passed to gdb */
     int option_count;
     bool aarch64;
     bool served;         /* another process is the gdb server, and gdb gets the program from it, not from a file */
@@ -192,7 +192,7 @@ struct cmd_gdb {
     int child;           /* process id of gdb; 0: not started */
     int exited_fd;       /* descriptor that is readable when gdb has exited; -1: gdb is not started, or Linux has no pidfd */
 };
-/** Returns true if gdb reads commands from a user: it was not given -batch. */
+/** Returns true if gdb reads commands from a user, because its options do not contain -batch. */
 bool cmd_gdb_is_interactive(const struct cmd_gdb *gdb);
 /** Creates a folder that no other user can enter, and chooses names for the socket and the program file in it. Errors:
  *  LW_EIO. */
@@ -273,7 +273,7 @@ struct cmd_check {
     const char *base_given; /* operand of --check-base; NULL: not given */
     char *base;             /* folder to which file names in reports are relative, owned; NULL: none */
     char *here;             /* current folder, owned; NULL: unknown or not needed */
-    unsigned suppress_count, file_count, most; /* most: limit of findings; 0: not given */
+    unsigned suppress_count, file_count, most; /* most: operand of --max-findings; 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* names of the files, "-" for standard output; NULL: not requested */
     struct chk *chk; /* the checker; NULL: neither checks nor counts are enabled */
@@ -284,7 +284,7 @@ struct cmd_check {
     bool silent;      /* do not report unused suppressions and former names of kinds */
     bool debugged;   /* the run has a debugger, which stops at findings and may enable kinds later */
     bool replayed;   /* the run replays a log, which may contain a debugger's edits */
-    struct dbg *dbg; /* the debugger, or NULL */
+    struct dbg *dbg; /* debugger that stops at findings, or NULL */
     struct chk_view view;
 };
 /** Handles one of the options of struct cmd_check; @name has no leading dashes. */

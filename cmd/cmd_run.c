@@ -26,7 +26,7 @@ struct options {
     struct lnc_limits limits; /* limits of the options; where none is given, later those of the launch file */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts; NULL: none */
     bool hash, serve, silent, verbose;
-    bool native; /* --engine native */
+    bool native; /* --engine native was given */
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -199,7 +199,7 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
     const struct emu_program *program = grid->launch.program;
     const struct isa_function *kernel = grid->launch.kernel;
     bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
-    bool person = o->threads > 1; /* the user requested threads */
+    bool person = o->threads > 1; /* --threads requested more than one thread */
     if (o->verbose ? *last == kernel : !fixed || !person || *reported)
         return;
     *last = kernel;
@@ -361,7 +361,7 @@ static enum lw_status dump(const struct cmd_machine *m, const char *buffer, cons
         return lnc_session_dump(m->session, buffer, path, err);
     status = lnc_session_bytes(m->session, buffer, &data, &size, err);
     if (status == LW_OK) {
-        (void)cmd_write(path, data, size); /* main() reports a failure of standard output */
+        (void)cmd_write(path, data, size); /* if this fails, main() reports the failure of standard output */
         free(data);
     }
     return status;
@@ -682,7 +682,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     for (unsigned i = 0; i < o.dump_count; i++) {
         uint64_t address, size;
 
-        /* checked before the run, so that a wrong name does not waste a long run */
+        /* The names of buffers are checked now, so that a wrong one is not found after a long run. */
         if (!lnc_session_buffer(m.session, o.dump_name[i], &address, &size)) {
             if (lnc_session_dump(m.session, o.dump_name[i], "", &err) != LW_OK)
                 lw_error_prefix(&err, "run: --dump");

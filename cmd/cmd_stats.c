@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run --stats: writes one JSON object; docs/howto/run-and-verify.md lists its keys. */
+/* The option --stats: writes statistics as one JSON object. docs/howto/run-and-verify.md lists its keys. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static void put_tags(struct lw_sink *out, const struct emu_stats *stats)
               t->lanes_saved, t->mismatches);
 }
 
-/** Writes the result of the order analysis of each kernel. */
+/** Writes for each kernel how it can observe the order of blocks, and why. */
 static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
 {
     static const char *const words[] = {[ISA_ORDER_NONE] = "order-free",

@@ -123,7 +123,7 @@ void cmd_timing_heap(void)
         return;
     void *volatile one = malloc(ONE);
     to = (uintptr_t)sbrk(0) / PAGE * PAGE;
-    if (to > from) /* the call is only advice to the host, so its failure is ignored */
+    if (to > from) /* madvise() is only a hint to the host, so a failure is ignored */
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
     free(one);
     (void)mallopt(M_TOP_PAD, MAPPED);

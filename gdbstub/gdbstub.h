@@ -10,7 +10,7 @@ enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
 enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
 struct rsp_config {
-    struct dbg *dbg;                  /* borrowed */
+    struct dbg *dbg;                  /* debugger that the stub serves; borrowed */
     const struct isa_object *object;  /* program; gdb gets it as an ELF with the target architecture's e_machine */
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* commands that `monitor` offers; may be NULL */
@@ -33,8 +33,8 @@ struct rsp_config {
      * and connects again within this time. 0: 10,000 */
     unsigned patience_ms;
     /**
-     * Builds the program and its debugger anew, puts them into dbg, object and monitor of @config, then ends
-     * the old ones. On failure nothing changes. NULL: `run` is refused.
+     * Builds the program and its debugger again, stores them in dbg, object and monitor of @config, and destroys
+     * the old ones. On failure nothing changes. NULL: the stub refuses `run`.
      * @name  the launch that gdb requests (`set remote exec-file`); "": the current one
      */
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
@@ -48,7 +48,7 @@ struct rsp_config {
     void *restart_context;
     struct lw_sink *terminal; /* receives messages that no reply can carry to gdb's user; may be NULL */
     bool has_file; /* the client has the program as a file, so lldb needs none from the stub */
-    uint64_t without; /* features that are switched off, as bits 1 << feature; for tests, 0 in the product */
+    uint64_t without; /* features that are switched off, as bits 1 << feature; only tests set it */
 };
 
 /** Returns true if programs of other machines can connect to rsp_serve when it listens on @address. */

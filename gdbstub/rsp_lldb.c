@@ -89,7 +89,7 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
     if (before != 0)
         rsp_view_set(rsp, before);
-    if (rsp->lldb && rsp_view_exited(rsp)) /* memory packets name no thread: they refer to the warp in focus */
+    if (rsp->lldb && rsp_view_exited(rsp)) /* memory packets, which name no thread, then refer to the warp in focus */
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
@@ -216,7 +216,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 {
     static const struct {
         uint64_t from;
-        const char *permissions; /* "": unmapped */
+        const char *permissions; /* "" if the region is not mapped */
     } regions[] = {
         {0, ""},
         {ISA_CODE_BASE, "rx"},

@@ -242,7 +242,7 @@ static bool there(const struct rsp *rsp, const struct packet *packet)
     return packet->feature == ALWAYS || rsp_has(rsp, packet->feature);
 }
 
-/* Returns the matching row with the longest name, or NULL. */
+/* Returns the row of the table that matches a packet; if several match, the one with the longest name. NULL: none */
 static const struct packet *find(const struct rsp *rsp, const char *payload, size_t size,
                                  size_t *name_size)
 {

@@ -5,7 +5,7 @@
 
 #include "gdbstub/gdbstub.h"
 
-/** Rows of gdbstub/rsp_features.def. */
+/** Features of the stub, one for each row of gdbstub/rsp_features.def. */
 enum rsp_feature {
 #define RSP_FEATURE(id, name, summary) RSP_F_##id,
 #include "gdbstub/rsp_features.def"
@@ -13,7 +13,7 @@ enum rsp_feature {
 };
 /** Returns the name of a feature, such as "no-ack"; NULL past the last feature. */
 const char *rsp_feature_name(unsigned feature);
-/** Returns a clause that says what a feature does. */
+/** Returns a short text that says what a feature does. */
 const char *rsp_feature_summary(unsigned feature);
 /** Finds a feature by name. Returns false if no feature has it. */
 bool rsp_feature_find(const char *name, enum rsp_feature *out);
@@ -30,18 +30,18 @@ void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
 /** Handles one packet's payload without framing and checksum, for tests and fuzzers. */
 void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
 enum rsp_end rsp_ended(const struct rsp *rsp);
-/** Sets the function that checks for 0x03 (Ctrl-C) while the target runs; the running debugger calls it
- *  often. */
+/** Sets the function that checks whether the client has sent 0x03 (Ctrl-C). The watch thread calls it every few
+ *  milliseconds while the target runs. */
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
 
 enum {
     RSP_PACKET_BYTES = 0x20000,   /* advertised PacketSize; longer payloads are refused */
-    RSP_MAX_POINTS = 4096,        /* breakpoints of one connection */
-    RSP_REG_BYTES = 1024,         /* size of the widest register, 64 lanes of 8 bytes, twice */
+    RSP_MAX_POINTS = 4096,        /* largest number of breakpoints and watchpoints of one connection */
+    RSP_REG_BYTES = 1024,         /* room for the value of any register: twice 64 lanes of 8 bytes */
     RSP_SEARCH_BYTES = 64 << 20,  /* longest range of qCRC and qSearch */
     RSP_NAME_BYTES = 128
 };
-/** pc shown for a warp that has ended: the return address of kernels. */
+/** pc that the stub reports for a warp that has ended: the return address of kernels. */
 #define RSP_EXITED_PC DBG_LAUNCH_PC
 /** Another pc in <launch>, the pseudo-function that gdb shows as the caller of kernels. No frame returns to this pc. */
 #define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2)
@@ -76,7 +76,7 @@ struct rsp_reg {
 };
 
 struct rsp_arch_info {
-    const char *name;         /* text of <architecture> */
+    const char *name;         /* name of the architecture in the target description */
     const char *triple;       /* target triple for lldb */
     uint16_t elf_machine;
     unsigned fp, sp, pc;      /* numbers of the registers that stop replies include */
@@ -100,7 +100,7 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
                                uint64_t without, const struct dbg *dbg, struct lw_error *err)
     LW_MUST_CHECK;
 void rsp_target_fini(struct rsp_target *target);
-/** Reads a register of a thread, little-endian; @data has RSP_REG_BYTES. */
+/** Reads a register of a thread, little-endian. @data has room for RSP_REG_BYTES bytes. */
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
                             dbg_thread_id id, unsigned number, uint8_t *data,
                             struct lw_error *err) LW_MUST_CHECK;
@@ -129,7 +129,7 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 
 /** A stoppoint inserted by a Z packet. */
 struct rsp_point {
-    uint64_t address, size; /* range as the client sent it; size: 0 for breakpoints */
+    uint64_t address, size; /* address and size that the client sent; the size is 0 for breakpoints */
     uint64_t location;      /* watchpoint: the address including the top byte, which selects the debug address range */
     unsigned type;          /* Z packet type: the digit after the Z */
     unsigned id;            /* number of the stoppoint in debug/ */
@@ -183,7 +183,7 @@ struct rsp_listing {
     unsigned limit; /* greatest number of listed warps; 0: no limit */
     bool all, one_block;
     uint32_t block[3];
-    dbg_thread_id focus[2]; /* warps that are always listed: the foci at rsp_listing_begin */
+    dbg_thread_id focus[2]; /* warps that are always listed: the core's focus and the view thread */
 };
 
 struct rsp {
@@ -198,13 +198,13 @@ struct rsp {
     size_t packet_size;
     bool oversize, ack, no_ack_next;
     bool malformed; /* the packet ends in the middle of an escape */
-    bool heard;     /* a whole packet has been received */
+    bool heard;     /* the client has sent at least one whole packet */
     uint8_t sum, sum_sent;
     struct lw_buffer frame;  /* the last packet sent with its framing, which is sent again if the client replies `-` */
     const uint8_t *ahead;    /* bytes passed to the current rsp_feed() that follow the packet being handled */
     size_t ahead_size;
 
-    struct lw_buffer reply;  /* payload under construction */
+    struct lw_buffer reply;  /* payload of the reply to the packet being handled */
     struct lw_sink messages; /* receives notes of debug/ and sends them as O packets while the target runs */
     struct lw_buffer note;   /* notes that are not sent yet */
     bool reset; /* a monitor command has requested a restart of the program */
@@ -310,14 +310,14 @@ struct rsp {
     bool renewed;        /* the client's file already has the program of the next run, and gdb reads that file again */
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
     bool detached;         /* the client detached and left its process stopped: the client may attach again */
-    bool swbreak, hwbreak, no_resumed; /* features that the client supports */
+    bool swbreak, hwbreak, no_resumed; /* the client accepts these stop replies, by its qSupported packet */
     struct rsp_watch *watch;
     bool watch_failed;
 
     struct rsp_arrival {
         dbg_thread_id id; /* warp that arrived at a breakpoint at `pc` when it had retired `retired` instructions */
         uint64_t pc, retired;
-        unsigned stop;  /* number of the stop that reported it */
+        unsigned stop;  /* number of the stop reply that reported the hit (stop_number) */
         bool passed;    /* lldb considers the warp past the breakpoint */
         uint64_t lanes; /* lanes that have hit the breakpoint and have not been shown to the user yet */
         unsigned first; /* lane that was in focus before the stub showed the other lanes */
@@ -328,7 +328,7 @@ struct rsp {
     struct {
         uint64_t pc;
         unsigned steps;
-    } lifted[16]; /* breakpoints that lldb has removed to step over them, and lldb's steps since */
+    } lifted[16]; /* breakpoints that lldb has removed to step over them, and the number of its resumes since then */
     unsigned lifted_count;
     uint64_t unset[64]; /* addresses of the breakpoints that gdb has removed since its last resume */
     unsigned unset_count;
@@ -365,7 +365,7 @@ void rsp_send_console(struct rsp *rsp, const char *text, size_t size);
 /** Returns true if Ctrl-C is in the bytes received after the packet being handled. */
 bool rsp_interrupt_ahead(const struct rsp *rsp);
 
-/* Building a reply. */
+/** Appends bytes as hex digits. */
 void rsp_put_hex(struct lw_buffer *reply, const void *data, size_t size);
 /** Appends bytes with the escapes of binary replies. */
 void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size);
@@ -381,7 +381,7 @@ bool rsp_hex_number(const char **text, const char *end, uint64_t *out);
 
 /* ---- handlers of packets; rsp_packets.c has the table of packets ----------------------- */
 
-/** Arguments of a packet, parsed by its row's schema. */
+/** Arguments of a packet, parsed by the schema in its row of the packet table. */
 struct rsp_args {
     uint64_t n[4];
     const char *rest; /* text that `*` matched */
@@ -390,7 +390,7 @@ struct rsp_args {
 
 /* rsp_features.c */
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
-/** Returns @without and the features that depend on features of @without. */
+/** Returns the features in @without and all features that depend on them. */
 uint64_t rsp_features_without(uint64_t without);
 
 /* rsp_run.c: resuming and stop replies. The comment at the top of that file describes the three phases of a resume, and
@@ -418,7 +418,7 @@ enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
     LW_MUST_CHECK;
 /** Prints notes on the stop reported for thread @id that gdb itself does not show (rsp_notes.c). */
 void rsp_note_stop(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id);
-/** Moves to the end of history if the run had reached its end and was moved back only for inspection. */
+/** Moves the machine to the end of history if the run has reached its end and gdb has only gone back from there. */
 void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
@@ -465,18 +465,19 @@ unsigned rsp_number_before(const struct rsp *rsp, dbg_thread_id id, unsigned *no
 unsigned rsp_numbers_new(const struct rsp *rsp);
 /** Returns gdb's own number of a thread; 0: not known. */
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
-/** Prints a thread's name in messages, "block(3,0,0) w0", because gdb's number may differ from ours. */
+/** Prints a thread's name for messages, such as "block(3,0,0) w0". Messages do not use ids, because gdb numbers threads in
+ *  its own way. */
 void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
 /** Records that the client has read a thread's position. */
 void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
-/** Drops these records: the client resumes, or writes state that may change positions. */
+/** Drops these records. Called when the client resumes, or writes state that may change positions. */
 void rsp_known_forget(struct rsp *rsp);
 /** Returns true if the position of the thread that the client has read is outdated, because `monitor` has
  *  moved the machine. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 /* rsp_watch_condition.c: conditions of watchpoints, which gdb does not send */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
-/** Attaches a known condition to a watchpoint that was inserted. */
+/** Called when a watchpoint was inserted. Attaches the condition that the Python file has sent for it, if there is one. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
 /** Called before a hit is reported. If gdb knows an older value than the value before the hit, moves the machine to the
  *  last hit with a false condition, and returns true. That hit is then reported instead, without text.
@@ -488,7 +489,7 @@ void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
 /** Called when the client resumes. Counts the last watchpoint hit if gdb has not shown it. */
 void rsp_test_resumes(struct rsp *rsp);
-/** Prints a progress line now and then during a run in which gdb continues from hit to hit. */
+/** Prints a progress line at every 4096th hit from which gdb has continued without showing it. */
 void rsp_test_progress(struct rsp *rsp);
 void rsp_tests_free(struct rsp *rsp);
 /* rsp_data.c, rsp_monitor.c, rsp_run.c: reads of the client, the thread list, and the start and end of a run */
@@ -500,7 +501,7 @@ void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 void rsp_listing_begin(struct rsp *rsp);
 /** Lists a thread from now on, because a reply names it to the client. */
 void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
-/** Returns true if a warp, the @index-th resident one, is in the thread list. */
+/** Returns true if @thread, the resident warp with this index, is in the thread list. */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
 /** Called before the target runs. Until rsp_run_end() the watch thread polls for Ctrl-C, and notes of debug/ are sent as
  *  console text. */
@@ -565,20 +566,20 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK
 /* rsp_arrivals.c: breakpoint hits as lldb sees them */
 /** Records, at a stop after all warps have run, which warps have hit a breakpoint. */
 void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop);
-/** Marks the warp of the next stop reply as having hit the breakpoint at its pc, if there is one. */
+/** Records that warp @id, which the next stop reply names, has hit the breakpoint at its pc, if there is one. */
 void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 /** Records that the breakpoint at @pc was removed (@away), or inserted again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 /** Returns true if the breakpoint at @pc was removed and has not been inserted again. */
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
-/** Handles a step of a single warp by gdb, from @pc. If the step was one over a breakpoint at which the warp is
- *  blocked, @stop shows the warp next to the breakpoint. */
+/** Called when gdb has stepped warp @id alone from @pc. If that was a step over a breakpoint, and the warp is blocked there,
+ *  changes @stop to a completed step, and makes the stub report the warp next to the breakpoint. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
-/** Called when lldb reads memory at @address. */
+/** Called when lldb reads memory at @address. Records this query if it is the first after a stop (after_stop). */
 void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
-/** Called when lldb sends qMemoryRegionInfo. */
+/** Called when lldb sends qMemoryRegionInfo. Records this query if it is the first after a stop (after_stop). */
 void rsp_arrivals_region(struct rsp *rsp);
-/** Called when lldb resumes. */
+/** Called when lldb resumes. Derives from lldb's first query after the stop whether the breakpoint has a condition. */
 void rsp_arrivals_resume(struct rsp *rsp);
 /** Returns true if the last stop reported that the warp has hit a breakpoint. */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
@@ -608,8 +609,8 @@ void rsp_lldb_put_threads(struct rsp *rsp);
 void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args);
 /** Recognises lldb by its qSupported packet, and appends the features for lldb to the reply. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
-/** Removes ";thread:ID;" from a packet on registers, and views that thread until rsp_lldb_restore(*before).
- *  Returns the remaining size. *@gone is set if there is no such thread. */
+/** If a register packet ends with ";thread:ID;", makes that thread the view thread until rsp_lldb_restore(*before). Returns
+ *  the size of the packet without this suffix. Sets *@gone if there is no such thread. */
 size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before,
                        bool *gone);
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);

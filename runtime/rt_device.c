@@ -191,7 +191,7 @@ void rt_report(const struct rt_finding *finding)
 
     (void)rt_site_find(finding->at, NULL, &call);
     f.line = call.line;
-    print_findings(); /* prints the earlier findings first */
+    print_findings(); /* findings of kernels that were not printed yet come first */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
         return;
     if (call.line != 0)

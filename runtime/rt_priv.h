@@ -60,7 +60,7 @@ unsigned rt_clock_mhz(void);
 /* ---- calls of the program (rt_site.c) ------------------------------------------------------------------------ */
 
 enum { RT_SITE_FRAMES = 8 };
-/** A call of the program: return addresses, the innermost first. */
+/** A call of the program, stored as return addresses, the innermost first. */
 struct rt_site {
     void *frame[RT_SITE_FRAMES];
     unsigned count;
@@ -76,7 +76,7 @@ const struct rt_site *rt_site_find_buffer(const char *name);
 struct rt_call {
     char function[120]; /* function that contains the call; "the program" if its name is not known */
     char file[1000];    /* source file; if the line is not known, file of the program or library; "": not known */
-    uint32_t line;      /* 0: not known */
+    uint32_t line;      /* line of the call; 0: not known */
     uint64_t offset;    /* offset of the call in a file without line table; 0: not known */
 };
 /** Finds the innermost frame of @site that is in the program's own code. @stub: name of a function that is skipped, because
@@ -103,7 +103,7 @@ void rt_at_end(void (*report)(void));
 
 /** Allocates memory of the device, and records the present call as the one that has created it; locked. */
 int rt_alloc(uint64_t bytes, uint64_t *address);
-/** Queues a kernel that the program launched at @site; locked. */
+/** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 
 /* ---- sources (rt_source.c) ----------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ struct rt_event {
     int error;              /* result of a complete event: 0, or a negative error code of the front end */
     uint64_t times_ns[4];   /* time at which each state was reached, by enum rt_state */
     struct rt_callback *callbacks;
-    /** Increment and decrement the references to the front end's object that contains the event. Locked. */
+    /** Functions of the front end that add or release a reference to the object that contains the event. Locked. */
     void (*retain)(struct rt_event *event);
     void (*release)(struct rt_event *event);
 };
@@ -171,7 +171,7 @@ struct rt_queue {
                      * has an error */
 };
 void rt_queue_init(struct rt_queue *queue, bool out_of_order, int wait_error);
-/** Removes an empty queue. */
+/** Removes an empty queue from the list of all queues. */
 void rt_queue_fini(struct rt_queue *queue);
 /** Appends a command, which the queue then owns; locked. */
 void rt_queue_add(struct rt_queue *queue, struct rt_command *command);

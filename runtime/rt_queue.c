@@ -8,7 +8,7 @@
 /* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* signalled when an event was completed */
+    pthread_cond_t changed; /* signalled when an event has completed */
     struct rt_queue *queues;
     struct rt_callback *due; /* list of callbacks that are due; each is the first member of a struct due */
     struct rt_callback **due_last;
@@ -147,7 +147,8 @@ static bool waits_over(const struct rt_command *command, bool *failed)
     return true;
 }
 
-/** Removes the next command that may run from the list of @queue, and returns it. */
+/** Removes the first command of @queue that is ready from the queue, and returns it, or NULL if there is none. Sets *@failed
+ *  if an event for which it waited has an error. */
 static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
 {
     for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {

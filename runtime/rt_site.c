@@ -77,7 +77,7 @@ static bool is_stub(const char *function, const char *stub)
 {
     const char *name = function;
 
-    if (strncmp(name, "_Z", 2) == 0) { /* a C++ function's name follows the length of the name */
+    if (strncmp(name, "_Z", 2) == 0) { /* in a mangled C++ name, the length of the name precedes it */
         name += 2;
         name += *name == 'L';
         name += strspn(name, "0123456789");

@@ -25,7 +25,7 @@ struct sh_line {
     volatile sig_atomic_t dropped; /* Ctrl-C was received, so the typed text must be dropped */
     char *history_file; /* path of the history file; NULL: none */
     struct sigaction before;
-    char *text; /* buffer of getline */
+    char *text; /* buffer for getline() */
     size_t room;
 };
 
@@ -99,7 +99,7 @@ static int fresh_line(void)
 
 /* ---- history -------------------------------------------------------------------------------- */
 
-/* Creates the folders of @path; failures are ignored. */
+/* Creates all folders in @path, the name of a file. Failures are ignored. */
 static void make_folders(char *path)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
@@ -170,7 +170,7 @@ void sh_line_destroy(struct sh_line *line)
         rl_attempted_completion_function = NULL;
         rl_signal_event_hook = NULL;
         rl_event_hook = NULL;
-        rl_readline_name = "lanewise"; /* the name must not point to the freed structure */
+        rl_readline_name = "lanewise"; /* so that it does not point to the structure, which is freed now */
     }
     clear_history();
     free(line->history_file);

@@ -36,8 +36,7 @@ uint64_t sh_moment(const struct shell *shell)
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
 
-    /* The number combines the focus warp's instruction count, which changes with every step, and the warp's id, which
-     * changes with the warp. */
+    /* The result combines the instruction count of the focus warp, which changes when the warp executes, and its id. */
     if (dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), "retired", &value, NULL) != LW_OK)
         return UINT64_MAX;
     return value.bits ^ id << 40;
@@ -156,7 +155,7 @@ enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_er
     return status;
 }
 
-/* Returns true for commands that an empty line repeats. */
+/* Returns true if the command in @text is one that an empty line repeats. */
 static bool repeats(const struct shell *shell, const char *text)
 {
     const struct lw_command *row;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside shell/:
+ * Internal interface of shell/. Its files:
  *
- *   sh_shell.c      reads lines from all sources and executes them
+ *   sh_shell.c      reads lines from the terminal, scripts and the command line, and executes them
  *   sh_commands.c   the shell's own commands
  *   sh_define.c     commands that a user defines
  *   sh_files.c      commands that read and write files: dump, load, save, restore
- *   sh_output.c     output of commands: pages on a terminal, a log
- *   sh_complete.c   candidates for completion, from the command table and the session
+ *   sh_output.c     output of commands: stops at full pages of a terminal, and a log
+ *   sh_complete.c   candidates for completion, from the command table and the debugged program
  *   sh_line.c       the line editor: the only file that uses readline
  *   sh_interrupt.c  Ctrl-C while a command runs
  */
@@ -22,14 +22,14 @@
 
 /** Sink for the output of commands and of the machine. */
 struct sh_output {
-    struct lw_sink sink;  /* first member, from which the structure is found */
+    struct lw_sink sink;  /* must be the first member: its write function finds the structure by it */
     struct lw_sink *out;
-    FILE *log;            /* receives a copy of everything; NULL: none */
-    int log_error;        /* errno of a failed write; 0: none failed */
-    bool paged;           /* stop at each page of a command's text */
+    FILE *log;            /* file that gets a copy of all output and of typed lines; NULL: none */
+    int log_error;        /* errno of the first failed write to the log; 0: no write has failed */
+    bool paged;           /* the output of the command stops at each full page */
     unsigned rows, line;  /* rows of a page; lines printed since the command began */
     bool dropped;         /* the user has quit the output of this command */
-    /* called at a full page; returns true to continue */
+    /* Called at a full page. Returns true if the output continues, false if the rest is dropped. */
     bool (*more)(void *context);
     void *context;
 };
@@ -41,7 +41,7 @@ void sh_output_begin(struct sh_output *output, bool pages);
 void sh_output_end(struct sh_output *output);
 /** Writes the prompt and a typed line to the log only. */
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text);
-/** Closes the log, if there is one. Errors: LW_EIO if some of it could not be written. */
+/** Closes the log, if there is one. Errors: LW_EIO if a part of the log could not be written. */
 enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- the session -------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ struct shell {
 };
 /** Runs one line: a command, a line of a definition, or a defined command. */
 enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_error *err);
-/** Runs lines; an error is prefixed with "NAME:LINE". @text is modified. */
+/** Runs the lines of @text, which is modified. The first error ends them, and is prefixed with "NAME:LINE". */
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
 /** Runs the lines of a file; an error is prefixed with "PATH:LINE". */
@@ -102,7 +102,7 @@ void sh_define_fini(struct shell *shell);
 /* ---- completion ------------------------------------------------------------------ */
 
 struct sh_candidates {
-    char **items; /* owned, with its items */
+    char **items; /* owned; so are the strings */
     size_t count, capacity;
     bool files; /* names of files are candidates for completion, too */
 };
@@ -115,7 +115,7 @@ struct sh_candidates {
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);
 void sh_candidates_fini(struct sh_candidates *candidates);
-/** Characters that end a word: `print v0+tid.x` completes after the plus. */
+/** Characters that separate words for completion: in `print v0+tid.x` the last word begins after the plus. */
 #define SH_WORD_BREAKS " \t\n\"'=<>;|&{}()[]+-*%!~^?,$/"
 
 /* ---- the line editor ---------------------------------------------------------------- */
@@ -128,13 +128,13 @@ struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg
 void sh_line_destroy(struct sh_line *line);
 /** Makes completion use the names of another debugger. */
 void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg);
-/** Returns the next line without its newline, heap memory owned by the caller; NULL at the end of input. */
+/** Returns the next line without its newline, in heap memory that the caller frees, or NULL at the end of input. */
 char *sh_line_read(struct sh_line *line, const char *prompt);
 /** Adds a typed line to the history. */
 void sh_line_remember(struct sh_line *line, const char *text);
 /** Prints the last @count lines of the history, numbered. */
 void sh_line_history(const struct sh_line *line, size_t count, struct lw_sink *out);
-/** Returns the rows of the terminal; 0: not known. @line may be NULL. */
+/** Returns the number of rows of the terminal, or 0 if it is not known. @line may be NULL. */
 unsigned sh_line_rows(const struct sh_line *line);
 /** Asks the user at a full page, and reads a key. Returns true if the output continues. *@all is set to true if it
  *  continues without stops at further pages. */

@@ -229,7 +229,7 @@ static void lend(struct rsp *rsp, struct rsp_point *point)
         if (dbg_stoppoint_set_condition(rsp->dbg, point->id, point_stops, code, code_release, NULL) == LW_OK)
             point->code = code;
         else
-            code_release(code); /* `monitor` has removed the stoppoint */
+            code_release(code); /* the stoppoint does not exist, because `monitor` has removed it */
     }
 }
 

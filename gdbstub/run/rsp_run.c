@@ -115,7 +115,7 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     case EMU_FAULT_ASSERT:
         return RSP_SIGABRT;
     default:
-        /* `trap` is not reported as SIGTRAP, which gdb would treat as the end of a step. */
+        /* A fault by the instruction `trap` is not reported as SIGTRAP, which gdb would treat as the end of a step. */
         return RSP_SIGILL;
     }
 }
@@ -128,7 +128,8 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     switch (stop->kind) {
     case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
-    /* Not SIGTRAP: gdb would treat it as the end of a step. On resume the signal is delivered to no thread. */
+    /* A finding is not reported as SIGTRAP, which gdb would treat as the end of a step. The signal has no effect when gdb
+     * resumes with it. */
     case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
@@ -795,7 +796,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             return;
         }
         if (verb == 't')
-            continue; /* Action t stops threads. It is only for non-stop mode. */
+            continue; /* the action t, which stops threads, exists only in gdb's non-stop mode */
         if (action.id != 0 && !rsp_resident(rsp, action.id)) {
             dropped = true;
             gone = action.id;

@@ -177,7 +177,7 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
 
     if (point->size != 0)
         (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
-                                       NULL); /* the stoppoint exists */
+                                       NULL); /* succeeds: the stoppoint exists */
 }
 
 /* ---- the packet ------------------------------------------------------------------------------ */
@@ -247,7 +247,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 /** Position that the stub may report before the hit, so that gdb reads the value there and finds the condition false. */
 struct candidate {
     struct dbg_passed passed; /* lane to show at the position */
-    uint64_t at;              /* instruction count */
+    uint64_t at;              /* instruction count of the position */
     bool there;               /* the candidate exists */
 };
 

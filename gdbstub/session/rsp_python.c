@@ -68,7 +68,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     char line[4096];
     enum lw_status status;
 
-    rsp->python = true; /* no client without the Python file sends this */
+    rsp->python = true; /* only the Python file sends this packet */
     if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
         lw_put(&rsp->reply.sink, "E01");
         return;

@@ -468,8 +468,8 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
 
     if (status != LW_OK)
         return status;
-    now.detach_keeps_link = !once; /* Unless only one client is served, the run stays stopped after a detach, so that
-                                    * the next client can connect. */
+    now.detach_keeps_link = !once; /* if several clients are served, the run stays stopped after a detach, so that the
+                                    * next client can continue it */
     if (ready != NULL)
         ready(context, port);
     acceptor.gone = config->gone_fd != NULL ? *config->gone_fd : -1;

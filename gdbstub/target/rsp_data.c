@@ -105,7 +105,7 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    rsp->threads_valid = false; /* thread names contain the focus lane, thread states the pc */
+    rsp->threads_valid = false; /* the thread list has the focus lane and the pc of each thread, which may change */
     rsp_chosen_written(rsp);
     rsp_known_forget(rsp);
     rsp->reported.id = 0;
@@ -332,7 +332,7 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
         if (got < want)
             break;
         done += got;
-        /* A match may start in this piece and end in the next. */
+        /* Keeps the last bytes, because a match may begin in this piece and end in the next one. */
         kept += (size_t)got;
         if (kept > pattern - 1) {
             memmove(window, window + kept - (pattern - 1), pattern - 1);
@@ -585,7 +585,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     slash = strrchr(name, '/');
     if (slash != NULL)
         name = slash + 1;
-    /* gdb requires an absolute name. */
+    /* gdb requires an absolute file name. */
     memcpy(rsp->elf_name, "/lanewise/", 10);
     at = 10;
     for (; *name != '\0' && at < sizeof rsp->elf_name - 5; name++) {
@@ -631,7 +631,7 @@ void rsp_do_file_setfs(struct rsp *rsp, const struct rsp_args *args)
 
 void rsp_do_file_open(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* "hexname,flags,mode" */
+    /* The operands are "NAME,FLAGS,MODE", all in hex. */
     const char *comma = memchr(args->rest, ',', args->rest_size);
     size_t size = comma != NULL ? (size_t)(comma - args->rest) : args->rest_size;
     char name[RSP_NAME_BYTES];
@@ -675,7 +675,7 @@ static bool bad_descriptor(struct rsp *rsp, const struct rsp_args *args)
 
 void rsp_do_file_fstat(struct rsp *rsp, const struct rsp_args *args)
 {
-    uint8_t st[64] = {0}; /* struct stat of the protocol: big-endian, 64 bytes */
+    uint8_t st[64] = {0}; /* struct stat as gdb's protocol defines it: 64 bytes, numbers are big-endian */
 
     if (bad_descriptor(rsp, args))
         return;
@@ -698,7 +698,7 @@ void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args)
         offset = rsp->elf_size;
     if (size > rsp->elf_size - offset)
         size = rsp->elf_size - offset;
-    if (size > RSP_PACKET_BYTES / 2 - 32) /* escaping may double the size */
+    if (size > RSP_PACKET_BYTES / 2 - 32) /* half a packet, because escapes may double the size */
         size = RSP_PACKET_BYTES / 2 - 32;
     lw_printf(&rsp->reply.sink, "F%llx;", (unsigned long long)size);
     rsp_put_binary(&rsp->reply, rsp->elf + offset, (size_t)size);

@@ -156,7 +156,7 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 {
     char text[24];
 
-    rsp->python = true; /* no client without the Python file sends this */
+    rsp->python = true; /* only the Python file sends this packet */
     if (args->n[0] != 0)
         rsp_chosen_set(rsp, args->n[0]);
     snprintf(text, sizeof text, "%llx",

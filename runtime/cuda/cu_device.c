@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device: properties, attributes, limits. */
+/* CUDA's runtime: the device, with its properties, attributes and limits. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct cudaDeviceProp {
     int major, minor;
     size_t textureAlignment, texturePitchAlignment;
     int multiProcessorCount, integrated, canMapHostMemory;
-    int textures[39]; /* sizes of textures and surfaces */
+    int textures[39]; /* largest sizes of textures and surfaces, which are 0 */
     size_t surfaceAlignment;
     int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing,
         memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported,

@@ -53,7 +53,7 @@ static void report(const struct logs *logs)
 
 /* ---- modules ------------------------------------------------------------------------------------------------------ */
 
-/** Loads an image; locked. */
+/** Loads a module from an image, and sets *@out to its handle; locked. */
 static cudaError_t load_image(struct cu_module **out, const void *image, const struct logs *logs)
 {
     lanewise_module *module;
@@ -248,13 +248,13 @@ CU_API CUresult cuKernelGetFunction(CUfunction *out, CUfunction kernel)
 
 /* ---- linking ------------------------------------------------------------------------------------------------------ */
 
-/** PTX texts to be linked. */
+/** A link of the driver interface (CUlinkState): the PTX texts to link, and the result. */
 struct link {
     struct link *next;
     struct logs logs;
     lanewise_text *texts; /* owned, with the names and texts */
     unsigned count;
-    void *object;         /* result of cuLinkComplete; owned */
+    void *object;         /* result of cuLinkComplete, owned; or NULL */
 };
 enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBINARY };
 

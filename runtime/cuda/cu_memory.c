@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory: allocation, copies, fills, symbols. */
+/* CUDA's runtime: allocation of memory, copies, fills, and access to variables by their symbols. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { LISTS = 4096, PAGE_SHIFT = 12 };
 /* All blocks of memory, in lists by a hash of their addresses. They are global, because a process has one device. */
 static struct {
     struct block *list[LISTS];
-    uint64_t bytes; /* sum over all blocks */
+    uint64_t bytes; /* size of all blocks together */
 } memory;
 
 static struct block **list_of(uint64_t address)
@@ -267,7 +267,7 @@ CU_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 
     if (pointer == NULL || bytes == 0)
         return cu_return(cudaErrorInvalidValue);
-    return cu_return((flags & MAPPED) != 0 ? cudaErrorNotSupported : cudaSuccess); /* pinning has no effect here */
+    return cu_return((flags & MAPPED) != 0 ? cudaErrorNotSupported : cudaSuccess); /* page-locking needs no action here */
 }
 
 CU_API cudaError_t cudaHostUnregister(void *pointer)

@@ -16,7 +16,7 @@ enum {
     CONTAINER_MAGIC = (int)0xba55ed50,
     CONTAINER_BYTES = 16,
     ENTRY_PTX = 1,
-    ENTRY_FLAG_COMPRESSED = 0x8000, /* zstd */
+    ENTRY_FLAG_COMPRESSED = 0x8000, /* the payload is compressed with zstd */
     ENTRY_HEADER_BYTES = 80,
     MAX_PTX_BYTES = 1 << 28
 };
@@ -28,12 +28,12 @@ struct wrapper {
 struct container {
     uint32_t magic;
     uint16_t version, header_bytes;
-    uint64_t bytes; /* bytes that follow the header */
+    uint64_t bytes; /* size of the entries, which follow the header */
 };
 struct entry {
     uint16_t kind, version;
     uint32_t header_bytes;
-    uint64_t bytes; /* padded size of the payload */
+    uint64_t bytes; /* size of the payload with its padding */
     uint32_t compressed_bytes, options;
     uint16_t minor, major;
     uint32_t arch;
@@ -63,9 +63,9 @@ struct cu_module {
     const struct wrapper *wrapper;
     struct cu_function *functions;
     struct variable *variables;
-    lanewise_module *module; /* NULL: not loaded yet */
-    cudaError_t error;       /* reason why the module cannot be loaded */
-    bool joins;              /* load_linked() links this module with others */
+    lanewise_module *module; /* module of the machine; NULL: not loaded yet */
+    cudaError_t error;       /* reason why the module cannot be loaded; else cudaSuccess */
+    bool joins;              /* set while load_linked() links this module with others */
 };
 
 /* This list is global, because compilers register modules before main() by functions that have no argument for it. */
@@ -176,7 +176,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
     }
 }
 
-/** Returns the data that a wrapper points to; NULL: @w is not a wrapper. */
+/** Returns the data to which a wrapper points, or NULL if @w is not a wrapper. */
 static const uint8_t *data_of(const struct wrapper *w)
 {
     return w != NULL && w->magic == WRAPPER_MAGIC ? w->data : NULL;

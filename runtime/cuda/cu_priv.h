@@ -77,7 +77,7 @@ struct cu_function {
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
-/** Frees all memory of the program; locked. */
+/** Frees all device memory that the program has allocated; locked. */
 void cu_memory_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
@@ -102,7 +102,7 @@ bool cu_module_unload(struct cu_module *module);
 cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned);
 /** Creates the handle of a module that the machine has loaded. */
 cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
-/** Finds a kernel or variable by its name in the PTX. */
+/** These two functions find a kernel or a variable by its name in the PTX. */
 cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);
 cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 unsigned cu_module_function_count(const struct cu_module *m);

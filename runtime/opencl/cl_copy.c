@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Direction of a copy: between host and buffer, or between two buffers. */
+/** Direction of a copy: from a buffer to the host, from the host to a buffer, or between two buffers. */
 enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
 
 /** A three-dimensional box of bytes in a buffer or in host memory. */
 struct box {
-    size_t offset;          /* offset of the first byte */
-    size_t row, slice;      /* bytes from row to row, and from slice to slice */
+    size_t offset;          /* offset of the first byte of the box */
+    size_t row, slice;      /* distances in bytes from one row to the next, and from one slice to the next */
 };
 struct copy {
     struct cl_command base;
     enum way way;
     uint64_t address, other; /* device addresses of the buffers. BETWEEN: of the destination and of the source */
     uint8_t *host;
-    size_t region[3];       /* bytes of a row, rows, slices */
+    size_t region[3];       /* size of a row in bytes, number of rows, number of slices */
     struct box box, other_box;
 };
 
@@ -365,7 +365,7 @@ static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
-    if (!m->reads || m->mem->is_svm) /* host and device have the same memory */
+    if (!m->reads || m->mem->is_svm) /* shared virtual memory needs no copy */
         return CL_SUCCESS;
     return result_of(lanewise_read(rt_machine(), m->mem->address + m->offset, shadow_of(m->mem) + m->offset, m->bytes),
                      "map");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers: creation, sub-buffers, queries. */
+/* Buffers and sub-buffers: their creation, and queries. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdio.h>

@@ -22,7 +22,7 @@
 extern const struct _cl_icd_dispatch cl_dispatch;
 
 enum {
-    CL_LOCAL_BYTES = 65536, /* bytes of local memory of a work-group */
+    CL_LOCAL_BYTES = 65536, /* largest size of the local memory of a work-group */
     CL_SUB_GROUP_SIZE = 32  /* work-items of a sub-group, which is a warp in PTX */
 };
 /** Returns the largest number of sub-groups in a work-group, or 0 if the device does not support sub-groups. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: sources, binaries, builds. */
+/* Programs: their creation from sources and binaries, builds, and queries. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdio.h>
