@@ -354,12 +354,12 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     if (chk_count(c->chk) != 0 || chk_dropped_count(c->chk) != 0) {
         *found = chk_count(c->chk);
         lw_buffer_init(&text);
-        chk_print_all(c->chk, run, &text.sink); /* before the caller's report of how the run ended */
+        chk_print_all(c->chk, run, &text.sink); /* printed before the caller reports how the run ended */
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* only after a complete run: else they may be used later */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* an incomplete run may not have needed them yet */
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -119,9 +119,9 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     return status;
 }
 
-/* Checks the options of tags against the GPU model, as fit_timing() does for other options. If the model detects tags
- * (@timed), it determines whether they are tracked, by which rules and until when. Otherwise any option is valid,
- * because tags are only counted and do not affect cycles. */
+/* Checks that the options for tags agree with the GPU model; fit_timing() checks other options. A model that detects tags
+ * requires them, and @timed has the rules and the kind of expansion that it simulates. On other models tags are only counted
+ * and do not affect cycles, so any option is valid. */
 static enum lw_status fit_tags(const char *path, const struct cmd_machine_options *o, const struct tim_config *timing,
                                const struct emu_config *timed, const struct emu_config *config, struct lw_error *err)
 {

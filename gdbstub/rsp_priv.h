@@ -70,8 +70,8 @@ struct rsp_reg {
     char name[24];
     enum rsp_role role;
     unsigned bytes;
-    /* RSP_ROLE_DEBUG: the value is that of @count registers of debug/, concatenated; dbg_reg_at() has number @first for
-     * the first of them */
+    /* RSP_ROLE_DEBUG: the value consists of the values of @count registers of debug/, from number @first of dbg_reg_at()
+     * on */
     unsigned first, count;
 };
 
@@ -302,8 +302,8 @@ struct rsp {
     unsigned silent;         /* watchpoint hits that gdb has not shown, but continued from, since the last stop that it showed */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
                                        * already done; 0: none */
-    /* Instruction count at the end of the run, plus one, if the end was reported to the client as a stop before it; the
-     * machine is then in the past, one instruction before the end. 0: the end was not reported */
+    /* Instruction count at the end of the run, if the end was reported to the client as a stop one instruction before it,
+     * so that gdb can go back. 0: the end was not reported */
     uint64_t end_reported;
     bool python;         /* gdb has loaded the Python file, which makes gdb reread the state after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
@@ -506,7 +506,7 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
 /** Called before the target runs. Until rsp_run_end() the watch thread polls for Ctrl-C, and notes of debug/ are sent as
  *  console text. */
 void rsp_run_begin(struct rsp *rsp);
-/** Called after the target has run. */
+/** Called after the target has run. Ends the polling, and sends the notes that are not sent yet. */
 void rsp_run_end(struct rsp *rsp);
 void rsp_messages_init(struct rsp *rsp);
 
@@ -629,7 +629,7 @@ void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size);
 void rsp_lldb_close(struct rsp *rsp);
 
 /* rsp_python.c: packets of the Python file */
-extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb_*.py */
+extern const char rsp_python_text[]; /* text of the Python file, which is made of gdbstub/python/lanewise_gdb_*.py */
 void rsp_do_python(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);

@@ -49,7 +49,7 @@ enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *er
 /** A command that a user defined. */
 struct sh_define {
     char *name;
-    char *body; /* lines of the command's definition */
+    char *body; /* commands of the definition, one in each line */
 };
 struct shell {
     const struct sh_config *config;
@@ -57,7 +57,7 @@ struct shell {
     struct lw_command_set set; /* tables of all commands, including those of the shell */
     struct sh_line *line;
     struct sh_output output;
-    struct sh_interrupt *interrupt; /* set while a command runs on a terminal */
+    struct sh_interrupt *interrupt; /* handles Ctrl-C while a command runs on a terminal; else NULL */
     char *repeat; /* command that an empty line repeats on a terminal, or NULL */
     unsigned nesting;         /* number of scripts and defined commands that are running in each other */
     bool quit, assert_failed;

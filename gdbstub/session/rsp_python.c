@@ -107,7 +107,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     lw_buffer_fini(&text);
     rsp_focus_on(rsp, before);
     if (focus)
-        rsp->threads_valid = false; /* thread names contain lanes */
+        rsp->threads_valid = false; /* the names in the thread list contain focus lanes, which may have changed */
 }
 
 /* Handles qGpuAsk:THREAD;HEX: runs a read-only monitor command for the named thread. gdb's packet for `monitor` names no

@@ -20,7 +20,7 @@ enum { KEPT_OBJECTS = 1 << 16 };
 
 /* This state is global, because a process has one driver. */
 static struct {
-    bool asked, on;           /* on: calls are checked; asked: @on is set */
+    bool asked, on;           /* asked: it has been determined whether calls are checked; on: they are checked */
     uint64_t count;           /* number of objects created so far */
     struct cl_object **ended; /* ring buffer of KEPT_OBJECTS destroyed objects; NULL: no object was destroyed yet */
     size_t ended_count;       /* number of objects destroyed so far */
