@@ -179,7 +179,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     if (o->replay != NULL || o->resume != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--%s and --timing cannot be combined, as %s: give one of them",
                        o->replay != NULL ? "replay" : "resume",
-                       o->replay != NULL ? "both the timing model and the log decide what runs when"
+                       o->replay != NULL ? "both the timing model and the log determine which warp runs"
                                          : "a checkpoint does not contain the state of the timing model");
     if (o->history != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--history: a run on the timing model cannot go back in time: instead, write "

@@ -635,8 +635,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     }
     if ((o.check.coverage != NULL || o.check.profile != NULL) && o.serve) {
-        status = cmd_wrong_usage(cmd, "--%s and --gdb cannot be combined, as a kernel in gdb may run back and forth "
-                                      "and is not counted: give one of them",
+        status = cmd_wrong_usage(cmd, "--%s and --gdb cannot be combined, as executed instructions are not counted in gdb, "
+                                      "which may run a kernel backwards: give one of them",
                                  o.check.coverage != NULL ? "coverage" : "profile");
         goto cleanup;
     }

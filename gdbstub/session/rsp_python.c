@@ -81,7 +81,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     if (!command_does(rsp->config.monitor, line, focus ? LW_COMMAND_FOCUSES : LW_COMMAND_READONLY)) {
         rsp_put_error(&rsp->reply, focus ? "qGpuFocus only takes commands that move the focus: use `monitor` for other "
                                            "commands"
-                                         : "qGpuAsk only takes commands that change no state: use monitor");
+                                         : "qGpuAsk only takes commands that change no state: use `monitor` for other commands");
         return;
     }
     if (!rsp_resident(rsp, args->n[0])) {

@@ -230,7 +230,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
     const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
     if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes", name,
+        return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes, which is not supported", name,
                        reg->bytes);
     name_for_gdb(target, name, reg->name, sizeof reg->name);
     if (type == NULL) {
