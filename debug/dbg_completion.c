@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emits names for completion: variables, built-in names, coordinates, functions, marks. */
+/* Emits the names that a front end offers for completion: variables, built-in names, coordinates, functions, marks. */
 #include "debug/expr/dbg_expr_priv.h"
 
 void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stops for the findings of a checker. */
+/* Stops of a run for the findings of a checker. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Entry of dbg_findings.at for a finding that is still pending: it has made no stop, so its instruction count
- * is not known. */
+/* Values of dbg_findings.at that are not instruction counts. WAITS: the finding is pending; the instruction count is
+ * stored when its stop is made. UNKNOWN: the finding was never passed to dbg_finding(), or an edit has changed the
+ * history in which it occurred. */
 #define WAITS UINT64_MAX
 #define UNKNOWN (UINT64_MAX - 1)
 
 struct dbg_findings {
     bool pending;
-    unsigned number, more; /* number of the first pending finding; number of pending findings after the first */
-    unsigned first_unreported; /* findings from this number on have no entry in @at yet */
-    uint64_t *at;          /* [number]: instruction count before the finding */
-    size_t count, capacity;
-    uint64_t next;         /* instruction count at which replayed history stops for a recorded finding, UINT64_MAX:
-                            * none */
-    bool stop_at;          /* the engine's stop_at has been set to count `next` */
+    unsigned number, more; /* number of the first pending finding; count of the pending findings after it */
+    unsigned first_unreported; /* no finding with a lower number is pending */
+    uint64_t *at;          /* at[number]: instruction count before the instruction that caused the finding, WAITS or
+                            * UNKNOWN */
+    size_t count, capacity; /* of `at` */
+    uint64_t next;         /* instruction count of the next recorded finding, at which a replay stops; UINT64_MAX: none */
+    bool stop_at;          /* true: the engine's stop_at has been set to `next` and must be reset */
 };
 
-/* Returns true if an entry of @at is an instruction count. */
+/* Returns true if an element of dbg_findings.at is an instruction count. */
 static bool happened(uint64_t at)
 {
     return at < UNKNOWN;
@@ -40,7 +41,7 @@ void dbg_finding(struct dbg *dbg, unsigned number)
     struct dbg_findings *n = dbg->findings;
 
     if (n == NULL && (n = dbg->findings = calloc(1, sizeof *n)) == NULL)
-        return; /* There is no memory for the finding here. The checker still has it. */
+        return; /* Without memory the finding makes no stop. The checker still reports it at the end. */
     if (n->count == 0)
         n->next = UINT64_MAX;
     while (n->count <= number) {
@@ -67,8 +68,8 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* Stores the instruction count of the pending findings: the last instruction caused them, or (@host) a host step after
- * it. */
+/* Stores the instruction count of the pending findings, which are then no longer pending. The last instruction caused
+ * them, or (@host) a host step after that instruction. */
 static void answer(struct dbg *dbg, bool host)
 {
     struct dbg_findings *n = dbg->findings;
@@ -82,8 +83,8 @@ static void answer(struct dbg *dbg, bool host)
     n->first_unreported = (unsigned)n->count;
 }
 
-/* Formats finding @number as text. @more: number of further findings of the same instruction, which the text states.
- * Returns the thread that caused the finding; 0: the host. */
+/* Formats finding @number as @text, and fills @out. @more is the count of further findings of the same instruction, which
+ * the text states. Returns the thread that caused the finding; 0: the host caused it. */
 static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
                               struct dbg_finding *out, char *text, size_t size)
 {
@@ -102,7 +103,8 @@ static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
     return out->grid != 0 ? dbg_thread_id_of(dbg, out->grid, out->block, out->warp) : 0;
 }
 
-/* Returns true unless the user has disabled stops for findings of this kind, or the host caused it. */
+/* Returns true if finding @number makes a stop in the past: a kernel caused it, and the user has not disabled stops for
+ * findings of its kind. */
 static bool wanted(struct dbg *dbg, unsigned number)
 {
     struct dbg_finding what;
@@ -112,8 +114,8 @@ static bool wanted(struct dbg *dbg, unsigned number)
     return !what.no_stop && what.grid != 0;
 }
 
-/* Finds the last finding before count @from, or (@forwards) the first after it, and how many others its
- * instruction had. Returns false if there is none. */
+/* Finds the last finding before instruction count @from that makes a stop, or (@forwards) the first one after @from.
+ * *@more is set to the count of further findings of the same instruction. Returns false if there is no such finding. */
 static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *number, unsigned *more)
 {
     const struct dbg_findings *n = dbg->findings;
@@ -184,9 +186,9 @@ void dbg_finding_print(struct dbg *dbg)
     dbg_message(dbg, "%s", text);
 }
 
-/* Moves to before the instruction of finding @number. Returns false if that part of history is not recorded
- * or the lane is not there; fills the stop's text in either case. With @waits the lane may be at another pc,
- * because it waits at the barrier that another warp's instruction completed. */
+/* Moves the machine to before the instruction of finding @number and fills @stop. Returns false if that part of history
+ * is not recorded, or if the finding's lane is not resident there or is at another pc. With @waits another pc is
+ * accepted: the lane may wait at a barrier that another warp's instruction completes. */
 static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, bool waits, struct dbg_stop *stop)
 {
     uint64_t at = dbg->findings->at[number], lanes;
@@ -233,8 +235,7 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
     return LW_FAIL(err, LW_ESTATE, "finding %u did not occur again at instruction %" PRIu64 " in the replay", number + 1, at);
 }
 
-/* Makes the stop after the instruction of the finding, for the case that history does not lead back to that
- * instruction. */
+/* Makes the stop for a finding after its instruction, when recorded history does not contain the instruction. */
 static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
@@ -250,7 +251,7 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
         dbg_watch_stand(dbg, id,
                         lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes),
                         stop);
-    } else { /* the instruction ended the warp, or the host caused the finding: the new focus is shown */
+    } else { /* the instruction ended the warp, or the host caused the finding: the stop shows the current focus */
         status = dbg_finish_stop(dbg, DBG_STOP_FINDING, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_ENDED)
             dbg_message(dbg, "%s", text);
@@ -264,7 +265,8 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
     return status;
 }
 
-/* Takes the pending finding, or the recorded one that replay has reached. Returns true if the host caused it. */
+/* Gets the finding to stop for, which is then no longer pending: the first pending finding, or the recorded finding that
+ * a replay has reached. Returns true if the host caused it. */
 static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 {
     struct dbg_findings *n = dbg->findings;
@@ -296,7 +298,8 @@ enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struc
     if (host || !dbg_history_info(dbg, &info) || !info.kept || !happened(n->at[number]) ||
         n->at[number] < info.earliest)
         return stand_after(dbg, number, more, stop, err);
-    /* dbg_run_end() moves to the finding's instruction after everything has stopped. */
+    /* After the run has stopped, dbg_run_end() moves to before the finding's instruction. Until then stop->point and
+     * stop->watch_bytes hold the arguments of dbg_finding_finish_stop(). */
     stop->kind = DBG_STOP_FINDING;
     stop->point = number + 1;
     stop->watch_bytes = more;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes that a stop has reported: a breakpoint there does not report them again before they move. */
+/* Reported lanes: lanes that a stop has shown at a pc. A breakpoint at that pc does not stop for them again before they
+ * move. */
 #include "debug/debug_priv.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
             dbg->reported[i].lanes |= lanes;
             return;
         }
-    /* Without memory the same stop is reported twice, which is a nuisance but no error. */
+    /* If the host has no memory, a breakpoint stops for these lanes a second time, which is not an error. */
     if (lw_grow(&dbg->reported, &dbg->reported_capacity, dbg->reported_count + 1,
                 sizeof *dbg->reported))
         dbg->reported[dbg->reported_count++] = (struct dbg_reported_lanes){id, pc, lanes};
@@ -42,7 +43,8 @@ void dbg_reported_lanes_prune(struct dbg *dbg)
     dbg->reported_count = kept;
 }
 
-/* Saves the reported lanes of the current count. Without memory a breakpoint reports them twice. */
+/* Saves the reported lanes of instruction count dbg->reported_at. If the host has no memory, a breakpoint stops for them
+ * a second time. */
 static void reported_save(struct dbg *dbg)
 {
     struct dbg_reported_lanes_saved *kept = NULL;
@@ -67,8 +69,8 @@ void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
     if (at == dbg->reported_at)
         return;
     reported_save(dbg);
-    /* The restored lanes are the lanes that stops have shown at that count. Any other lane that is at a breakpoint still
-     * hits the breakpoint. */
+    /* Only the lanes that stops have shown at count @at become reported lanes. Every other lane that is at a breakpoint
+     * there still hits the breakpoint. */
     dbg->reported_count = 0;
     dbg->reported_at = UINT64_MAX;
     for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {

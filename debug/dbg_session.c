@@ -19,7 +19,7 @@ void dbg_message(const struct dbg *dbg, const char *fmt, ...)
     lw_printf(dbg->config.messages, "%s\n", text);
 }
 
-/** Forwards printf output of kernels to the messages. */
+/** Forwards the printf output of kernels to the sink dbg_config.messages. */
 static void print_write(struct lw_sink *sink, const char *text, size_t size)
 {
     const struct dbg *dbg = (const struct dbg *)((const char *)sink - offsetof(struct dbg, print));
@@ -45,7 +45,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     dbg->printed_to = emu_machine_print(dbg->machine);
     emu_machine_set_print(dbg->machine, &dbg->print);
     emu_machine_print_immediately(dbg->machine, true);
-    /* Host steps may queue nothing at all (a file of copies and checks only). */
+    /* A launch file may queue no launch at all, for example if it contains only copies and checks. */
     while (emu_grid_current(dbg->machine) == NULL && config->next != NULL && more) {
         status = config->next(config->next_context, &more, err);
         if (status != LW_OK)
@@ -57,7 +57,8 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     if (dbg_thread_at(dbg, 0, &first)) {
         dbg_focus_move(dbg, first.id, first.lane);
         dbg->seen = first;
-        /* The session has shown this warp at the entry: a breakpoint there hits for the other warps only. */
+        /* The user sees the first warp at the kernel's entry before anything runs. A breakpoint at the entry therefore
+         * stops only for other warps. */
         dbg_reported_lanes_add(dbg, first.id, first.location.pc, first.location.lanes);
         dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
@@ -159,7 +160,7 @@ const struct emu_program *dbg_program(const struct dbg *dbg)
 
     if (grid != NULL)
         return grid->launch.program;
-    /* Between and after launches there is no grid. The code is still in memory, from its base on. */
+    /* Between launches and after the last one no grid is current. The code of the first loaded program is then used. */
     return emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
 }
 
@@ -201,7 +202,8 @@ static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned 
     return emu_warp_view(core, slot, warp, &view) ? view.live : 0;
 }
 
-/* Returns the index in the sorted pins at which the pin of a warp is, or would be. */
+/* Returns the index of a warp's entry in dbg->pins (the chosen focus lanes, sorted by id), or the index at which the
+ * entry would be inserted. */
 static size_t pin_slot(const struct dbg *dbg, dbg_thread_id id)
 {
     return lw_lower_bound(dbg->pins, dbg->pin_count, sizeof *dbg->pins, id);
@@ -214,7 +216,7 @@ const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id i
     return slot < dbg->pin_count && dbg->pins[slot].id == id ? &dbg->pins[slot] : NULL;
 }
 
-/* Returns the pinned lane while it is live, else the lowest live lane. */
+/* Returns the focus lane that was chosen for a warp while that lane is live, else the warp's lowest live lane. */
 static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
 {
     const struct dbg_watch_lane *pin = dbg_pin_find(dbg, id);
@@ -224,9 +226,10 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
     return live != 0 ? lw_lowest(live) : 0;
 }
 
-/* Returns true if a warp is in the state in which warps begin. Blocks that have not begun are all alike, so
- * their state is not materialised for a list: a stop with 2,048 warps would pay for it. A warp with all lanes
- * at the entry has the same state; with @exact the function returns true only for a block that has not begun. */
+/* Returns true if all lanes of a warp are at the kernel's entry, as in a block that has not begun. The caller then knows
+ * the warp's state and need not ask the engine for it: the engine would have to materialise the state of the whole
+ * block, which is slow for a list of 2,048 warps. With @exact the function returns true only if the block has in fact
+ * not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
                         const struct emu_thread_ref *location, bool exact)
 {
@@ -284,7 +287,8 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
 {
     struct emu_thread_ref location;
 
-    /* The call of warp_at makes an engine start a launch that was only queued. */
+    /* The first call of warp_at can fail because the launch is only queued. The call makes the engine start the launch,
+     * and the second call succeeds. */
     if (!dbg->engine->ops->warp_at(dbg->engine, index, &location) &&
         (index >= dbg_thread_count(dbg) ||
          !dbg->engine->ops->warp_at(dbg->engine, index, &location)))
@@ -302,7 +306,7 @@ static int thread_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_
     return a->warp != warp ? (a->warp < warp ? -1 : 1) : 0;
 }
 
-/* Splits an id into block and warp. Returns its grid; NULL when no queued grid has the id. */
+/* Splits a thread id into block and warp. Returns the grid of the thread; NULL if no queued grid has the id. */
 static const struct emu_grid *id_split(const struct dbg *dbg, dbg_thread_id id,
                                        uint64_t *block, unsigned *warp)
 {
@@ -343,8 +347,9 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
     return grid != NULL ? grid : emu_grid_current(dbg->machine);
 }
 
-/* Finds a resident warp by binary search: warps are ordered by id. The engine needs longer for a larger
- * index, so the index that is right until a warp has ended is tried first. */
+/* Finds a resident warp by binary search, as the engine lists resident warps in the order of their ids. The first index
+ * that is tried is the distance of @id from the lowest resident id: it is right if no warp between them has ended.
+ * A good first guess saves calls of warp_at, which are slower for larger indices. */
 static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;
@@ -438,7 +443,7 @@ void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
 {
     const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
 
-    if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are resident */
+    if (grid != NULL && grid->parent.grid != 0) /* a device launch: blocks of its parent launch may be resident, too */
         lw_printf(out, "launch %u ", grid->sequence);
     lw_printf(out, "block(%u,%u,%u) w%u lane %u", thread->block_index[0],
               thread->block_index[1], thread->block_index[2], thread->location.warp,
@@ -478,7 +483,8 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         dbg->pins[slot].lane = lane;
         return;
     }
-    /* Pins of ended warps are dropped first, unless history leads back to these warps. */
+    /* When the array is full, the entries of ended warps are dropped first. While history is recorded they remain, as the
+     * user may go back to a time when the warps were resident. */
     if (dbg->pin_count == dbg->pin_capacity && dbg->history == NULL) {
         size_t kept = 0;
         struct emu_thread_ref location;
@@ -489,7 +495,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         dbg->pin_count = kept;
         slot = pin_slot(dbg, id);
     }
-    /* Without memory the lane falls back to the lowest live one: no harm is done. */
+    /* If the host has no memory, the choice of the lane is lost and the lowest live lane is the focus lane. */
     if (!lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
         return;
     memmove(&dbg->pins[slot + 1], &dbg->pins[slot], (dbg->pin_count - slot) * sizeof *dbg->pins);
@@ -521,7 +527,7 @@ enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_i
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     dbg->focus[focus] = id;
-    /* The user has chosen this lane: divergence must not change it. */
+    /* The user has chosen this lane. It remains the focus lane when a lower lane becomes live or the warp diverges. */
     dbg_lane_pin(dbg, id, thread.lane);
     return LW_OK;
 }
@@ -543,7 +549,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
         return dbg_exited(dbg, id, err);
     if (lane >= width)
         return LW_FAIL(err, LW_ERANGE, "lane %d does not exist: a warp has lanes 0 to %u",
-                       (int)lane, width - 1); /* -1 is printed as -1 */
+                       (int)lane, width - 1); /* %d: the user may have entered -1 */
     if ((thread.live >> lane & 1) == 0)
         return LW_FAIL(err, LW_ERANGE,
                        "lane %u has exited or was never launched (mask of live lanes: 0x%llx)", lane,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stoppoints. A breakpoint hits once per arrival of a split: lanes that were reported at a pc are remembered
- * until they leave it, and a resume steps them over the breakpoint without a stop.
+ * Stoppoints: their list, their conditions and the hits of breakpoints. A lane that arrives at a breakpoint hits it once.
+ * After the stop the lane is a reported lane until it leaves that pc, and a resume steps it over the breakpoint.
  */
 #include "debug/debug_priv.h"
 
@@ -32,8 +32,8 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc)
     return false;
 }
 
-/* Updates the machine after a stoppoint has changed: inserts or removes its breakpoint, or marks the watch
- * tables. */
+/* Applies a change of a stoppoint to the machine: inserts or removes the machine's breakpoint at @pc, or for another
+ * kind marks the tables of watchpoints as outdated. */
 static enum lw_status point_arm(struct dbg *dbg, enum dbg_stoppoint_kind kind, uint64_t pc,
                                 struct lw_error *err)
 {
@@ -208,14 +208,14 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
-    dbg->frame.index = 0; /* a condition is evaluated at the lane's pc, whatever frame is selected */
+    dbg->frame.index = 0; /* a condition refers to the innermost frame, whichever frame the user has selected */
 
     for (LW_EACH_BIT(lane, lanes)) {
         struct dbg_stoppoint_record *point = &dbg->points[index];
         bool yes = true;
 
         if (point->fn != NULL) {
-            /* The owner evaluates at the focus lane, so the focus moves to this lane for the call. */
+            /* The condition function evaluates at the warp's focus lane, so this lane is the focus lane during the call. */
             dbg_lane_pin(dbg, id, (unsigned)lane);
             yes = point->fn(point->fn_context, dbg, id, (unsigned)lane);
             dbg_lane_pin(dbg, id, focus);
@@ -276,8 +276,8 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         i++;
         if (point->pub.kind != DBG_STOPPOINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        /* Before the first stop no lane counts as reported: the shell has shown the warp at the entry, but
-         * gdb's `start` has not. */
+        /* dbg_create() has recorded the first warp at the entry as reported, because the shell shows it. gdb shows
+         * nothing before its first stop, so until then a gdb breakpoint stops for these lanes, too. */
         hit = dbg_stoppoint_lanes(dbg, i - 1, id,
                               point->pub.owner == DBG_OWNER_GDB && dbg->stop.kind == DBG_STOP_NONE ? active : fresh);
         if (hit == 0 || !dbg_stoppoint_count_hit(&dbg->points[i - 1]))
@@ -285,7 +285,7 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         all |= hit;
         if (first == 0)
             first = number;
-        /* gdb has its own numbers for its breakpoints */
+        /* The user knows gdb's breakpoints by gdb's own numbers, so they are not listed by ours. */
         if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB) {
             lw_printf(&hits.sink, "%sbreakpoint %u, lanes ", report_count++ != 0 ? "; " : "", number);
             dbg_show_mask(dbg, hit, &hits.sink);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reason of a stop as text. */
+/* Prints the reason and the location of a stop. */
 #include "debug/debug_priv.h"
 
-/* Prints the source line of an instruction, or the instruction without one. */
+/* Prints the source line of the instruction at @pc, or the disassembled instruction if it has no source line. */
 static void line(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
@@ -30,7 +30,7 @@ static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_
     line(dbg, stop->pc, out);
 }
 
-/* Prints a breakpoint that was hit; 0: none. */
+/* Prints the number of a breakpoint and the lanes that hit it. Prints nothing if @id is 0. */
 static void put_breakpoint(const struct dbg *dbg, unsigned id, uint64_t lanes, struct lw_sink *out)
 {
     if (id == 0)
@@ -67,7 +67,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     case DBG_STOP_BLOCKED: lw_printf(out, "waiting: %s\n", stop->text); break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
-        /* without history the position before the access cannot be reached */
+        /* Without recorded history the stop is after the instruction of the finding, so that instruction's line is
+         * printed, too. */
         if (stop->writer_pc != 0 && stop->writer_pc != stop->pc)
             line(dbg, stop->writer_pc, out);
         put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Common part of all stops: the focus, reported lanes, warps that have ended. */
+/* What all kinds of stop have in common: they set the focus, record the reported lanes, and handle warps that have
+ * ended. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -12,12 +13,11 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     stop->lane = thread->lane;
     stop->pc = thread->location.pc;
     dbg->seen = *thread;
-    if (thread->ready) /* a split blocked at a barrier has not reached the pc where it continues */
+    if (thread->ready) /* the pc of a split that is blocked at a barrier is where it continues: it has not arrived there */
         dbg_reported_lanes_add(dbg, thread->id, thread->location.pc, thread->location.lanes);
     dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
-/* Moves both foci to @lane of a thread and fills the stop there. */
 void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
                  dbg_thread_id id, unsigned lane)
 {
@@ -38,7 +38,6 @@ void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop)
     stop->kind = DBG_STOP_ENDED;
 }
 
-/* Executes host steps up to the next launch. *more is set to false if no work is left. */
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -51,8 +50,8 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
     return status;
 }
 
-/* Moves the focus after its warp has ended: to the next warp of the block, else to the first resident one. If
- * none is resident, the host continues to the next launch; *ended is set if there is none. */
+/* Moves the focus after the focus warp has ended: to a resident warp of the same block, else to the first resident warp.
+ * If no warp is resident, executes host steps up to the next launch first. *ended is set to true if no launch follows. */
 static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *err)
 {
     struct dbg_thread thread, candidate;
@@ -67,7 +66,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
         bool more;
 
         if (emu_grid_current(dbg->machine) != NULL) {
-            /* All warps have exited: the engine only has to complete the grid. */
+            /* All warps of the grid have exited. This run executes no instruction: it completes the grid. */
             status = dbg->engine->ops->run(dbg->engine, &idle, err);
             if (status != LW_OK)
                 return status;
@@ -112,7 +111,6 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
     return LW_OK;
 }
 
-/* Completes a stop that does not choose a focus: the focus changes only if its lane or warp is gone. */
 enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
                           struct lw_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchpoints and catchpoints: the locations they cover and the stops they make. While one is enabled an
- * observer sees each instruction (dbg_watch_hit.c compares it); the stop is after the instruction.
+ * Watchpoints and catchpoints: adds them, and makes their stops. While one of them is enabled, an observer inspects each
+ * instruction (dbg_watch_hit.c finds the hits). A run stops after the instruction that made the hit.
  */
 #include "debug/expr/dbg_expr_priv.h"
 #include "debug/points/dbg_watch_priv.h"
@@ -24,7 +24,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     for (size_t i = 0; i < count; i++) {
         struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touches[i].point);
 
-        /* Replay has reached the launch whose start has already been shown. */
+        /* A replay executes the start of the launch that the last stop has already shown. */
         if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.location.grid)
             continue;
         if (!dbg_stoppoint_count_hit(point))
@@ -56,7 +56,8 @@ void dbg_watch_begin(struct dbg *dbg)
     for (unsigned i = 0; i < DBG_GHOSTS; i++)
         if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
             dbg->watch->ghosts[i].access = 0;
-    /* Reports a pending hit if gdb still watches the location. */
+    /* The last stop has reported one hit to gdb; further hits of its instruction wait in `later`. One of them makes the
+     * next stop, if gdb has inserted its watchpoint again. */
     while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
         const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
 
@@ -100,8 +101,8 @@ static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *lane_r
     return lane_ref->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || lane_ref->lane == w->lane);
 }
 
-/* Restores the owner when gdb inserts a watchpoint again that it had removed, wherever the focus is now.
- * @lane_ref: only an owner that is this lane counts; NULL: any owner counts. Returns true if an owner was found. */
+/* Restores the owner of a watchpoint that gdb had removed and inserts again; the focus may be on another lane now. With
+ * @lane_ref only a record whose owner includes this lane is used. Returns true if a record was found. */
 static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const struct dbg_lane_ref *lane_ref,
                        struct dbg_watched *w)
 {
@@ -119,7 +120,8 @@ static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const
     return false;
 }
 
-/* Allocates tables for one stoppoint more, and attaches the observer while a stoppoint needs it. */
+/* Creates dbg->watch if needed, and enlarges its tables for one more stoppoint. Returns false if the host has no
+ * memory. */
 static bool watch_capacity(struct dbg *dbg)
 {
     size_t capacity = dbg->point_count + 1;
@@ -192,7 +194,7 @@ void dbg_watch_free(struct dbg *dbg)
     dbg->watch = NULL;
 }
 
-/* ---- where a point is ------------------------------------------------------------------ */
+/* ---- the watched location -------------------------------------------------------------- */
 
 static enum lw_status not_there(uint64_t address, const char *why, struct lw_error *err)
 {
@@ -213,7 +215,7 @@ static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope
     }
 }
 
-/* Finds the owner of a generic address as the lane sees it. */
+/* Sets range and owner of a watchpoint at a generic address, as @lane of @warp sees the address. */
 static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
                                     const struct dbg_warp *warp, unsigned lane,
                                     uint64_t address, struct lw_error *err)
@@ -232,7 +234,8 @@ static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
     return LW_OK;
 }
 
-/* Finds the register or memory that a debug address shows, so that each instruction can be compared with it. */
+/* Sets register or memory range, and owner, of a watchpoint at a debug address. *@warp becomes the warp, or a warp of the
+ * block, that the address names. */
 static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
                                    struct dbg_warp *warp, unsigned lane, uint64_t address,
                                    struct lw_error *err)
@@ -301,8 +304,8 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
     }
 }
 
-/* Returns true if all watched bytes are readable. Debug address ranges read as zeros past their end, so the
- * memory or register that they show is checked. */
+/* Returns true if all watched bytes are readable. Reading @address is no test, as a debug address range returns zeros for
+ * bytes that it does not map. So the memory or register that the address shows is tested. */
 static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
                      uint64_t address, unsigned lane, dbg_thread_id id)
 {
@@ -327,7 +330,8 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
            dbg_mem_access(dbg, id, lane, address, data, w->bytes, false) == w->bytes;
 }
 
-/* Accepts a lane whose warp has ended or has not begun, because the warp may become resident again. */
+/* Sets the location of a watchpoint on local memory or a vector register of a lane whose warp is not resident: the warp
+ * may begin later, or history may lead back to it. Returns false for any other location. */
 static bool watch_absent(struct dbg_watched *w, const struct dbg_lane_ref *lane_ref, uint64_t address)
 {
     w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
@@ -364,7 +368,8 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/** Sets the type of an address given without one: inside a buffer of floats it is a float. */
+/** Sets the type of the watched bytes to the element type of the buffer that contains them, if that is a float type and
+ *  they are one element. */
 static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
 {
     struct emu_allocation allocation;
@@ -384,7 +389,7 @@ static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
     }
 }
 
-/* Adds a watchpoint for lane @lane_ref; NULL: as the focus lane of @id sees it. */
+/* Adds a watchpoint at @address as lane @lane_ref sees it, or as the focus lane of @id sees it if @lane_ref is NULL. */
 static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
                                 const struct dbg_lane_ref *lane_ref, uint64_t address,
                                 unsigned size_bytes, unsigned access, const char *condition,
@@ -402,7 +407,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     enum lw_status status;
 
     if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
-        return LW_FAIL(err, LW_ERANGE, "a watchpoint covers 1 to %u bytes, not %u",
+        return LW_FAIL(err, LW_ERANGE, "%u bytes cannot be watched: a watchpoint covers 1 to %u bytes",
                        size_bytes, (unsigned)DBG_WATCH_MAX);
     if (access == 0 || access > DBG_ACCESS_BOTH)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint must be for writes, reads or both");
@@ -445,7 +450,8 @@ enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const str
     return watch_add(dbg, owner, lane_ref->id, lane_ref, address, size_bytes, access, NULL, NULL, point, err);
 }
 
-/* Computes the debug address that shows an operand. */
+/* Computes address and size of the watchpoint for an operand: a register's debug address, or the address of a variable
+ * or of memory. */
 static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
                                       const struct dbg_operand *o, const char *text,
                                       uint64_t *address, uint64_t *bytes, struct lw_error *err)
@@ -523,7 +529,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         }
         *w->operand = o;
     }
-    if (o.kind == DBG_TARGET_P) { /* Watches the lane's bit of the predicate's mask. */
+    if (o.kind == DBG_TARGET_P) { /* of a predicate, which is a mask of all lanes, only this lane's bit is watched */
         w->bit = true;
         w->bytes = record->pub.size_bytes = 1;
         w->scope = DBG_SCOPE_LANE;
@@ -625,8 +631,8 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* Prints the pcs of the lanes that the instruction made diverge. After a reverse step the machine is before that
- * instruction. */
+/* Prints for each group of lanes that the instruction made diverge the pc at which it continues. Prints nothing if the
+ * lanes are still together, as in a reverse search, which stops before the instruction. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -695,7 +701,8 @@ void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, stru
     lw_buffer_fini(&text);
 }
 
-/* Returns the lane to show: the warp's focus lane if it made the access, else the first lane that did. */
+/* Returns the lane on which the stop puts the focus: the warp's focus lane if it made the access, else the first lane
+ * that did. */
 static unsigned lane_shown(const struct dbg_watch_hit *touch, const struct dbg_thread *thread)
 {
     uint64_t lanes = touch->lanes & thread->live;
@@ -720,7 +727,8 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
     uint64_t lanes = 0;
     unsigned breakpoint = 0;
 
-    /* Breakpoints at the lanes' new pcs are hit as well, because the lanes will not arrive there again. */
+    /* The stop makes the lanes reported lanes, so a later breakpoint stop at their new pc would not occur. Breakpoints at
+     * that pc are therefore hit now. */
     dbg_lane_pin(dbg, id, lane);
     if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.location.pc))
         breakpoint = dbg_breakpoint_hit(dbg, id, thread.location.pc, thread.active, &lanes, others,
@@ -745,7 +753,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
         dbg_watch_stand(dbg, touch.thread, lane_shown(&touch, &thread), stop);
     } else {
-        /* The instruction ended the warp: the hit is reported, and the new focus is shown. */
+        /* The instruction has ended the warp. A message reports the hit, and the stop shows the new focus. */
         dbg_watch_hit_stop(dbg, &touch, stop);
         dbg_message(dbg, "watchpoint or catchpoint %u: %s", touch.point, stop->text);
         status = dbg_finish_stop(dbg, DBG_STOP_WATCH, stop, err);
@@ -768,7 +776,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
 
 /* ---- ends ------------------------------------------------------------------------------------- */
 
-/* Returns true if the owner of a watchpoint has ended. A block that has not begun has not ended. */
+/* Returns true if the lane, warp or block that owns a watched location has ended; false if it has not begun yet. */
 static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
 {
     struct dbg_thread thread;
@@ -793,7 +801,7 @@ void dbg_watch_remove_ended(struct dbg *dbg)
         char lane[16] = "";
         bool end_reported;
 
-        /* gdb deletes its own watchpoints and inserts them anew at each resume. */
+        /* gdb removes its own watchpoints at each stop and inserts them again at each resume. */
         if (w == NULL || point->pub.owner == DBG_OWNER_GDB)
             continue;
         end_reported = w->end_reported;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static filter of watchpoints: lets a run with watchpoints keep nearly full speed. An observer slows every instruction
- * down, but few instructions can touch a watched location: the instructions that store to its space or write its
- * registers. Only these get a breakpoint while all warps run. At each of them the engine's next step is observed, so
- * the order is the same as in a run without watchpoints. A search through 3 million instructions takes 0.2 s; if each
- * is inspected it takes 2.4 s (docs/evidence/history.md).
+ * Static filter of watchpoints, with which a run with watchpoints is nearly as fast as one without. An observer slows
+ * every instruction down, but few instructions can touch a watched location: those that access its memory space or its
+ * registers. While all warps run, only these instructions get a breakpoint. At each of them the debugger makes one step
+ * of the engine with the observer attached, so the order of execution is that of a run without watchpoints. A search
+ * through 3 million instructions takes 0.2 s with the filter, and 2.4 s without (docs/evidence/history.md).
  */
 #include "debug/points/dbg_watch_priv.h"
 
 #include <stdlib.h>
 
-/* STOP_COST: instructions that an observer could inspect in the time of one stop (measured on gemm).
- * LOOK_STEPS: number of stops between two checks whether the filter still pays. */
+/* STOP_COST: number of instructions that an observer can inspect in the time that one stop takes (measured on gemm).
+ * LOOK_STEPS: number of stops between two checks whether the filter still saves time. */
 enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 
-/* What an instruction must do to touch a stoppoint: bits of enum dbg_access by space, and registers. */
+/* What an instruction must do to touch an enabled watchpoint or catchpoint. */
 struct filter {
-    unsigned access[ISA_SPACE_COUNT];
-    unsigned any; /* union over the spaces */
-    bool registers, writes; /* writes: only writes of registers matter */
-    unsigned catches;       /* enum dbg_catch */
+    unsigned access[ISA_SPACE_COUNT]; /* accesses to a memory space that touch a watchpoint: bits of enum dbg_access */
+    unsigned any;           /* the bits of `access` of all spaces together */
+    bool registers, writes; /* registers: a register is watched; writes: only writes of registers count */
+    unsigned catches;       /* events that a catchpoint waits for: bits of enum dbg_catch */
 };
 
 static enum isa_space space_of(uint64_t address)
@@ -35,9 +35,10 @@ bool dbg_pc_edited(const struct dbg *dbg)
     return dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0;
 }
 
-/* Computes what instructions the filter must select. Returns false if an event is caught that only an
- * observer of all instructions sees: a SIMT stack pops at any pc that lanes reach, and if a pc may have been
- * edited before a launch, any instruction may be its first. */
+/* Computes which instructions the filter must select. Returns false if a catchpoint waits for an event that any
+ * instruction can cause, so that a filter cannot find it. One is a reconvergence with a SIMT stack, which pops its top
+ * entry at any pc. The other is the start of a launch if pcs have been edited: then any instruction may be the launch's
+ * first. */
 static bool filter_make(const struct dbg *dbg, struct filter *filter)
 {
     unsigned unseen = 0;
@@ -66,7 +67,7 @@ static bool filter_make(const struct dbg *dbg, struct filter *filter)
     return true;
 }
 
-/* Returns true if @use may overlap the registers that a watchpoint covers. */
+/* Returns true if the register operand @use may overlap the registers that watchpoint @w covers. */
 static bool use_overlaps(const struct dbg_watched *w, const struct isa_reg_use *use)
 {
     unsigned bytes = w->bit ? 8 : w->bytes;
@@ -128,13 +129,13 @@ static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info
         catches |= DBG_CATCH_DIVERGE | (direct ? 0 : DBG_CATCH_RECONVERGE);
     if (info->flags & (ISA_F_BARRIER | ISA_F_SYNC))
         catches |= DBG_CATCH_BARRIER | DBG_CATCH_CONVERGENCE;
-    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* a direct target of 0 leaves the
-                                                                            * kernel */
+    /* `exit` ends lanes. Indirect branches and returns are selected as well, to be on the safe side. */
+    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct))
         catches |= DBG_CATCH_EXIT;
     return catches;
 }
 
-/* Returns true if an instruction can touch some stoppoint. */
+/* Returns true if an instruction can touch a watchpoint or catchpoint of the filter. */
 static bool passes(const struct dbg *dbg, const struct filter *filter, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -154,14 +155,14 @@ static bool passes(const struct dbg *dbg, const struct filter *filter, const str
     how = !(info->flags & ISA_F_STORE)   ? DBG_ACCESS_READ
           : info->flags & ISA_F_ATOMIC   ? DBG_ACCESS_BOTH
                                          : DBG_ACCESS_WRITE;
-    /* Generic accesses can reach any space; scalar loads do not name theirs. */
+    /* A generic access can reach any memory space, and the opcode of a scalar load does not state its space. */
     if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
         space == ISA_SPACE_GENERIC)
         return (how & filter->any) != 0;
     return (how & filter->access[space]) != 0;
 }
 
-/* Returns true for the first instruction of a kernel, where a launch starts. */
+/* Returns true if the instruction at @pc is the first of a kernel, with which a launch starts. */
 static bool is_entry(const struct emu_program *program, uint64_t pc)
 {
     uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
@@ -182,8 +183,8 @@ static void filter_remove(struct dbg *dbg)
     }
 }
 
-/* Adds breakpoints for the selected instructions of a program. If @look selects instructions, its selection is used.
- * Returns false without memory. */
+/* Inserts breakpoints at the selected instructions of a program. If @look has a function `wanted`, that function selects
+ * them, else @filter does. Returns false if the host has no memory. */
 static bool filter_program(struct dbg *dbg, const struct filter *filter,
                           const struct dbg_watch_filter_search *look, const struct emu_program *program)
 {
@@ -205,7 +206,8 @@ static bool filter_program(struct dbg *dbg, const struct filter *filter,
     return true;
 }
 
-/* Inserts the filter. Returns false if no complete filter is possible; then no filter is inserted. */
+/* Inserts the filter in the current program. Returns false if no complete filter is possible; then no breakpoint of the
+ * filter remains. */
 static bool filter_insert(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -241,7 +243,7 @@ void dbg_watch_filter_next(struct dbg *dbg)
 {
     if (dbg->watch == NULL || !dbg->watch->filtering || dbg->watch->filtered_program == dbg_program(dbg))
         return;
-    filter_remove(dbg); /* the filter belongs to the program that ran before */
+    filter_remove(dbg); /* its breakpoints are in the program of the previous launch */
     if (!filter_insert(dbg))
         dbg_watch_filter_end(dbg);
 }
@@ -274,7 +276,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
         uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
         if (now - watch->filter_instructions < LOOK_STEPS * STOP_COST)
-            dbg_watch_filter_end(dbg); /* hits are so dense that inspecting every instruction is cheaper */
+            dbg_watch_filter_end(dbg); /* stops are so frequent that inspecting every instruction is faster */
         watch->filter_steps = 0;
         watch->filter_instructions = now;
     }
@@ -283,7 +285,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
 
 /* ---- filter of a reverse search, which has its own observer ----------------------------------------- */
 
-/* Inserts the filter in all programs, because replayed history may enter another program without a stop. */
+/* Inserts the filter in all programs, because a replay of history can enter another program without a stop. */
 static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
 {
     const struct emu_program *program = NULL;
@@ -300,7 +302,7 @@ static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_sea
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
         if (!filter_program(dbg, &filter, look, program)) {
-            filter_remove(dbg); /* without a complete filter every instruction is inspected */
+            filter_remove(dbg); /* a part of the filter is no use: every instruction is inspected */
             return false;
         }
     return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Effect of one instruction on watchpoints and catchpoints. Memory is compared by means of the event's
- * accesses, so nothing is saved; registers are compared with their values after the previous instruction.
- * Most instructions hit nothing: ranges are sorted, and one comparison with the outermost bounds excludes
- * most accesses.
+ * Finds the watchpoints and catchpoints that one instruction hits. The event of the instruction holds the old and new
+ * bytes of its memory accesses. Registers are compared with a saved copy of their values after the previous instruction.
+ * Most instructions hit nothing: ranges of memory are sorted, and one comparison with the lowest start and the highest
+ * end excludes most accesses.
  */
 #include "debug/points/dbg_watch_priv.h"
 
@@ -29,7 +29,7 @@ static void add_memory(struct dbg_watch *watch, const struct dbg_watched *w, siz
         watch->memory_end = range->end;
 }
 
-/* Rebuilds the tables from the stoppoints, in memory allocated when stoppoints were added. */
+/* Rebuilds the tables of dbg->watch from the stoppoints. watch_capacity() has allocated them large enough. */
 static void build(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -58,14 +58,14 @@ static void build(struct dbg *dbg)
 
 /* ---- registers as bytes ------------------------------------------------------------------ */
 
-/** Location of the registers of an event or a thread. */
+/** The warp whose registers are read. */
 struct bank {
     const struct emu_core *core;
     unsigned slot, warp;
 };
 
-/* Finds the register with the byte at @offset of a debug address range: class, number, @lane (vector
- * registers) and @shift in its word. Returns false if there is none. */
+/* Finds the register that the byte at @offset of the debug address range w->window shows. *@lane is set for a vector
+ * register. *@shift is 32 for the upper half of a predicate, else 0. Returns false if no register is there. */
 static bool register_at(const struct dbg_watched *w, uint64_t offset, enum isa_reg_class *cls,
                         unsigned *number, unsigned *lane, unsigned *shift)
 {
@@ -149,8 +149,8 @@ bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out
     return true;
 }
 
-/* Returns the lanes whose watched register changed: for registers with a word for each lane those of the
- * changed words, else all lanes of the step. */
+/* Returns the lanes whose part of a watched register has changed. A vector register has a word for each lane, and a
+ * predicate a bit. For other registers, returns all lanes of the split. */
 static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_event *ev,
                               const uint8_t *before, const uint8_t *after)
 {
@@ -168,8 +168,8 @@ static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_even
     return lanes != 0 ? lanes : ev->split_lanes;
 }
 
-/* Returns how the instruction's operands access the watched registers, as enum dbg_access; *@lanes is set to
- * the lanes that do. */
+/* Returns how the instruction's operands access the watched registers: bits of enum dbg_access. *@lanes is set to the
+ * lanes that make the access. */
 static unsigned operand_access(const struct dbg_watched *w, const struct emu_event *ev,
                                uint64_t *lanes)
 {
@@ -199,7 +199,7 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
 
 /* ---- one instruction ---------------------------------------------------------------------- */
 
-/* Returns the hit record of a stoppoint; the instruction's first call creates it. */
+/* Returns the hit of a stoppoint by the current instruction. Creates it at the first call for the stoppoint. */
 static struct dbg_watch_hit *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
                                   dbg_thread_id id)
 {
@@ -236,11 +236,12 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     uint64_t start = access->address[lane], end = start + access->bytes;
     size_t low;
 
-    /* An atomic that leaves memory unchanged, such as a compare-and-swap that fails, counts as a read. */
+    /* An atomic that leaves memory unchanged, for example a compare-and-swap that fails, counts as a read. */
     if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
         memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
         how = DBG_ACCESS_READ;
-    /* Finds the first range that starts at or after the access's end; candidates are the ranges before it. */
+    /* Only ranges that start before the end of the access can overlap it. Among these the loop goes downwards, until a
+     * range of the maximal size would end before the access. */
     low = lw_lower_bound(watch->memory, watch->memory_count, sizeof *watch->memory, end);
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];
@@ -264,7 +265,8 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
 }
 
-/* Gets the bytes of a range after the instruction, and before it by undoing the instruction's writes. */
+/* Fills new and old bytes of a hit of memory. The new bytes are read; the old bytes are these with the instruction's
+ * writes undone. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
                           struct dbg_watch_hit *touch)
 {
@@ -289,7 +291,7 @@ static void memory_values(const struct dbg_watched *w, const struct emu_event *e
     }
 }
 
-/* Returns true if all of an affine access is outside [low, high). */
+/* Returns true if an access is affine and all its addresses are outside [low, high). */
 static bool is_elsewhere(const struct emu_access *access, uint64_t low, uint64_t high)
 {
     uint64_t first = access->base, last;
@@ -320,7 +322,7 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
         const struct emu_access *access = &ev->access[i];
         uint64_t lanes = access->lanes;
 
-        if (access->kind == EMU_ACCESS_CONSTANT) /* all lanes read the same address */
+        if (access->kind == EMU_ACCESS_CONSTANT) /* all lanes read one address: the lowest lane stands for all */
             lanes &= 0 - lanes;
         else if (is_elsewhere(access, low, high))
             continue;
@@ -369,7 +371,7 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
     }
 }
 
-/* Returns the events of @wanted (enum dbg_catch) that happened, and the lanes involved. */
+/* Returns which events of @wanted (bits of enum dbg_catch) happened. *@lanes is set to the lanes that took part. */
 static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *lanes)
 {
     unsigned catches = 0;
@@ -381,7 +383,7 @@ static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *
                 catches |= DBG_CATCH_DIVERGE;
                 *lanes |= ev->split_lanes;
             }
-    /* Lanes that arrived separately continue together. */
+    /* Splits reconverge if an instruction releases several lanes and one of them was not in the executing split. */
     if ((wanted & DBG_CATCH_RECONVERGE) && (ev->conv.released & ~ev->split_lanes) != 0 &&
         (ev->conv.released & (ev->conv.released - 1)) != 0) {
         catches |= DBG_CATCH_RECONVERGE;

@@ -5,100 +5,106 @@
 
 #include "debug/debug_priv.h"
 
-/** Range [start, end) that a watchpoint covers: addresses of memory, or thread ids for registers. */
+/** Range [start, end) of a watchpoint: for memory the watched addresses, for registers the thread ids of their owner. */
 struct dbg_range {
     uint64_t start, end;
-    size_t point; /* index in dbg->points */
+    size_t point; /* index of the watchpoint in dbg->points */
 };
 
 /**
- * A watchpoint that gdb has removed. At each stop gdb removes all its watchpoints, and at the next resume it inserts them
- * again. The insertion gives only the address, and the focus may have moved to another lane. So this record keeps the
- * lane that owns the memory or register. It is deleted at the second resume after the removal.
+ * Owner of a watchpoint that gdb has removed. At each stop gdb removes all its watchpoints, and at the next resume it
+ * inserts them again. gdb then sends only the address, and the focus may be on another lane by then. This record
+ * restores the lane, warp or block that owns the watched location. It is deleted at the second resume after the removal.
  */
 struct dbg_ghost {
     uint64_t address;
-    unsigned size_bytes, access; /* access 0: none */
+    unsigned size_bytes, access; /* access 0: this element of the array is free */
     unsigned age;                /* number of resumes since the removal */
     struct dbg_watched watched;
 };
 enum { DBG_GHOSTS = 64 };
 
-/** Watchpoint that an instruction hit together with the one reported: gdb accepts one for each stop. */
+/** Hit of a further gdb watchpoint by the instruction that made a stop. gdb accepts one watchpoint for each stop, so this
+ *  hit makes a stop of its own at gdb's next resume. */
 struct dbg_later {
     uint64_t address;
     unsigned size_bytes, access;
     struct dbg_watch_hit touch;
 };
 
-/** State of watchpoints and catchpoints, with which each instruction is compared. */
+/** Tables of the watchpoints and catchpoints against which each instruction is compared, and the hits found. */
 struct dbg_watch {
     struct emu_observer observer;
     struct dbg *dbg;
-    bool attached;
+    bool attached; /* a watchpoint or catchpoint is enabled. The observer is then attached to the engine, or, while a
+                    * filter is in force, only during dbg_watch_filter_step() */
     bool changed;  /* stoppoints have changed: the tables must be rebuilt */
     struct dbg_range *memory, *registers; /* sorted by start; with capacity for all stoppoints */
     size_t memory_count, register_count;
-    uint64_t memory_end;
-    unsigned catches;
+    uint64_t memory_end;       /* highest end of the ranges in `memory` */
+    unsigned catches;          /* events that catchpoints wait for: bits of enum dbg_catch */
     struct dbg_watch_hit *touches; /* hits of the last instruction; with capacity for all stoppoints */
-    size_t *touched;           /* indices of the stoppoints in touches */
+    size_t *touched;           /* for each element of `touches` the index of its stoppoint in dbg->points */
     size_t touch_count;
     size_t capacity;               /* number of stoppoints that the tables have memory for */
-    struct dbg_watch_hit pending;  /* hit whose stop is to be made; point 0: none */
-    unsigned others[8];        /* further stoppoints of the same stop */
+    struct dbg_watch_hit pending;  /* hit for which a stop is still to be made; pending.point is 0 if there is none */
+    unsigned others[8];        /* ids of the further stoppoints that this stop names */
     unsigned other_count;
     struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring buffer */
     unsigned ghost_next;
     struct dbg_later later[8]; /* hits of gdb's watchpoints, reported one by one at its next resumes */
     unsigned later_count;
-    bool filtering;                /* static filter (dbg_watch_filter.c): the observer inspects these pcs only */
-    uint64_t *filter;
+    bool filtering;                /* the static filter (dbg_watch_filter.c) is in force */
+    uint64_t *filter;              /* pcs of the instructions that the filter selects for the observer */
     size_t filter_count, filter_capacity;
-    const struct emu_program *filtered_program;
-    unsigned filter_steps;        /* steps of the filter since filter_instructions, an instruction count, was taken */
-    uint64_t filter_instructions;
+    const struct emu_program *filtered_program; /* program of these pcs */
+    unsigned filter_steps;        /* number of dbg_watch_filter_step() calls since the count below was taken */
+    uint64_t filter_instructions; /* an earlier instruction count: shows whether the filter still saves time */
 };
-/** Makes the stop that dbg_watch_pending() announces. */
+/** Makes the stop for the pending hit of a watchpoint or catchpoint, or without one for the pending finding. */
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Makes the stop after an instruction of a thread, on @lane; includes breakpoints at the new pc. */
+/** Makes the stop after an instruction of a thread, with @lane as focus lane. Breakpoints at the lane's new pc are hit
+ *  by the same stop. */
 void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
 
-/** Inserts the static filter if possible: while all warps run, the run stops before instructions that may touch a
- *  watchpoint. Other instructions are not inspected. */
+/** Inserts the static filter if possible. While all warps run, the engine then stops before each instruction that may
+ *  touch a watchpoint or catchpoint, and the observer sees only these instructions. */
 void dbg_watch_filter_begin(struct dbg *dbg);
-/** Updates the filter when another launch may run next. */
+/** Inserts the filter in the program of the next launch, if that is another program. */
 void dbg_watch_filter_next(struct dbg *dbg);
+/** Removes the filter: the observer sees every instruction again. */
 void dbg_watch_filter_end(struct dbg *dbg);
-/** Executes and observes the engine's next instruction, before which the run has stopped. dbg_continue also calls this
- *  function at a breakpoint that no lane hits: it makes one step of the engine over the breakpoint, observed if a
- *  filter is in force. */
+/** Executes the engine's next instruction, before which the run has stopped; with a filter in force the observer sees
+ *  it. dbg_continue() also calls this function to step over a breakpoint that no lane hits. */
 enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Static filter of a reverse search, whose observer sees the instructions that may touch a stoppoint. */
+/** Static filter of a reverse search: the search's own observer sees only the instructions that the filter selects. */
 struct dbg_watch_filter_search {
-    bool writes; /* for watchpoints on memory, only writes are searched */
-    /** selects other instructions for the observer; NULL: those that may touch a stoppoint */
+    bool writes; /* the search looks for writes only: instructions that only read are not selected */
+    /** Returns true if the instruction at @pc is selected. NULL: those that may touch a stoppoint are selected. */
     bool (*wanted)(const void *context, uint64_t pc);
     const void *context;
-    bool dense; /* set when inspecting all instructions is cheaper; persists between search intervals */
-    /* internal: */
+    bool dense; /* the filter selects so many instructions that inspecting all is faster; kept for the next search
+                 * interval */
+    /* The functions below keep these members: */
     struct emu_observer *observer;
     bool filtering;
-    unsigned steps;
+    unsigned steps; /* number of steps since instruction count `from` */
     uint64_t from;
 };
-/** Inserts the filter of a search; called where dbg_watch_hit_begin() is, with no other observer attached. */
+/** Inserts the filter of a reverse search, or attaches @observer for all instructions if no filter is possible. Called
+ *  after dbg_watch_hit_begin(), while no other observer is attached. */
 void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
                           struct dbg_watch_filter_search *look);
-/** Executes and observes the engine's next instruction in a search, as dbg_watch_filter_step() does in a run. */
+/** Executes the engine's next instruction in a reverse search; the search's observer sees it. */
 enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
                                    struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
+/** Removes the filter of a reverse search. */
 void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look);
-/** Returns true if the user, or the log being replayed, may have edited a pc at some time. */
+/** Returns true if a lane's pc may have been edited at some time, by the user or in the log that a replay executes. */
 bool dbg_pc_edited(const struct dbg *dbg);
 
 #endif
