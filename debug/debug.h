@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public interface of debug/: one debugger core for two front ends, the shell and the gdb stub. Everything
- * that handles lanes is here (MACHINE 9); the front ends only format text and frame packets.
+ * Public interface of debug/: one debugger core for two front ends, the shell and the gdb stub. All code that handles
+ * lanes is here (MACHINE 9). The shell adds the terminal, and the gdb stub the packets of gdb's remote protocol.
  */
 #ifndef DEBUG_H
 #define DEBUG_H
 
 #include "emu/emu.h"
 
-/** Executes host steps up to the next launch. Called when the engine is idle. Sets *more to false if no work is left. */
+/** Executes host steps up to the next launch. Called when the engine is idle. Sets *@more to false if no launch follows. */
 typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error *err);
 
-/** Buffer of the launch file: its current address (steps may swap buffers) and its elements. */
+/** A buffer of the launch file. */
 struct dbg_buffer {
-    uint64_t address, count;
-    const char *type; /* "f32" */
+    uint64_t address, count; /* current address, which a step that swaps buffers changes; number of elements */
+    const char *type; /* of an element, such as "f32" */
 };
 typedef bool (*dbg_buffer_fn)(void *context, const char *name, struct dbg_buffer *out);
 /** Receives one row of a table. @cells has one text for each column, borrowed until the function returns. */
@@ -22,37 +22,37 @@ typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned cou
 
 struct dbg;
 
-/** Location of a checker's finding. The checker is not part of debug/: cmd/ passes the finding to it. */
+/** The instruction and lanes that caused a checker's finding. debug/ does not call the checker: cmd/ passes findings on. */
 struct dbg_finding {
-    uint32_t grid;    /* sequence number of the launch; 0: no kernel caused the finding */
-    uint64_t block;   /* linear index */
-    unsigned warp;    /* index in the block */
-    uint64_t lanes, pc;
+    uint32_t grid;    /* sequence number of the launch; 0: the host caused the finding, not a kernel */
+    uint64_t block;   /* linear index of the block in its grid */
+    unsigned warp;    /* index of the warp in its block */
+    uint64_t lanes, pc; /* mask of the lanes, and address of the instruction */
     bool no_stop;     /* the user has disabled stops for findings of this kind */
 };
 
 struct dbg_config {
     struct emu_machine *machine;  /* borrowed */
     struct emu_engine *engine;    /* borrowed */
-    dbg_next_fn next;             /* may be NULL: only launches that are already queued run */
+    dbg_next_fn next;             /* NULL: only launches that are already queued run */
     void *next_context;
-    /** Looks up a buffer by name; returns false if no buffer has the name. NULL: allocations are shown as
-     *  addresses. */
+    /** Looks up a buffer by name; returns false if no buffer has the name. NULL: expressions cannot name buffers. */
     dbg_buffer_fn buffer;
     void *buffer_context;
-    /** Describes finding @number of dbg_finding(): writes its message to @text (no full stop) and fills @out.
-     *  Called when the stop is made, because one instruction may add to a finding. */
+    /** Describes the finding with the number that dbg_finding() was given: writes its message to @text, without a full
+     *  stop at the end, and fills @out. Called when the stop is made and not before, because the instruction may still
+     *  add lanes to the finding. */
     void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
     /** Emits the rows of the table "findings". May be NULL: the table is then empty. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
     void *findings_context;
     const char *timed;            /* name of the GPU model whose cycles the engine counts; NULL: the engine counts
                                    * no cycles */
-    struct lw_sink *messages;     /* receives notes during a run ("lane 5 exited, ...") and the kernels' printf
-                                   * output; may be NULL */
+    struct lw_sink *messages;     /* receives messages during a run ("lane 5 has exited; ...") and the printf output of
+                                   * kernels; may be NULL */
 };
-/** Creates a session that starts with the first queued grid (calls `next` for it) and has the focus on the grid's first
- *  warp. Errors: the errors of `next`. If there is nothing to run it returns LW_OK, and dbg_ended() is true. */
+/** Creates a session with the focus on the first warp of the first grid. Calls `next` until a grid is queued. Errors: the
+ *  errors of `next`. If no grid is ever queued, returns LW_OK, and dbg_ended() is true. */
 enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
                           struct lw_error *err) LW_MUST_CHECK;
 void dbg_destroy(struct dbg *dbg);
@@ -61,37 +61,37 @@ void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages);
 void dbg_set_colour(struct dbg *dbg, bool on);
 struct emu_machine *dbg_machine(const struct dbg *dbg);
 
-/* ---- threads: warps, named as gdb names them ------------------------------- */
+/* ---- threads: gdb shows each warp as a thread ------------------------------ */
 
-/** Thread id of a warp: 1 + warps of earlier grids + block * warps per block + warp. Ids are never reused. */
+/** Thread id of a warp: 1 + number of warps in earlier grids + block * warps per block + warp. Ids are never reused. */
 typedef uint64_t dbg_thread_id;
 struct dbg_thread {
     dbg_thread_id id;
-    struct emu_thread_ref location;   /* grid, block, warp; split and pc of the focus lane */
+    struct emu_thread_ref location;   /* grid, block and warp of the thread; split and pc of its focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of the warp */
-    uint64_t active;          /* active lanes (split mask and exec) of the focus lane's split */
-    bool ready;               /* the focus lane's split is not blocked */
-    uint64_t live;
-    uint64_t retired;         /* instructions that the warp's lanes have executed */
+    uint64_t active;          /* active lanes of the focus lane's split: those in both its mask and exec */
+    bool ready;               /* true: the focus lane's split can run; false: it waits, for example at a barrier */
+    uint64_t live;            /* lanes of the warp that have not exited */
+    uint64_t retired;         /* number of instructions that the warp has executed */
 };
 /** Returns the number of resident warps. */
 unsigned dbg_thread_count(const struct dbg *dbg);
-/** Gets the resident warp with number @index in (grid, block, warp) order. Returns false if there is none. */
+/** Gets resident warp @index, in the order of grid, block and warp. Returns false if there is none. */
 bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out);
 /** Gets the resident warp with thread id @id. Returns false if there is none. */
 bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
-/** Prints "block(0,0,0) w0 lane 0". */
+/** Prints block, warp and focus lane of a thread: "block(0,0,0) w0 lane 0". */
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out);
-/** Prints "pc=0x.. active=32/32 state=ready splits=1". */
+/** Prints the state of a thread: "pc=0x.. active=32/32 state=ready splits=1". */
 void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
                       struct lw_sink *out);
 
-/* ---- focus: what runs and what is shown -------------------------------------- */
+/* ---- focus: the thread that steps, and the thread whose values are shown ------- */
 
 enum dbg_focus { DBG_FOCUS_RUN, DBG_FOCUS_VIEW };
-/** Returns the thread of a focus; 0 when nothing is resident. */
+/** Returns the thread of a focus; 0 if that thread is not resident. */
 dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus);
 enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_id id,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -100,8 +100,8 @@ unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id);
 /** Sets the focus lane of a thread. Errors: LW_ERANGE for a lane that has exited or does not exist. */
 enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                             struct lw_error *err) LW_MUST_CHECK;
-/** Returns how many variables in scope at @lane have no value there. *@help is set to the compiler options
- *  that would keep their values. */
+/** Returns the number of variables that are in scope at the lane's pc and have no value there. *@help is set to the
+ *  compiler options with which they would have a value. */
 unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help);
 
 /* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
@@ -130,22 +130,23 @@ struct dbg_stoppoint {
     uint64_t pc;                 /* DBG_STOPPOINT_BREAK: address of the instruction */
     uint64_t address;            /* DBG_STOPPOINT_WATCH: address as the user gave it */
     unsigned size_bytes, access; /* DBG_STOPPOINT_WATCH: enum dbg_access */
-    dbg_thread_id thread;        /* DBG_STOPPOINT_WATCH of memory or registers that one warp or lane owns: this
-                                  * thread owns them */
-    unsigned lane;
+    dbg_thread_id thread;        /* DBG_STOPPOINT_WATCH: the thread, or the first thread of the block, that owns the
+                                  * watched memory or register; 0: every thread sees it */
+    unsigned lane;               /* the lane of `thread` that owns it; 0 if it is not one lane's */
     unsigned catches;            /* DBG_STOPPOINT_CATCH: bits of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
     uint64_t ignore;             /* number of further hits that do not stop */
-    const char *text;            /* DBG_STOPPOINT_WATCH: the user's text for the location; may be NULL */
-    const char *condition; /* expression text, evaluated for each active lane; NULL: none */
+    const char *text;            /* DBG_STOPPOINT_WATCH: what the user watches, as typed, such as "sum[3]"; may be NULL */
+    const char *condition; /* text of an expression, evaluated for each active lane; NULL: no condition */
 };
 /**
- * Adds a breakpoint at @pc in every warp: a split stops there before the instruction executes. The breakpoint
- * is deleted when @owner ends. Several breakpoints may be at one pc.
- * @condition  expression text, evaluated for each active lane of the split; lanes for which it is true
- *             hit. NULL: all lanes hit
- * @temporary  deletes the breakpoint at its first hit
+ * Adds a breakpoint at @pc for all warps: the run stops before a split executes the instruction there. Several
+ * breakpoints may be at one pc.
+ * @owner      the front end that adds the breakpoint; the gdb stub deletes its breakpoints when gdb disconnects
+ * @condition  text of an expression, evaluated for each active lane of the split. A lane hits the breakpoint if the
+ *             value is true for the lane. NULL: all active lanes hit it
+ * @temporary  true: the first hit deletes the breakpoint
  * @id         set to the breakpoint's number
  * Errors: LW_ERANGE if no instruction of a loaded program is at @pc; LW_EINPUT for the condition.
  */
@@ -157,14 +158,15 @@ enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_erro
 enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
     LW_MUST_CHECK;
 /**
- * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees it: global, shared
- * and local memory, and registers through the debug address ranges. Memory of one block, warp or lane is
- * watched for that owner alone; when the owner ends, the watchpoint is deleted with a message. The number of
- * watchpoints is not limited. A write that leaves the bytes unchanged does not stop a watchpoint for writes.
- * @access     enum dbg_access
- * @condition  as dbg_breakpoint_add, evaluated for the lanes that made the access; may be NULL
- * @text       the user's text for the location, for lists and stops; may be NULL
- * Errors: LW_ERANGE if nothing readable is at @address; LW_EINPUT for the condition.
+ * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees the address. Global, shared and
+ * local memory can be watched, and registers through their debug addresses. Memory or a register of one block, warp or
+ * lane is watched for this owner alone. When the owner ends, a message says so, and the watchpoint is deleted unless
+ * history is recorded. The number of watchpoints is not limited. A write that leaves the bytes unchanged is no hit of a
+ * watchpoint for writes.
+ * @access     the accesses that hit: bits of enum dbg_access
+ * @condition  text of an expression, evaluated for each lane that made the access; may be NULL
+ * @text       what the user watches, as typed, for lists and messages; may be NULL
+ * Errors: LW_ERANGE if the bytes at @address cannot be read or watched; LW_EINPUT for the condition.
  */
 enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
                              uint64_t address, unsigned size_bytes, unsigned access,
@@ -175,8 +177,8 @@ struct dbg_lane_ref {
     dbg_thread_id id;
     unsigned lane;
 };
-/** Adds a watchpoint as dbg_watch_add does, but for the lane @lane_ref instead of the focus. A lane's memory or register can be
- *  watched even if its warp is not resident. */
+/** Adds a watchpoint as dbg_watch_add() does, but for lane @lane_ref and not for a focus lane. Local memory and vector
+ *  registers of the lane can be watched even if its warp is not resident. */
 enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *id, struct lw_error *err) LW_MUST_CHECK;
@@ -185,12 +187,12 @@ enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const str
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Lets the next @count hits of a stoppoint pass without a stop; 0: every hit stops. */
+/** Sets the number of next hits of a stoppoint that do not stop; 0: every hit stops. */
 enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err) LW_MUST_CHECK;
 bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
-/** Condition that the owner evaluates instead of an expression. Called with the lane in focus; returns true
- *  to stop. The stub evaluates gdb's agent expressions with it. */
+/** Condition of a stoppoint that is a function and not the text of an expression. @lane is the focus lane of thread @id
+ *  during the call. Returns true if the lane hits the stoppoint. The gdb stub evaluates gdb's agent expressions so. */
 typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
                                  unsigned lane);
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
@@ -208,33 +210,33 @@ enum dbg_stop_kind {
     DBG_STOP_HISTORY_BEGIN,             /* no earlier history is recorded: the reason is in text */
     DBG_STOP_HISTORY_END                /* a replay reached the end of history */
 };
-/** A hit of a watchpoint whose condition was false. */
+/** An access that touched a watched location while the watchpoint's condition was false. */
 struct dbg_passed {
     uint64_t at; /* instruction count before the access */
-    dbg_thread_id thread;
+    dbg_thread_id thread; /* thread and lane that made the access */
     unsigned lane;
-    bool there;
+    bool there; /* there was such an access */
 };
-/** Reason of a stop; the shell prints it, the stub encodes it. */
+/** A stop: its reason, and the lane that it shows. The shell prints it, and the gdb stub encodes it as a stop reply. */
 struct dbg_stop {
     enum dbg_stop_kind kind;
-    dbg_thread_id thread;
+    dbg_thread_id thread;       /* the thread and lane that the stop puts in focus */
     unsigned lane;
-    uint64_t pc, hit_lanes;
-    unsigned point;
+    uint64_t pc, hit_lanes;     /* next pc of the focus lane; mask of the lanes that caused the stop */
+    unsigned point;             /* id of the stoppoint that was hit; 0: none */
     struct emu_fault fault;
     struct emu_hang hang;
     uint64_t watch_address;     /* DBG_STOP_WATCH: address as the user gave it */
     unsigned watch_access;      /* DBG_STOP_WATCH: kind of the access, bits of enum dbg_access */
-    unsigned watch_bytes;       /* DBG_STOP_WATCH: size of the following values before and after the instruction */
-    uint8_t old_bytes[64], new_bytes[64];
-    uint64_t writer_pc;         /* DBG_STOP_WATCH: pc of the instruction that made the access; pc is the lane's
-                                 * next one */
+    unsigned watch_bytes;       /* DBG_STOP_WATCH: number of bytes in old_bytes and new_bytes */
+    uint8_t old_bytes[64], new_bytes[64]; /* the watched bytes before and after the instruction */
+    uint64_t writer_pc;         /* DBG_STOP_WATCH, _CATCH, _FINDING: pc of the instruction that caused the stop. The
+                                 * member `pc` is the focus lane's next one */
     unsigned catches;           /* DBG_STOP_CATCH: events that happened, bits of enum dbg_catch */
-    struct dbg_passed passed;   /* DBG_STOP_WATCH of a gdb watchpoint in reverse: its last hit whose condition was
-                                 * false */
-    /** DBG_STOP_WATCH, DBG_STOP_CATCH: number of a breakpoint that lanes hit as well, at their pc after the
-     *  instruction; 0: none. hit_lanes are the lanes that made the access. */
+    struct dbg_passed passed;   /* a reverse search stopped for a gdb watchpoint: the last access to its location at which
+                                 * its condition was false */
+    /** DBG_STOP_WATCH, DBG_STOP_CATCH, DBG_STOP_FINDING: id of a breakpoint that lanes hit as well, because it is at their
+     *  pc after the instruction; 0: none. breakpoint_lanes are these lanes. */
     unsigned breakpoint;
     uint64_t breakpoint_lanes;
     char text[1024]; /* message with details beyond the kind; may be empty */
@@ -243,102 +245,108 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Runs all warps until something stops them. Lanes that a stop has shown at a breakpoint are stepped over
- *  it: they hit it again only after they have moved. */
+/** Runs all warps until a stop. A lane that the last stop has shown at a breakpoint is stepped over the breakpoint: it
+ *  hits the breakpoint again only after it has left that pc and returned. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked no other warp runs,
- *  and the stop is DBG_STOP_BLOCKED if the lane needs others to run first. */
+/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked no other split or warp runs, and
+ *  the stop is DBG_STOP_BLOCKED if the lane waits for one of them. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Steps until the focus lane's pc leaves [low, high), or something else stops. */
+/** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. */
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Makes the run stop for finding @number. Called by chk_options.found (cmd/ passes it on) during an
- *  instruction or a host step. Halts the machine (emu_machine_halt), so the run stops after that instruction
- *  with DBG_STOP_FINDING and the finding's first live lane in focus. dbg_config.finding then describes
- *  @number. */
+/** Makes the run stop for finding @number. A checker reports a finding during an instruction or a host step by the function
+ *  chk_options.found, from which cmd/ calls this function. It halts the machine (emu_machine_halt), so the run stops
+ *  after that instruction with DBG_STOP_FINDING and one of the finding's live lanes in focus. */
 void dbg_finding(struct dbg *dbg, unsigned number);
-/** Prints a line among the messages of the running command. */
+/** Prints @text as a message of the running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
-/** Returns the instruction count before the instruction of finding @number; UINT64_MAX: not known. */
+/** Returns the instruction count before the instruction that caused finding @number; UINT64_MAX: not known. */
 uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number);
-/** Makes the current run stop soon. Async-signal-safe. */
+/** Makes the run in progress stop soon, with DBG_STOP_INTERRUPT. Async-signal-safe. */
 void dbg_interrupt(struct dbg *dbg);
 
 /* ---- reverse execution --------------------------------------------------------------- */
 
 /**
- * Starts recording history, which the functions below need (docs/explanation/history.md). Without history
- * they return LW_ESTATE with the reason.
- * @budget_bytes  for snapshots and the log; 0: 256 MiB
- * @save_host, @load_host save and restore the host's position in its steps, as in struct
- *                emu_history_options; both NULL for a host without steps
+ * Starts recording history (docs/explanation/history.md). If no history is recorded, the functions that move back return
+ * LW_ESTATE with the reason.
+ * @budget_bytes  maximal size of the snapshots and the log together; 0: 256 MiB
+ * @save_host, @load_host  save and restore the position of the host in its steps, as in struct emu_history_options; both
+ *                are NULL for a host without steps
  * Errors: LW_EUNSUPP when the engine cannot record history.
  */
 enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Undoes the last instruction that the focus lane of @id has retired, and everything that happened since:
- *  the reverse of dbg_step. At the start of history this function and those below stop with
+/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). Everything
+ *  that other lanes have done since is undone, too. At the start of history, the functions that move back make the stop
  *  DBG_STOP_HISTORY_BEGIN. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to the most recent hit of a stoppoint whose condition holds; for a watchpoint, to before the
- *  access. Without a hit, moves to the start of history. */
+/** Moves back to the most recent hit of a stoppoint; for a watchpoint or catchpoint, to before the instruction that hit it.
+ *  If no stoppoint was hit, moves to the start of history. */
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                                     struct lw_error *err) LW_MUST_CHECK;
-/** Moves to an instruction count of the whole run; UINT64_MAX: to the end of history. */
+/** Moves to the time when the run had executed @instructions instructions; UINT64_MAX: to the end of history. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Ends recording and drops the recorded history; dbg_history_start() may begin anew. A host calls it before it does
- *  what a debugger cannot undo. */
+/** Ends recording and drops the recorded history; dbg_history_start() may start it again. A host calls this function before
+ *  an action that a debugger cannot undo. */
 void dbg_history_stop(struct dbg *dbg);
-/** Returns true while a reverse search evaluates conditions, which must then neither print nor count. */
+/** Returns true while a reverse search evaluates conditions. A condition function must then not print or count. */
 bool dbg_is_searching_back(const struct dbg *dbg);
 /** Gets the current instruction count and the recorded range. Returns false if no history is recorded. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
 /* ---- locations and values ----------------------------------------------------------- */
 
-/** Prints "saxpy+0x30 (saxpy.cl:12)". */
+/** Prints function and source line of a pc: "saxpy+0x30 (saxpy.cl:12)". */
 void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
 
-/** Prints one instruction, with the symbols of jump targets. Returns false if there is none at @pc. */
+/** Prints the instruction at @pc, with jump targets as symbols. Returns false if no instruction is there. */
 bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
 
-/** Values of expressions, per lane: 64-bit integers or floats. */
+/** Type of an expression's value in a lane: an integer or a float of 32 or 64 bits. */
 enum dbg_type { DBG_U32, DBG_S32, DBG_U64, DBG_S64, DBG_F32, DBG_F64 };
 struct dbg_value {
     enum dbg_type type;
     uint64_t bits;
 };
-/** Evaluates an expression for one lane of a thread. Names: v0 (u32), v0.f32, v0.s32, v2:3 (u64, .f64), s0,
- *  p0, sp0, exec, pc, lane, warp, active, tid.x ..., with an optional $ prefix; also integers, C operators,
- *  and typed loads [address] as u32[expr], f32[expr], ... */
+/** Evaluates an expression for one lane of a thread. An expression has C operators, integers, variables of the source,
+ *  loads from memory such as u32[ADDRESS] or f32[ADDRESS], and names with an optional $ prefix: v0 (u32), v0.f32, v0.s32,
+ *  v2:3 (u64, .f64), s0, p0, sp0, exec, pc, lane, warp, active, tid.x and the other special registers. */
 enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                         struct dbg_value *out, struct lw_error *err) LW_MUST_CHECK;
 bool dbg_value_true(const struct dbg_value *value);
 void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out);
-/** Prints an expression for all lanes of a thread; inactive lanes are dimmed when @colour. */
+/** Prints the value of an expression in each lane of a thread; with @colour, inactive lanes are dimmed. */
 enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
                                bool colour, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Kinds of names for completion: variables in scope at the lane, innermost first, then the module's;
- *  functions by their source names; parts of CUDA's and OpenCL's built-in variables ("threadIdx.x"); marks in
- *  history; words of coordinates ("block"); topics of `info cuda`. A name may occur twice. */
+/**
+ * Kinds of names that a front end offers for completion. A name may be emitted twice.
+ * VARIABLES: variables in scope at the lane, innermost scope first, then those of the module
+ * FUNCTIONS: functions by their source names
+ * BUILT_IN: built-in variables of CUDA and OpenCL, such as "threadIdx.x"
+ * MARKS: marks in history
+ * COORDINATES: words with which a focus is selected, such as "block"
+ * CUDA: topics of `info cuda`
+ */
 enum dbg_names {
     DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS, DBG_NAMES_BUILT_IN, DBG_NAMES_MARKS,
     DBG_NAMES_COORDINATES, DBG_NAMES_CUDA
 };
 typedef void (*dbg_name_fn)(void *context, const char *name);
+/** Calls @fn for each name of one kind. */
 void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
                     dbg_name_fn fn, void *context);
 
-/** Registers as the front ends see them: one table serves the shell's names and target.xml. */
+/** Kinds of registers. One table of registers serves the shell's register names and gdb's target description. */
 enum dbg_reg_kind {
     DBG_REG_VECTOR, DBG_REG_SCALAR, DBG_REG_PRED, DBG_REG_SPRED, DBG_REG_SPECIAL,
     DBG_REG_EXEC, DBG_REG_PC, DBG_REG_LANE, DBG_REG_ACTIVE, DBG_REG_HIT_LANES,
@@ -353,7 +361,8 @@ struct dbg_reg {
     const char *group;   /* "vector", "scalar", "predicate", "warp", "special" */
     bool writable;
 };
-/** Registers that the current program's kernels use, counted and indexed; fixed for a connection. */
+/** Returns the number of registers in the table: those that the program's kernels use. The table does not change while gdb
+ *  is connected. */
 unsigned dbg_reg_count(const struct dbg *dbg);
 bool dbg_reg_at(const struct dbg *dbg, unsigned index, struct dbg_reg *out);
 int dbg_reg_find(const struct dbg *dbg, const char *name);
@@ -364,63 +373,62 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the thread's focus
- *  lane, and the debug address ranges in the top bytes 0xF0..0xFC. A read of a debug address range returns every
- *  requested byte; unmapped bytes are zero. Returns the number of bytes copied from the start. */
+/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md). An address is generic, as the thread's focus lane
+ *  sees it, or is in a debug address range, with a top byte of 0xF0 to 0xFC. A read of a debug address range returns every
+ *  requested byte; unmapped bytes are zero. Returns the number of bytes copied before the first that cannot be accessed. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size_bytes);
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes);
 
-/** Return address of a kernel in the stack range: the function <launch> of the ELF that debuggers are served
- *  (docs/reference/object.md). No code is there. */
+/** Return address of a kernel, as the stack's debug address range shows it. There is no code. The ELF file that gdb reads
+ *  has a function <launch> at this address (docs/reference/object.md). */
 #define DBG_LAUNCH_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
 
-/** A frame of a lane, indexed from the innermost. dbg_frame_at() returns false when @index is past the last
- *  frame. */
+/** A frame of a lane. */
 struct dbg_frame {
-    uint64_t pc, cfa;
+    uint64_t pc, cfa; /* cfa: canonical frame address, as in DWARF */
     uint64_t entry; /* first address of the function; 0: not known */
     const struct isa_function *function;
 };
+/** Gets frame @index of a lane; index 0 is the innermost frame. Returns false if @index is past the last frame. */
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame *out);
 
-/** Result of the call that a lane has just returned from, classified as the System V ABI of x86-64 does: up
- *  to two words, each for a floating-point register (real) or an integer one; with count 0, the address of a
- *  longer result. */
+/** Result of the function from which a lane has just returned, as the System V ABI of x86-64 returns it: in up to two
+ *  registers, or in memory if it is longer. */
 struct dbg_return_words {
-    unsigned count;
+    unsigned count;   /* number of words; 0: the result is in memory at `address` */
     uint64_t word[2];
-    bool real[2];
+    bool real[2];     /* true: the word is in a floating-point register; false: in an integer register */
     uint64_t address;
 };
-/** Gets the words of the value that the latest finish or step out of a function returned in a lane. Returns false if the
- *  function has no result, or if its result is not known. */
+/** Gets the result of the function from which the last finish or step of the lane returned. Returns false if the function
+ *  has no result, or if its result is not known. */
 bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out);
 
 /** Returns the address at which the code of @object was loaded; ISA_CODE_BASE if it was not. */
 uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object);
-/** Gets the address of global variable @index of @object; 0: the loader left it out. Returns false when
+/** Gets the address of global variable @index of @object; 0: the loader allocated no memory for it. Returns false if
  *  @object is not loaded. */
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
                           uint64_t *out);
 
 /* ---- tables: `info os` in gdb ------------------------------------------------------- */
 
-/** Table of the machine's state. Each row has a text for each column. */
+/** A table of the machine's state, such as the table of warps. */
 struct dbg_table {
     const char *name, *summary;
     const char *const *columns; /* terminated by NULL */
 };
 /** Returns table @index; NULL past the last table. */
 const struct dbg_table *dbg_table_at(unsigned index);
-/** Emits the rows of a table; none for an index that does not exist. */
+/** Calls @emit for each row of table @index; for no row if the table does not exist. */
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);
 
-/** Adds the debugger's commands to @set: break, step, continue, watch, reverse-step, warps, print, ...
- *  Commands that resume print the stop. */
+/** Adds the debugger's commands to @set: break, step, continue, watch, reverse-step, warps, print and others. A command
+ *  that resumes the machine prints the stop. */
 void dbg_register_commands(struct dbg *dbg, struct lw_command_set *set);
 
 #endif

@@ -1,90 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions that files in one
- * folder of debug/ call in another folder. The table of rooms in CONTRIBUTING.md states the purpose of each folder.
- * Functions that only one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
+ * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions of one folder of debug/
+ * that another folder calls. The table of rooms in CONTRIBUTING.md states the purpose of each folder. Functions that only
+ * one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H
 
 #include "debug/debug.h"
 
-/** Location of a resident warp; valid until something runs. */
+/** Core and slot of a resident warp; valid until the machine runs. */
 struct dbg_warp {
     struct emu_core *core;
     const struct emu_grid *grid;
     uint64_t block;
     unsigned slot, warp;
 };
-/** Expands a warp (struct dbg_warp *, struct emu_event *) to the first three arguments of emu/'s functions. */
+/** Expands a pointer to a warp (struct dbg_warp, struct emu_event) to the arguments core, slot and warp, which are the
+ *  first three of many functions of emu/. */
 #define DBG_AT(warp_at) (warp_at)->core, (warp_at)->slot, (warp_at)->warp
 
-/** Focus lane of a thread, if it is not the lowest live lane. */
+/** Focus lane that was chosen for a thread. A thread without a choice has its lowest live lane as focus lane. */
 struct dbg_watch_lane {
     dbg_thread_id id;
     unsigned lane;
 };
 
-/** Lanes of a warp that are at @pc and whose stop at @pc has been reported. */
+/** Reported lanes: lanes of a warp that are at @pc and that a stop has shown there. */
 struct dbg_reported_lanes {
     dbg_thread_id id;
     uint64_t pc, lanes;
 };
 
-/** Reported lanes as they were at another instruction count of history. */
+/** The reported lanes that belong to an instruction count which the session has left by moving in history. */
 struct dbg_reported_lanes_saved {
-    uint64_t at; /* instruction count */
+    uint64_t at; /* that instruction count */
     struct dbg_reported_lanes *reported;
     size_t count, capacity;
 };
 enum { DBG_REPORTED_LANES_SAVED = 16 };
 
-/** Owner of a watched location. */
+/** Owner of a watched location: whose instructions can access it. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
 enum { DBG_WATCH_MAX = 64 };
 /** Location that a DBG_STOPPOINT_WATCH watches. */
 struct dbg_watched {
     enum dbg_scope scope;
-    dbg_thread_id id;    /* scope WARP and LANE: the owner; BLOCK: the block's first warp */
-    uint64_t warps;      /* scope BLOCK: number of the block's warps */
+    dbg_thread_id id;    /* scopes WARP and LANE: the owning warp; scope BLOCK: the first warp of the owning block */
+    uint64_t warps;      /* number of warps in the owning block; 1 for the scopes WARP and LANE */
     unsigned lane;       /* scope LANE: the owning lane */
-    unsigned bytes;
-    bool memory;         /* true: the ranges are generic addresses; false: registers */
-    uint64_t low;        /* memory: first address; registers: offset in their debug address range */
-    uint8_t window;      /* top byte of the registers' debug address range, 0xF0 to 0xF3 */
-    bool bit;            /* the watched bytes are one lane's bit of a predicate, shown as one byte */
-    uint8_t last[DBG_WATCH_MAX]; /* registers: value of the watched bytes after the last instruction */
-    bool typed;          /* the bytes are a number of the following type */
+    unsigned bytes;      /* number of watched bytes */
+    bool memory;         /* true: memory is watched; false: registers */
+    uint64_t low;        /* memory: the first generic address; registers: the offset in their debug address range */
+    uint8_t window;      /* registers: top byte of their debug address range, 0xF0 to 0xF3 */
+    bool bit;            /* true: one lane's bit of a predicate is watched, and shown as one byte */
+    uint8_t last[DBG_WATCH_MAX]; /* registers: the watched bytes after the last instruction */
+    bool typed;          /* true: the bytes are a number of type `type` */
     enum dbg_type type;
-    struct dbg_operand *operand; /* owned; source-level type of the bytes, NULL: none */
-    bool end_reported;           /* the end of the owning lane, warp or block has been reported */
+    struct dbg_operand *operand; /* the variable or part of a variable that the bytes are, with its type in the source;
+                                  * owned, NULL: none */
+    bool end_reported;           /* a message has reported the end of the owner */
 };
 
 struct dbg_stoppoint_record {
     struct dbg_stoppoint pub;
-    struct dbg_watched *watched; /* owned; NULL: no watchpoint */
-    char *text;                  /* text of the stoppoint, owned; pub.text points to it */
+    struct dbg_watched *watched; /* what a watchpoint watches, owned; NULL: the stoppoint is no watchpoint */
+    char *text;                  /* what the user watches, as typed, owned; pub.text points to it */
     char *condition; /* condition of the stoppoint, owned; pub.condition points to it */
-    dbg_condition_fn fn;
+    dbg_condition_fn fn; /* condition function of the stoppoint; NULL: none */
     void *fn_context;
-    void (*release)(void *context);
+    void (*release)(void *context); /* frees fn_context with the stoppoint; may be NULL */
 };
 
-/** A stoppoint that an instruction touched. */
+/** Hit of a watchpoint or catchpoint by one instruction of a thread. */
 struct dbg_watch_hit {
-    unsigned point;         /* id of the stoppoint */
+    unsigned point;         /* id of the watchpoint or catchpoint */
     dbg_thread_id thread;   /* thread that executed the instruction */
-    uint64_t lanes;         /* lanes of the thread that touched the stoppoint and for which its condition holds */
+    uint64_t lanes;         /* lanes of the thread that made the access or event and for which the condition is true */
     uint64_t pc;            /* pc of the instruction */
     unsigned access;        /* watchpoints: kind of the access, bits of enum dbg_access */
     unsigned catches;       /* catchpoints: events that happened, bits of enum dbg_catch */
-    bool asks;              /* reverse search: the condition is to be evaluated at the count before the instruction */
-    unsigned bytes;
+    bool asks;              /* reverse search: the condition has not been evaluated yet; gdb's condition functions are
+                             * evaluated when the machine is before the instruction */
+    unsigned bytes;         /* number of bytes in old_bytes and new_bytes: the watched bytes before and after */
     uint8_t old_bytes[DBG_WATCH_MAX], new_bytes[DBG_WATCH_MAX];
 };
 
-/** Named instruction count of the run. */
+/** A named time in history, to which `goto` moves, and the focus at that time. */
 struct dbg_mark {
     char name[32];
     uint64_t at; /* instruction count */
@@ -100,38 +103,40 @@ struct dbg_display;
 
 struct dbg {
     struct dbg_config config;
-    struct lw_sink print;      /* the machine's printf sink during this session: forwards to the messages */
-    struct lw_sink *printed_to; /* the machine's own printf sink, restored at the end */
+    struct lw_sink print;      /* printf sink of the machine during this session: forwards to config.messages */
+    struct lw_sink *printed_to; /* printf sink of the machine before this session, restored at its end */
     struct emu_machine *machine;
     struct emu_engine *engine;
     bool ended, colour;
-    dbg_thread_id focus[2];
-    struct dbg_thread seen; /* the run focus at the last stop, for messages */
-    struct dbg_stop stop;
+    dbg_thread_id focus[2];   /* indexed by enum dbg_focus */
+    struct dbg_thread seen; /* state of the run focus at the last stop */
+    struct dbg_stop stop;   /* the last stop */
 
-    struct dbg_watch_lane *pins; /* sorted by id */
+    struct dbg_watch_lane *pins; /* chosen focus lanes, sorted by thread id */
     size_t pin_count, pin_capacity;
     struct dbg_reported_lanes *reported;
     size_t reported_count, reported_capacity;
-    uint64_t reported_at; /* instruction count that the reported lanes belong to; UINT64_MAX: none */
-    struct dbg_reported_lanes_saved reported_saved[DBG_REPORTED_LANES_SAVED]; /* reported lanes at counts that the
-                                                                               * session has left */
-    unsigned reported_next; /* index of the next entry to overwrite: the array is a ring */
+    uint64_t reported_at; /* instruction count at which the elements of `reported` were recorded; UINT64_MAX: the machine
+                           * has run since */
+    struct dbg_reported_lanes_saved reported_saved[DBG_REPORTED_LANES_SAVED]; /* ring buffer */
+    unsigned reported_next; /* number of elements of the ring buffer written so far */
     struct dbg_stoppoint_record *points;
     size_t point_count, point_capacity;
-    unsigned last_point;
+    unsigned last_point;           /* id of the stoppoint added last */
     struct dbg_findings *findings; /* findings of checkers; NULL until the first finding */
-    struct dbg_watch *watch; /* watchpoints; NULL until the first watchpoint or catchpoint */
-    bool hits_valid;         /* true: @hits is still valid */
+    struct dbg_watch *watch; /* tables of watchpoints and catchpoints; NULL until the first of them is added */
+    bool hits_valid;         /* true: `hits` can be used; false: stoppoints or history have changed since */
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
     struct emu_spin_observer *spin; /* spin detector for a stepped lane; NULL: not in use */
-    bool looking; /* an observer runs inside the engine after an instruction: ended warps are still resident */
+    bool looking; /* an observer evaluates conditions inside the engine's step: a warp without live lanes can still be
+                   * located, because its last instruction may have made the hit */
 
     struct dbg_reg *regs; /* register table, built once */
     size_t reg_count, reg_capacity;
 
-    /** The frame that the user has selected, valid for a lane at pc; index 0: none. */
+    /** The frame that the user has selected for a lane. The selection ends when the lane is at another pc or has retired
+     *  an instruction. Index 0: no frame is selected. */
     struct {
         dbg_thread_id id;
         unsigned lane, index;
@@ -143,17 +148,18 @@ struct dbg {
     unsigned last_display;
 
     struct dbg_source_file *sources;
-    uint64_t list_next, list_first; /* lines at which `list` without operands continues, and `list -` before it */
-    char *list_file;    /* file of these lines (owned); NULL: start at the focus */
-    uint64_t listed_pc; /* pc of the focus at the last `list`: `list` starts anew when the focus has moved */
-    uint64_t disassemble_next, disassembled_pc;
+    uint64_t list_next, list_first; /* the line at which the next `list` starts, and the line before which the next
+                                     * `list -` ends */
+    char *list_file;    /* source file of these two lines (owned); NULL: the next `list` starts at the focus */
+    uint64_t listed_pc; /* pc of the focus at the last `list`; at another pc the next `list` starts at the focus */
+    uint64_t disassemble_next, disassembled_pc; /* pc at which the next `disassemble` starts; pc of the focus at the last */
 
     struct emu_history *history; /* recorder of history; NULL: no history is recorded */
     bool (*save_host)(void *context, void **data, size_t *size);
     void (*load_host)(void *context, const void *data, size_t size);
     void *host_context;
-    bool looks_back; /* a reverse search is replaying */
-    bool pc_changed; /* the user has edited a pc at some time */
+    bool looks_back; /* a reverse search replays history */
+    bool pc_changed; /* the user has edited a pc at some time in this session */
     struct dbg_mark *marks;
     size_t mark_count, mark_capacity;
     unsigned last_mark;
@@ -161,181 +167,183 @@ struct dbg {
 
 /* ---- session ---------------------------------------------------------------- */
 
-/** Prints a note for the user while something runs. */
+/** Prints a message for the user and a newline to the sink dbg_config.messages. */
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
-/** Finds core and slot of a resident thread and materialises the block's state. Returns false when the thread
- *  is gone. */
+/** Finds core and slot of a resident thread. The engine materialises the state of its block. Returns false if the thread is
+ *  not resident. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
-/** Finds core and slot of a resident thread, and the split of lane @lane. Returns false also when the lane has exited. */
+/** Finds core and slot of a resident thread, and the split of lane @lane. Returns false if the thread is not resident or
+ *  the lane has exited. */
 bool dbg_lane_locate(const struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_warp *warp,
                      struct emu_split_view *split);
-/** Finds core and slot of a resident thread, and gets the warp's state. Returns false when the thread is gone. */
+/** Finds core and slot of a resident thread, and gets its state. Returns false if the thread is not resident. */
 bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
                    struct emu_warp_view *view);
 /** Returns the queued launch with sequence number @sequence; NULL: none. */
 const struct emu_grid *dbg_grid_numbered(const struct dbg *dbg, uint64_t sequence);
-/** Computes the thread id of a warp of a grid. No other function has the formula. */
+/** Computes the thread id of a warp of a grid. */
 dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp);
-/** Formats "block(3,0,0) w0", also for a thread that is not resident; "warp 7" where its launch is over or
- *  not queued yet. */
+/** Formats the name of a thread, resident or not: "block(3,0,0) w0". If no queued launch has the thread, formats "warp 7"
+ *  with its id. */
 void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t size);
-/** Returns true if a thread that is not resident has ended; false: its block or launch has not begun. */
+/** Returns true if a thread that is not resident has ended, and false if its block or launch has not begun. */
 bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id);
 /** Returns the thread id of a warp by grid, block and warp. */
 dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t grid, uint64_t block, unsigned warp);
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
-/** Sets the focus lane of a warp without a check that the lane is live: the caller has just seen it. */
+/** Sets the focus lane of a warp. The caller has checked that the lane is live. */
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
-/** Finds the chosen focus lane of a warp; NULL: the user has chosen none. Borrowed until the next change of a
- *  focus. */
+/** Returns the chosen focus lane of a warp; NULL: none was chosen. Borrowed until the next focus lane is set. */
 const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
 /** Moves both foci to lane @lane of thread @id. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
-/** Gets the thread that commands refer to: the view focus. LW_ESTATE when nothing is resident. */
+/** Gets the thread of the view focus, to which commands refer. Errors: LW_ESTATE if it is not resident. */
 enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Returns the address of a memory fault in a form that a debugger can read at: faults in local or shared
- *  memory store an offset. */
+/** Returns the generic address of a memory fault. The fault itself stores an offset if it is in local or shared memory. */
 uint64_t dbg_fault_address(const struct emu_fault *fault);
-/** Fails with the message for a thread that is not resident. */
+/** Returns LW_ESTATE with a message that thread @id is not resident. */
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
-/** Returns the program in which names are resolved: the current grid's, else the program seen last. */
+/** Returns the program in which names are resolved: that of the current grid, or without a grid the first loaded one. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
 
 /* ---- points ------------------------------------------------------------------- */
 
-/** Returns true if gdb, not a command of ours, has set stoppoint @id. */
+/** Returns true if gdb owns stoppoint @id, and false if it does not exist or a command of the debugger has added it. */
 bool dbg_stoppoint_is_gdb(const struct dbg *dbg, unsigned id);
 /** Returns true if an enabled breakpoint is at @pc. */
 bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
 /**
- * Finds the enabled breakpoints at @pc that the active lanes @active of a split hit. Lanes already reported
- * there do not count. Counts hits and removes temporary breakpoints.
- * @lanes  set to the lanes of all breakpoints that hit
- * @text   set to a message where several of the shell's breakpoints hit, each with its lanes
- * Returns the id of the first breakpoint, or 0.
+ * Finds the enabled breakpoints at @pc that lanes of the mask @active hit. Reported lanes do not hit them. Counts the hits
+ * and removes temporary breakpoints.
+ * @lanes  set to the lanes that hit any of the breakpoints
+ * @text   if several breakpoints of the shell were hit, set to a text that lists each with its lanes; else unchanged
+ * Returns the id of the first breakpoint that was hit, or 0.
  */
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity);
-/** Finds what dbg_breakpoint_hit() would find if no lane had been reported at @pc, without ignored hits.
- *  Counts nothing. */
+/** Finds the enabled breakpoints at @pc that lanes of the mask @active hit, as dbg_breakpoint_hit() does, but here reported
+ *  lanes hit them, too. Does not count hits, and takes no account of counts of `ignore`. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
-/** Records that a stop has shown @lanes of a thread at @pc: a breakpoint there does not report them again
- *  before they move. Every stop adds all lanes of the focus lane's split, unless the split is blocked
- *  (dbg_stop_at). */
+/** Records @lanes of a thread as reported lanes at @pc: a breakpoint there does not stop for them again before they move.
+ *  Every stop calls this function for the focus lane's split, unless the split is blocked (dbg_stop_at). */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
-/** Drops the records of @lanes of a thread, which have moved. */
+/** Removes @lanes of a thread from the reported lanes, because they have moved. */
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
-/** Moves a lane to @pc, alone or with its split (emu_pc_write). Prints a message if other lanes stayed. */
+/** Sets the pc of a lane, alone or with its split (emu_pc_write). Prints a message if other lanes keep their pc. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Drops reported lanes except the lanes at inserted breakpoints. Called before all warps run. Lanes at other pcs need
- *  no record, because they can leave their pc and return to it without a stop. */
+/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run: lanes can then leave such a
+ *  pc without a stop, and their records would be wrong when they return. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
-/** Switches the reported lanes after history has moved the machine to @at: saves those of the count that was
- *  left, restores those of the new one. */
+/** Called after history has moved the machine to instruction count @at: saves the reported lanes of the previous count, and
+ *  restores those that were saved for count @at. */
 void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at);
-/** Drops saved reported lanes when something runs, as lanes then arrive at other counts. */
+/** Drops the saved reported lanes. Called before the machine runs, as lanes may then arrive at other instruction counts. */
 void dbg_reported_lanes_forget(struct dbg *dbg);
 void dbg_reported_lanes_free(struct dbg *dbg);
 
 /** Counts a hit. Returns false if the stoppoint ignores it. */
 bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point);
-/** Frees what a stoppoint owns. */
+/** Frees the memory that a stoppoint owns. */
 void dbg_stoppoint_free(struct dbg_stoppoint_record *point);
 struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned id);
-/** Copies @condition for a new stoppoint; *copy is NULL without one. @pc is the address of a breakpoint,
- *  whose names the condition may use; else 0. */
+/** Checks the syntax of a condition and copies it for a stoppoint; *@copy is set to NULL if there is no condition. @pc is
+ *  the address of a breakpoint: the condition may use the names that are in scope there. For other stoppoints it is 0. */
 enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, uint64_t pc, char **copy,
                                         struct lw_error *err) LW_MUST_CHECK;
-/** Adds a stoppoint, numbers it, and takes ownership of the members of @point that a stoppoint owns. On an error it frees
- *  these members. */
+/** Adds a copy of @point to the stoppoints and gives it the next id. The memory that @point owns then belongs to the
+ *  session; in case of an error it is freed. */
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Returns the lanes of @lanes for which the condition of the stoppoint at @index holds. A condition that
- *  cannot be evaluated counts as true and its error is printed: a stop too many is better than one too few. */
+/** Returns the lanes of the mask @lanes for which the condition of the stoppoint dbg->points[@index] is true. If the
+ *  condition cannot be evaluated, its error is printed and the lane is included: an unwanted stop is better than a missed
+ *  one. */
 uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
 
 /* ---- watchpoints and catchpoints ------------------------------------------------ */
 
 /**
- * Begins to observe consecutive instructions: saves the watched registers' values before the next one. Called
- * after each change of the machine that is not an instruction seen by dbg_watch_was_hit(), such as an edit or
- * a jump in history.
+ * Saves the current values of the watched registers, with which dbg_watch_was_hit() compares the values after the next
+ * instruction. Called after each change of the machine that is not an observed instruction, such as an edit or a move in
+ * history.
  */
 void dbg_watch_hit_begin(struct dbg *dbg);
 /**
- * Finds the enabled watchpoints and catchpoints with true conditions that an instruction hit. An observer
- * calls it immediately after each instruction since dbg_watch_hit_begin(). Changes nothing that users see:
- * neither hit counts nor counts of `ignore`.
- * @touches  set to the touched stoppoints, by ascending id; borrowed until the next call
- * Returns their number.
+ * Finds the enabled watchpoints and catchpoints that an instruction hit and whose condition is true. An observer calls this
+ * function immediately after each instruction since dbg_watch_hit_begin(). Hit counts and counts of `ignore` do not
+ * change.
+ * @touches  set to the hits, by ascending id of the stoppoint; borrowed until the next call
+ * Returns the number of hits.
  */
 size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const struct dbg_watch_hit **touches);
 /** Reads the current bytes of a watched location, at most DBG_WATCH_MAX. Returns false if the owner is not
  *  resident. */
 bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
-/** Prints bytes of a watched location as stops show them. */
+/** Prints @bytes, old or new bytes of a watched location, by the location's type. */
 void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const uint8_t *bytes,
                        struct lw_sink *out);
-/** Fills stoppoint, watch fields and text of @stop from @touch; leaves the other fields. */
+/** Sets kind, text and the members of @stop that describe the hit @touch of a watchpoint or catchpoint. The focus members
+ *  of @stop do not change. */
 void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop);
-/** Names of enum dbg_catch in its order ("diverge", ...), terminated by NULL. */
+/** Names of the events of enum dbg_catch in its order ("diverge", ...), terminated by NULL. */
 extern const char *const dbg_catch_names[];
-/** Adds a watchpoint on what an expression names for a lane: a variable or a part of one, memory, a register.
- *  Errors: as dbg_watch_add; LW_EUSAGE for an expression without a location. */
+/** Adds a watchpoint on what the expression @text names in a lane: a variable or a part of one, memory, or a register.
+ *  Errors: as dbg_watch_add(); LW_EUSAGE for an expression whose value is not stored. */
 enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                     const char *text, unsigned access, const char *condition,
                                     unsigned *point, struct lw_error *err) LW_MUST_CHECK;
-/** Prints the owner of a watchpoint in its block: " w0 lane 5". */
+/** Prints warp and lane that own a watched location: " w0 lane 5". Prints nothing if a whole block or all threads do. */
 void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out);
-/** Creates the tables of watchpoints if needed. Returns false without memory. */
+/** Creates the tables of watchpoints if needed. Returns false if the host has no memory. */
 bool dbg_watch_ready(struct dbg *dbg);
 /** Marks the tables as outdated after stoppoints were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
 /** Remembers the owner of a gdb watchpoint that is about to be removed (struct dbg_ghost). */
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point);
-/** Returns true if an instruction has touched a stoppoint since the run began, or a finding was made, and the
- *  stop is still to be made. */
+/** Returns true if a stop is still to be made for a hit of a watchpoint or catchpoint, or for a checker's finding. */
 bool dbg_watch_pending(const struct dbg *dbg);
-/** Drops the hits of the last instruction: the machine is before it now. */
+/** Drops the hits of the last instruction. Called when history has moved the machine to before that instruction. */
 void dbg_watch_forget(struct dbg *dbg);
-/** Drops pending hits before anything runs. */
+/** Prepares a run: drops pending hits and calls dbg_watch_hit_begin(). If the last stop left hits of further gdb
+ *  watchpoints to report, one of them becomes the pending hit. */
 void dbg_watch_begin(struct dbg *dbg);
-/** Deletes stoppoints whose lane, warp or block has ended, with a message; called after a stop. If history is
- *  recorded they remain for reverse execution. */
+/** Deletes the watchpoints whose owning lane, warp or block has ended, with a message. Called after each stop. If history
+ *  is recorded, the message is printed but the watchpoints remain for reverse execution. */
 void dbg_watch_remove_ended(struct dbg *dbg);
 
-/** Drops the cached hits of the past after stoppoints or history have changed. */
+/** Makes the cached hits of the last reverse search invalid, because stoppoints or history have changed. */
 void dbg_hits_forget(struct dbg *dbg);
 void dbg_hits_free(struct dbg *dbg);
 
-/* ---- what a checker found (dbg_finding_stop.c) ------------------------------------------- */
+/* ---- findings of a checker (dbg_finding_stop.c) ------------------------------------------- */
 
-/** Returns true if a finding was made, or replay has reached one, and the stop is still to be made. */
+/** Returns true if a stop is still to be made for a finding: a new one, or a recorded one that a replay has reached. */
 bool dbg_finding_pending(const struct dbg *dbg);
-/** Makes the stop for a pending finding; with history dbg_finding_finish_stop() completes it. */
+/** Makes the stop for a pending finding. If history contains the finding's instruction, dbg_finding_finish_stop()
+ *  completes the stop. */
 enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Moves the machine back to before the instruction of the finding, after the run has stopped. */
+/** Called after each run: if it stopped for a finding, moves the machine back to before the finding's instruction and
+ *  completes the stop there. */
 enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Called before anything runs: requests a stop at the next recorded finding of replayed history. */
+/** Called before each run: if the run replays history, it will stop at the next recorded finding. */
 void dbg_finding_begin(struct dbg *dbg);
-/** Called after something has run: withdraws the request of dbg_finding_begin(). */
+/** Called after each run: cancels the stop that dbg_finding_begin() has set. */
 void dbg_finding_end(struct dbg *dbg);
-/** Gets the instruction count before the last earlier instruction with a finding that stops. Returns false if
- *  there is none. */
+/** Gets the instruction count before the most recent instruction in the past that caused a finding. Findings for which
+ *  the user has disabled stops do not count. Returns false if there is none. */
 bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at);
-/** Moves to a count of dbg_finding_go_back() and makes the stop. */
+/** Moves to instruction count @at, which is from dbg_finding_go_back(), and makes the stop for the finding there. */
 enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Drops the counts of findings from instruction @from on: an edit has changed history. */
+/** Called when an edit has changed history from instruction count @from on: findings after it are no longer recorded. */
 void dbg_finding_changed(struct dbg *dbg, uint64_t from);
-/** Prints the pending findings as a message, when the stop has another reason. */
+/** Prints the pending findings as a message. Called when the stop is made for another reason. */
 void dbg_finding_print(struct dbg *dbg);
 void dbg_finding_free(struct dbg *dbg);
 
@@ -344,42 +352,43 @@ void dbg_finding_free(struct dbg *dbg);
 /** Runs until the focus lane of @id returns from its frame. */
 enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Executes one instruction of the focus lane; a call is executed to its return. */
+/** Executes one instruction of the focus lane of @id. A call is executed up to the return from the called function. */
 enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Runs all warps until the focus lane of @id is at @pc, or something else stops. */
+/** Runs all warps until the focus lane of @id is at @pc, or until another stop. */
 enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
                            struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- back in time -------------------------------------------------------------------- */
 
-/** Starts recording history with the session's callbacks. */
+/** Starts recording history with the functions dbg->save_host and dbg->load_host. */
 enum lw_status dbg_history_attach(struct dbg *dbg, uint64_t budget_bytes, struct lw_error *err)
     LW_MUST_CHECK;
 /** Stops recording history and drops what is recorded. */
 void dbg_history_end(struct dbg *dbg);
-/** Repeats dbg_reverse_step @count times. With @over, a call and all instructions of the called function count as one
- *  instruction. */
+/** Does dbg_reverse_step() @count times. With @over, a call with all instructions of the called function counts as one
+ *  step. */
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** Emits names for dbg_names_each(): DBG_NAMES_COORDINATES, DBG_NAMES_CUDA, DBG_NAMES_BUILT_IN. */
+/** Call @fn for each name of the kinds DBG_NAMES_COORDINATES, DBG_NAMES_CUDA and DBG_NAMES_BUILT_IN. */
 void dbg_coordinates_words_each(dbg_name_fn fn, void *context);
 void dbg_cuda_names_each(dbg_name_fn fn, void *context);
 void dbg_built_in_each(dbg_name_fn fn, void *context);
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/** Checks names and syntax of an expression without evaluating it. */
+/** Checks syntax and names of an expression without evaluating it. @place is the pc at which its names must be in scope;
+ *  0: they are looked up when the expression is evaluated. */
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, uint64_t place,
                               struct lw_error *err)
     LW_MUST_CHECK;
-/** Prints "text = value" by type if @text is a variable of the source or a part of one; with @cell, as next to other
- *  lanes, a short value alone. Returns false if @text is not a variable or cannot be read; dbg_eval() then gives the
- *  reason. */
+/** Prints "NAME = VALUE" if @text is a variable of the source or a part of one, with the value formatted by its type. With
+ *  @cell, prints only a short form of the value, for a table of lanes. Returns false if @text is no variable or cannot be
+ *  read; dbg_eval() then returns the reason. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, bool cell, struct lw_sink *out);
-/** Prints an address and the string there. */
+/** Prints an address and the string at that address. */
 void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                     struct lw_sink *out);
 /** Prints "type = ..." for an expression or a type's name. @whole expands type names and prints members. */
@@ -394,48 +403,50 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
 /** Prints the parameters of the selected frame, one on each line. */
 enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                     struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
-/** Iterator over groups of lanes that convergence registers of a warp hold. */
+/** Iterator over the groups of lanes in the barrier registers of a warp. The first two members are zero before the first
+ *  call of dbg_convergence_next(). */
 struct dbg_convergence {
-    unsigned reg;             /* the current group's register */
-    uint64_t seen;            /* lanes of this register's groups up to the current one; both members are zero at
-                               * first */
-    uint64_t number, lanes, waiting;
+    unsigned reg;             /* barrier register of the current group */
+    uint64_t seen;            /* lanes of the groups of this register that have been visited, with the current one */
+    uint64_t number, lanes, waiting; /* number of the current group, its lanes, and those of them that wait */
 };
-/** Advances to the next group, in order of registers and lowest lanes. Returns false past the last group. */
+/** Advances to the next group, by ascending register and then by ascending lowest lane. Returns false after the last
+ *  group. */
 bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
                           const struct emu_split_view *splits, unsigned count,
                           struct dbg_convergence *it);
-/** Does dbg_mem_read or dbg_mem_write for a lane that need not be the focus. */
+/** Does the same as dbg_mem_read() or dbg_mem_write(), as lane @lane sees the address and not the focus lane. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);
-/** Reads the stack range of a lane, address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The range shows only return
- *  addresses, in 8 bytes of each frame; all other bytes read as zero. At every pc of every function [CFA - 8] is the
- *  return address; a kernel's is DBG_LAUNCH_PC. */
+/** Reads the debug address range of a lane's stack, at address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The range
+ *  shows the return address of each frame in the 8 bytes before the frame's CFA, and zeros elsewhere. The return address
+ *  of a kernel is DBG_LAUNCH_PC. */
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
                     bool frames, uint8_t *data, uint64_t size);
 /** Builds the register table. Errors: LW_ENOMEM. */
 enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
-/** Returns the launch of a thread, or the running one. NULL: none. */
+/** Returns the grid of a thread, or the current grid if no queued grid has the thread. NULL: no grid is queued. */
 const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 /** Returns the number that identifies a warp in debug addresses. */
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Finds the warp with a slot number of dbg_warp_slot(). */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
-/** Returns the debug address that shows location @location of the object that the lane runs
- *  (dbg_value_window.c); 0: none does. */
+/** Returns the debug address at which a lane's value of a variable can be read. @location is the index of the variable's
+ *  location in the debug information of the object that the lane runs (dbg_value_window.c). Returns 0 if the location
+ *  has no debug address. */
 uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location);
-/** Finds the piece of a variable that a debug address of dbg_value_address() is in, and its lane. Returns false if no
- *  variable is known for the address. */
+/** Finds the piece of a variable and the lane that an address of dbg_value_address() refers to. Returns false if it
+ *  refers to no variable. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
-/** Accesses memory as dbg_mem_access() does, at an address of dbg_value_address(). */
+/** Reads or writes at an address of dbg_value_address(). Returns the number of bytes copied. */
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
-/** Returns the scalar register at an offset of a lane's part of the range 0xF8; a number past all registers
- *  if there is none. */
+/** Returns the number of the scalar register that is shown at @offset of a lane's part of debug address range 0xF8; a
+ *  number past all registers if @offset shows none. */
 unsigned dbg_window_scalar(uint32_t offset);
-/** Returns the slot number of a warp's block. */
+/** Returns the number that identifies a warp's block in debug addresses. */
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);
-/** Changes @warp, which may be any warp of the machine, to the first warp of the block in slot @number. Returns false if
- *  the slot has no block. */
+/** Sets *@warp to the first warp of the block with a number of dbg_block_slot(). Returns false if there is no such
+ *  block. */
 bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp);
 
 /* ---- frames (dbg_frames.c) ------------------------------------------------------------- */
@@ -446,78 +457,79 @@ struct dbg_inlined {
     unsigned file, line;    /* position of the call; file is an index into the object's files */
     int64_t die;
 };
-/** Gets the inlined calls at @pc, innermost first. Returns their number. */
+/** Gets the inlined calls whose code contains @pc, innermost first. Returns their number. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned capacity);
-/** Finds the first addresses of inlined calls of the function @name. Appends them to @pcs, which has @count addresses
- *  and capacity for @capacity. Returns the new count. */
+/** Finds the inlined calls of the function @name, and appends the first address of each to @pcs. @pcs contains @count
+ *  addresses and has capacity for @capacity. Returns the new count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
                            unsigned capacity);
-/** Gets the result type of the function around @pc from its debug information. Returns false if the function
- *  returns nothing or the type is not known. */
+/** Gets the result type of the function that contains @pc from the debug information. Returns false if the function has no
+ *  result or its type is not known. */
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type);
 
-/** A frame as users count frames: each inlined call has its own. */
+/** A frame of a backtrace, in which each inlined call is a frame, too. */
 struct dbg_frame_location {
-    uint64_t pc;            /* pc of the frame; for a caller, of the call */
-    unsigned frame;         /* index of the dbg_frame_at() frame that contains it */
-    char name[256];         /* name of its function; "": none */
+    uint64_t pc;            /* pc of the frame; for a caller, pc of the call instruction */
+    unsigned frame;         /* dbg_frame_at() index of the real frame that contains this frame */
+    char name[256];         /* name of the frame's function; "": not known */
     const char *file;       /* source file of the frame; NULL: no line is known */
     unsigned line;
     bool inlined;           /* the frame is an inlined call */
-    int64_t call;           /* entry of that inlined call, -1: none */
-    int64_t inner;          /* entry of the inlined call in it that leads to the next inner frame, -1: none */
+    int64_t call;           /* debug information entry of that inlined call; -1: the frame is not inlined */
+    int64_t inner;          /* debug information entry of the inlined call in this frame that is the next inner frame; -1:
+                             * there is none */
 };
-/** Gets frame @index. Returns false when @index is past the last frame. */
+/** Gets frame @index of a lane's backtrace. Returns false if @index is past the last frame. */
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame_location *out);
-/** Prints the parameters of a frame's function as "  n = 3, p = {...}". Prints no text if no parameters are known. */
+/** Prints the parameters of a frame's function as "n = 3, p = {...}". Prints nothing if no parameters are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_frame_location *location, struct lw_sink *out);
-/** Returns the number of the frame that `up`, `down` and `frame` have selected for the lane. The selection
- *  ends when the lane moves or another lane is shown. */
+/** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane; 0: none. The selection ends when
+ *  the lane moves or a frame of another lane is selected. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane);
-/** Gets the number of the frame whose variables an expression refers to in @lane: if a frame is selected for
- *  the focus lane, the one at the same distance from the kernel's frame. Returns false if the lane's call
- *  depth is smaller. */
+/** Gets the number of the frame to which the variables of an expression refer in @lane. If a frame is selected for the
+ *  focus lane, it is the frame of @lane at the same distance from the kernel's frame. Returns false if @lane has no such
+ *  frame. */
 bool dbg_frame_shown(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned *index);
 void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index);
 
 /* ---- source -------------------------------------------------------------------------- */
 
 void dbg_sources_free(struct dbg *dbg);
-/** Gets the line row at @pc and its function; *start is true if a row begins there. Returns false if there is
- *  none. */
+/** Gets the row of the line table that covers @pc; *@start is true if the row begins at @pc. Returns false if no row
+ *  covers @pc. */
 bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row, bool *start);
 const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc);
 /** Returns the guest address of a function's first instruction. */
 uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function);
-/** Formats a function's source name: "util::twice(float)" in C++, else the symbol. */
+/** Formats the name of a function in the source: "util::twice(float)" in C++, else the symbol. */
 void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *function,
                               char *text, size_t size);
-/** Formats the source name without parameter types: "util::twice". */
+/** Formats the name of a function in the source without parameter types: "util::twice". */
 void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *function,
                              char *text, size_t size);
-/** Returns true if @name means the function: the full name, or the name without namespaces, parameter types
- *  or template arguments. */
+/** Returns true if @name denotes the function. It may be the full name, or the name without namespaces, parameter types or
+ *  template arguments. */
 bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
                             const char *name);
-/** Returns the pc at which a breakpoint on a function is inserted: after the prologue. */
+/** Returns the pc of the first instruction after a function's prologue, where a breakpoint on the function is inserted. */
 uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function);
 
 /* ---- display ----------------------------------------------------------------------- */
 
 void dbg_displays_free(struct dbg *dbg);
-/** Prints all displayed expressions for the view focus, one on each line. */
+/** Prints the expressions of the command `display` with their values in the view focus, one on each line. */
 void dbg_displays_show(struct dbg *dbg, struct lw_sink *out);
 
 /* ---- tables ---------------------------------------------------------------------------- */
 
 /** Prints a lane mask as "0x000000ff", with as many digits as the warp width needs. */
 void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out);
-/** Prints a line of the list of stoppoints. */
+/** Prints the line for stoppoint @id in the list of stoppoints. */
 void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out);
 enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
                               struct lw_error *err);
@@ -534,42 +546,45 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
                                   struct lw_sink *out, struct lw_error *err);
 void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
-/** Prints counts of the whole run, one on each line; zero counts are left out. */
+/** Prints counts of the whole run, one on each line. Counts that are zero are not printed. */
 void dbg_show_stats(struct dbg *dbg, struct lw_sink *out);
 /* ---- scopes (dbg_scopes.c) ----------------------------------------------------------- */
 
-/** Location of a lane in its program. */
+/** Instruction and frame of a lane, which determine the variables in scope. */
 struct dbg_where {
     const struct emu_program *program;
     const struct isa_object *object;
-    uint32_t insn;
-    unsigned frame; /* index of the frame whose variables are meant: 0 is the innermost */
-    int64_t inner;  /* inlined call in that frame whose variables are excluded, or ISA_NO_DIE */
+    uint32_t insn;  /* index of the instruction in the program */
+    unsigned frame; /* index of the frame whose variables are in scope; 0 is the innermost */
+    int64_t inner;  /* debug information entry of an inlined call in that frame whose variables are not in scope;
+                     * ISA_NO_DIE: none */
 };
 bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out);
-/** Finds the scopes around the instruction, outermost first. Returns their number. */
+/** Finds the source scopes that contain the instruction, outermost first. Returns their number. */
 unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity);
 /* ---- stops and the focus (dbg_stop_focus.c) ---------------------------------------------- */
 
-/** Moves both foci to @lane of a thread and fills the stop there. */
+/** Moves both foci to @lane of a thread, and fills @stop with kind, thread, lane and pc. */
 void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
                  dbg_thread_id id, unsigned lane);
-/** Completes a stop that does not choose a focus: the focus changes only if its lane or warp is gone. */
+/** Fills a stop that keeps the focus. Only if the focus lane or its warp has ended, the focus moves to another lane or
+ *  warp, with a message. If all launches have ended, makes the stop DBG_STOP_ENDED. */
 enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
                           struct lw_error *err) LW_MUST_CHECK;
 void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind, const struct dbg_thread *thread);
 void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop);
-/** Executes host steps up to the next launch. *more is set to false if no work is left. */
+/** Executes host steps up to the next launch. *@more is set to false if no launch follows. */
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err) LW_MUST_CHECK;
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
 bool dbg_tag_is_structure(unsigned tag);
-/** Returns true if the type is named char: its values are text. */
+/** Returns true if the type is named char: arrays of it are printed as text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
-/** Prints a type as a declaration names it, "const float *", after @skip dimensions. */
+/** Prints the name of a type as in a declaration, "const float *". Of an array, the first @skip dimensions are not part
+ *  of the type. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);
-/** Prints a type with type names expanded, and structures and enumerations with their members. */
+/** Prints a type with typedefs expanded, and structures and enumerations with their members. */
 void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
                           struct lw_sink *out);
 /** Gets the debugger's type of a base, enumeration or pointer type. Returns false for an aggregate. */
@@ -577,52 +592,55 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
                      unsigned *bytes);
 /** Returns "struct", "class", "union", "enum" or "". */
 const char *dbg_type_keyword(unsigned tag);
-/** Prints a C declaration of @inner ("*", "(*)[4]", "") with this type. */
+/** Prints a C declaration with this type. @inner is the declarator around which the type is printed: "*", "(*)[4]", "". */
 void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip, const char *inner, unsigned depth,
                       struct lw_sink *out);
 /** Returns the machine's current instruction count. */
 uint64_t dbg_history_now(const struct dbg *dbg);
 /** Removes the template arguments from a function's name. */
 void dbg_name_cut_template(char *name);
-/** Returns the name of a file of the line table without its folders; "" if the number does not exist. */
+/** Returns the name of file number @file of the line table, without its folders; "" if the number does not exist. */
 const char *dbg_file_name(const struct isa_object *object, unsigned file);
 const char *dbg_base_name(const char *path);
 
-/* ---- what commands call ------------------------------------------------------------ */
+/* ---- functions that commands call --------------------------------------------------- */
 
-/** Replaces the condition of a stoppoint; NULL or "": none. */
+/** Sets the condition of a stoppoint; NULL or "" removes it. */
 enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
                                    struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_stoppoint_count(const struct dbg *dbg);
-/** Executes one instruction of each split of the thread's warp that can run, or (@block) of all warps of its
- *  block, so lanes and warps advance in lockstep. If none can run, the stop is DBG_STOP_BLOCKED. The focus
- *  does not change. Errors: LW_ESTATE when the thread has ended. */
+/** Executes one instruction of each split that can run: of the splits of the thread's warp, or (@block) of all warps of its
+ *  block. So lanes and warps advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
+ *  change. Errors: LW_ESTATE if the thread has ended. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Steps to another source line, into calls or (@over) over them by the lane's frame. */
+/** Steps the focus lane of @id to another source line. A called function is entered, or with @over executed up to its
+ *  return. */
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Steps back to the beginning of a source line; with @over calls are undone as a whole. */
+/** Steps the focus lane of @id back to the beginning of a source line. With @over, a call with all instructions of the
+ *  called function is undone in one step. */
 enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
                                      struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to the call of the function that the lane is in. */
+/** Moves back to the call instruction that called the function of the focus lane's frame. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err) LW_MUST_CHECK;
-/** Parses a location: "file:line", "line" (in the focus file), "function", "*address", "+n/-n". Several pcs
- *  may match, one for each is_stmt row that starts the line in a function. @pcs gets the lowest of each scope
- *  (function, block, inlined call, duplicated code). */
+/** Parses a location: "file:line", "line" (in the source file of the focus), "function", "*address", or "+n" and "-n"
+ *  (lines after and before the focus). A line has several pcs if its code is in several scopes: functions, blocks, inlined
+ *  calls or duplicated blocks. @pcs is filled with the lowest pc of each scope at which an is_stmt row of the line table
+ *  starts the line. */
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;
 bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
-/** Returns the text of a source line; NULL when the file cannot be read. The file is searched in the object's
- *  compilation folder, then in the working folder. Borrowed until dbg_destroy. */
+/** Returns the text of a source line; NULL if the file cannot be read. The file is searched for in the folder in which the
+ *  object was compiled, then in the working folder. The text is borrowed until dbg_destroy(). */
 const char *dbg_source_line(struct dbg *dbg, const char *file, unsigned line);
-/** Prints @count disassembled instructions from @pc on, with symbols. */
+/** Prints @count disassembled instructions from @pc on, with symbols; with @source also their source lines. */
 void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
                      struct lw_sink *out);
-/** Carries out "TARGET = EXPRESSION". The target is a register of the lane (v3, v2:3, v3.f32, p0, s0), of
- *  another lane (v3[5]), memory (u32[...]), pc, lane or exec. */
+/** Executes an assignment "TARGET = EXPRESSION". The target is a variable of the source, a register of the lane (v3, v2:3,
+ *  v3.f32, p0, s0) or of another lane (v3[5]), memory (u32[ADDRESS]), pc, lane or exec. */
 enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                           struct lw_error *err) LW_MUST_CHECK;
 

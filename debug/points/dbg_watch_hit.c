@@ -322,7 +322,7 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
         const struct emu_access *access = &ev->access[i];
         uint64_t lanes = access->lanes;
 
-        if (access->kind == EMU_ACCESS_CONSTANT) /* all lanes read one address: the lowest lane stands for all */
+        if (access->kind == EMU_ACCESS_CONSTANT) /* all lanes read one address, so only the lowest lane is compared */
             lanes &= 0 - lanes;
         else if (is_elsewhere(access, low, high))
             continue;

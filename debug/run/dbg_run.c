@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs all warps in the order that the engine chooses, and converts the engine's stops to stops of the debugger
- * (MACHINE 9): hits, faults and ends. Moves the focus. */
+/* Runs all warps in the order that the engine chooses, and converts stops of the engine to stops of the debugger
+ * (MACHINE 9). */
 #include "debug/run/dbg_run_priv.h"
 
 #include <stdio.h>
 
 /* ---- stops ---------------------------------------------------------------------- */
 
-/* Makes the stop if the arrival of a split at @pc hits a breakpoint. The focus moves to the first lane that
- * hit, and remains on the warp's focus lane if that one did, so a user who follows a lane keeps it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop)
 {
@@ -30,8 +28,6 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err);
 
-/* Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a
- * breakpoint with a false condition was stepped over, a new launch was queued). */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err)
 {
@@ -62,7 +58,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         dbg_stop_on(dbg, stop, DBG_STOP_HANG, id,
                     es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
         return LW_OK;
-    case EMU_STOP_COUNT: /* the function that set engine->stop_at gets control back */
+    case EMU_STOP_COUNT: /* the run has reached engine->stop_at: set for a recorded finding, or by our caller */
         if (dbg_finding_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
@@ -78,12 +74,12 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         if (dbg_watch_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
-    default: /* replayed instructions do not halt the machine */
+    default: /* A replay does not halt the machine for a finding, so recorded findings are checked after each step. */
         return dbg_finding_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
     }
 }
 
-/* Steps the split over the breakpoint at its pc: one step of any kind. */
+/* Steps a split over the breakpoint at its pc. */
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
@@ -100,7 +96,6 @@ static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_r
     return LW_OK;
 }
 
-/* Begins every function that resumes; dbg_run_end() ends it. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     memset(stop, 0, sizeof *stop);
@@ -127,8 +122,8 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 }
 /* ---- continue --------------------------------------------------------------------- */
 
-/* Handles a stop of the engine before an instruction: makes the stop if the breakpoint hits. Else steps over the
- * breakpoint without a change of the order in which the engine runs the warps. */
+/* Handles a stop of the engine before an instruction: makes the stop if a breakpoint there is hit. Else executes the
+ * engine's next instruction, which is that instruction. So the order in which the engine runs warps does not change. */
 static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *location,
                                struct dbg_stop *stop, struct lw_error *err)
 {
@@ -196,6 +191,7 @@ void dbg_interrupt(struct dbg *dbg)
 }
 /* ---- advance ---------------------------------------------------------------------- */
 
+/* The lane for which dbg_advance() waits. */
 struct lane_wanted {
     dbg_thread_id id;
     unsigned lane;
@@ -224,7 +220,7 @@ enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
     if (status == LW_OK)
         status = run_all(dbg, stop, err);
     if (dbg_stoppoint_remove(dbg, point, NULL) == LW_OK)
-        dbg->last_point = last; /* users never see its number */
+        dbg->last_point = last; /* the next stoppoint of the user gets this id again */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point) {
         stop->kind = DBG_STOP_STEP;
         stop->point = 0;

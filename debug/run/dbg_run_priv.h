@@ -8,20 +8,22 @@
 
 /* ---- stops (dbg_run.c) ----------------------------------------------------------- */
 
-/** Called at the start of every function that resumes the machine. */
+/** Called first by every function that resumes the machine: clears @stop and prepares stops for hits and findings. Errors:
+ *  LW_ESTATE if all launches have ended. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Called at the end of every function that resumes the machine. @status: the status of the run, which is returned unless
- *  dbg_run_end() itself fails. */
+/** Called last by every function that resumes the machine: completes @stop and stores it as the last stop. Returns @status,
+ *  the status of the run, or an error of its own. */
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
-/** Makes the stop if the arrival of a split at @pc hits a breakpoint; returns whether it does. The focus
- *  moves to the first lane that hit, unless the focus lane is one of them. */
+/** Makes the stop and returns true if a split that arrives at @pc with the lanes @active hits a breakpoint. The warp's
+ *  focus lane remains if it hit the breakpoint, so that a user can follow one lane; else the lowest lane that hit becomes
+ *  the focus lane. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a breakpoint
- *  with a false condition was stepped over, a new launch was queued). dbg_continue handles EMU_STOP_BREAK itself: its
- *  step over the breakpoint does not change the order in which the engine runs the warps. */
+/** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run is to continue: a
+ *  breakpoint with a false condition was stepped over, or a new launch was queued. dbg_continue() does not call this
+ *  function for EMU_STOP_BREAK, because its own step over a breakpoint keeps the order in which the engine runs warps. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -31,47 +33,50 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 enum dbg_outcome {
     DBG_RETIRED, /* the lane has retired one instruction and has not exited */
     DBG_EXITED,
-    DBG_STOPPED  /* the stop has been made */
+    DBG_STOPPED  /* the run has stopped for another reason, and the stop has been filled */
 };
 
-enum { DBG_BLOCK_WARPS = EMU_MAX_BLOCK_THREADS / 4 }; /* for the smallest warp width */
+enum { DBG_BLOCK_WARPS = EMU_MAX_BLOCK_THREADS / 4 }; /* most warps of a block: the smallest warp width is 4 */
 
-/** A lane that is being stepped. Its block remains resident while the lane is live. */
+/** State of a step command: the lane that is stepped, and counters since the command began. */
 struct dbg_stepper {
     struct dbg *dbg;
     dbg_thread_id id;
     struct dbg_warp warp;
     unsigned lane;
-    bool locked, reported;
-    unsigned own_slices;            /* rotations in which only the lane's own warp ran while it waited */
-    int depth;                     /* calls minus returns since the start */
-    uint64_t retired, progress;    /* counters of the block when progress was last observed */
-    unsigned tries;                /* spin checks since then that did not find a spin */
-    const struct isa_insn *insn;   /* instruction executed last */
-    /* Members for steps in replayed history, where steps follow the record: */
-    bool in_past;                        /* the stepper started in the past */
-    uint64_t others;                     /* instructions of other warps that were replayed */
-    uint64_t own;                        /* number of these that were steps of the lane's warp */
-    uint64_t was[DBG_BLOCK_WARPS];   /* instruction counts of the block's warps at the start */
+    bool locked;                   /* no other split or warp may run */
+    bool reported;                 /* a message has said that other lanes and warps ran */
+    unsigned own_slices;           /* number of rotations in which the lane waited and only its own warp ran */
+    int depth;                     /* number of calls minus number of returns since the command began */
+    uint64_t retired, progress;    /* instruction count and progress count of the block when it last made progress */
+    unsigned tries;                /* number of spin checks since then that found no spin */
+    const struct isa_insn *insn;   /* the instruction that the lane executed last */
+    /* Members for a step in the past: a replay executes instructions in the recorded order, so other lanes and warps may
+     * run as well. */
+    bool in_past;                        /* the command began in the past */
+    uint64_t others;                     /* number of replayed instructions that were not steps of the lane */
+    uint64_t own;                        /* number of steps of the lane's warp that the stepper itself has requested */
+    uint64_t was[DBG_BLOCK_WARPS];   /* instruction counts of the block's warps when the command began */
 };
 
-/** Starts a stepper for the focus lane of @id. Errors: LW_ESTATE when the thread is gone. */
+/** Starts a stepper for the focus lane of @id. Errors: LW_ESTATE if the thread is not resident. */
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err) LW_MUST_CHECK;
-/** Ends the spin check of a stepped lane. */
+/** Removes the spin detector of a stepped lane, if there is one. */
 void dbg_spin_forget(struct dbg *dbg);
+/** Executes one instruction of the stepped lane. */
 enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Gets the lane's pc after a step. Makes the stop if that ends a walk: a breakpoint hit there, an exit, an
- *  interrupt. */
+/** Called after each step of the lane: gets the lane's pc, and makes the stop if the step command ends here. That is so if
+ *  a breakpoint is hit at the pc, if the lane has exited or spins, or after an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** Prints a message at the end of a walk: which other warps ran in replayed history, and where they are now. */
+/** Prints a message at the end of a step command in the past: which other warps the replay has run, and where they are. */
 void dbg_stepper_report(const struct dbg_stepper *s);
 
-/** Returns true if the pc is in the code of an inlined call, @call of a struct dbg_frame_location
- *  (dbg_step_line.c). */
+/** Returns true if the pc is in the code of an inlined call. @call is the debug information entry of the call, as in
+ *  dbg_frame_location.call. The function is in dbg_step_line.c. */
 bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call);
 
 #endif

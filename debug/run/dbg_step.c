@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stepping one instruction of a lane (MACHINE 9): the lane's split runs alone until the lane has retired one instruction.
- * Other splits and warps run only when the lane waits for them.
+ * Executes one instruction of a lane (MACHINE 9): the lane's split runs alone until the lane has retired one instruction.
+ * Other splits and warps run only while the lane waits for them.
  */
 #include "debug/run/dbg_run_priv.h"
 
 #include <stdio.h>
 
-enum { OWN_SLICES = 4096 }; /* rotations in which only the lane's warp runs, before other warps run as well */
+/* Number of rotations in which only the lane's own warp runs while the lane waits. After them other warps run, too. */
+enum { OWN_SLICES = 4096 };
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
 {
@@ -25,7 +26,7 @@ static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_v
     out->pc = split->pc;
 }
 
-/* Formats which lanes and warps a waiting lane waits for, as far as the views show. */
+/* Formats what the stepped lane waits for, with the lanes or warps that have not arrived at its barrier. */
 static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view *split,
                         char *text, size_t size)
 {
@@ -84,8 +85,8 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Appends to the stop's text that the block makes no progress. The stop does not report a hang, because only this block
- * ran, and other blocks might end the wait. */
+/* Appends to the stop's text that the block makes no progress. This is not reported as a hang: only this block ran, and
+ * another block might end the wait. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -95,8 +96,8 @@ static void add_no_progress(struct dbg_stop *stop)
              "blocks, which may change that");
 }
 
-/** Observer that stops the others as soon as the lane is released: the lane must not run on in their time
- *  slice. */
+/** Observer that stops the engine when the waiting lane can run. Without it, the lane would run on during the engine's
+ *  rotation and execute more than one instruction. */
 struct release_watch {
     struct emu_observer observer;
     const struct dbg_stepper *stepper;
@@ -113,7 +114,8 @@ static bool on_release(struct emu_observer *observer, const struct emu_event *ev
     return watch->fired;
 }
 
-/* Runs the engine's rotation while the lane is at a barrier, until another lane's step releases it. */
+/* Lets the engine run all warps in rotation while the stepped lane waits at a barrier, until an instruction of another lane
+ * releases it. */
 static enum lw_status others_by_engine(struct dbg_stepper *s,
                                        const struct emu_split_view *split,
                                        struct dbg_stop *stop, struct lw_error *err)
@@ -145,7 +147,7 @@ static uint64_t warp_retired(const struct dbg_stepper *s, unsigned warp)
     return emu_warp_view(s->warp.core, s->warp.slot, warp, &view) ? view.retired : 0;
 }
 
-/* Prints the location of a warp's first live lane. */
+/* Prints the location of a warp's first split. */
 static void put_warp(const struct dbg_stepper *s, unsigned warp, struct lw_sink *out)
 {
     struct emu_split_view split;
@@ -186,8 +188,8 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     lw_buffer_fini(&text);
 }
 
-/* Executes one step in the engine. In replayed history the step follows the record: other warps may run
- * before it. */
+/* Executes one step of a split in the engine. In the past the engine replays the recorded order, so it may run other warps
+ * before this step. Counts these instructions in s->others. */
 static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *location,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
@@ -205,7 +207,8 @@ static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thr
     return status;
 }
 
-/* Executes one step of another split. *@ran is set if it executed. Makes the stop for a hit or a fault. */
+/* Executes one step of a split that is not the stepped lane's. *@ran is set to true if the split executed an instruction.
+ * Makes the stop for a hit, a fault or a hang. */
 static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
                                  const struct emu_split_view *split, bool *ran,
                                  struct dbg_stop *stop, struct lw_error *err)
@@ -235,7 +238,8 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
     return status;
 }
 
-/* Picks the next split of a warp that can run and does not contain the focus lane. */
+/* Chooses the split of a warp that runs next while the stepped lane waits. In the lane's own warp this is a split without
+ * the lane; in any other warp, the one that the warp itself selects. Returns false if no split can run. */
 static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_split_view *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -250,7 +254,7 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
         }
         if (!own || (splits[i].lanes >> s->lane & 1) != 0)
             continue;
-        /* Ready splits precede those that yielded. */
+        /* A ready split is chosen before one that has yielded. */
         if (splits[i].state == EMU_SPLIT_READY ||
             (splits[i].state == EMU_SPLIT_YIELDED && !found)) {
             *out = splits[i];
@@ -262,8 +266,9 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
     return found;
 }
 
-/* Runs the others while the lane has yielded or sleeps. The warp's own selection could let the lane run on,
- * so the others are stepped one by one, each warp for its quantum. */
+/* Runs the other splits and warps of the block for one rotation while the stepped lane has yielded or sleeps. The engine's
+ * own selection could choose the lane's split, so this function steps the other splits itself, each warp for its
+ * quantum. */
 static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *stop,
                                       struct lw_error *err)
 {
@@ -290,7 +295,8 @@ static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *st
     return status;
 }
 
-/* Runs the split with @lane for up to a quantum while the focus lane waits. */
+/* Runs the split that contains @lane, in the stepped lane's warp, for up to a quantum or until the stepped lane is ready.
+ * Adds the lanes of that split to *@lanes. *@gives is set to true if the split waits for other warps, or may do so. */
 static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
                                     bool *gives, struct dbg_stop *stop, struct lw_error *err)
 {
@@ -318,8 +324,9 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
     return status;
 }
 
-/* Runs only the lane's own warp while the lane waits for lanes of this warp. Sets *@alone if those lanes make progress
- * without other warps. If *@alone is false, those lanes also wait for other warps, or may wait for them. */
+/* Runs each other split of the stepped lane's warp once, while the lane waits for lanes of this warp. *@alone is set to
+ * true if these splits make progress without other warps, and to false if one of them waits for other warps or may do
+ * so. */
 static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -347,7 +354,8 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
     return LW_OK;
 }
 
-/* Lets the other splits and warps run for one rotation. Prints a message about that once in a step. */
+/* Runs the other splits and warps for one rotation while the stepped lane waits. The first call of a step command that
+ * executes instructions prints a message. */
 static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
 {
@@ -356,7 +364,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     char reason[400];
     enum lw_status status;
 
-    /* The other warps may pass stoppoints unobserved only where none is enabled. */
+    /* Other warps may now leave a pc and return. A reported lane is therefore kept only if a breakpoint is at its pc. */
     dbg_reported_lanes_prune(s->dbg);
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
@@ -372,7 +380,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
             status = others_by_engine(s, &now, stop, err);
     } else {
         status = others_by_steps(s, stop, err);
-        /* A sleeping lane that is alone wakes when its warp selects a split: time advances to its wake-up. */
+        /* If only the sleeping lane is left to run, the selection of its warp advances the time to the end of the sleep. */
         if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
             s->dbg->engine->ops->instructions(s->dbg->engine) == before)
             (void)!emu_warp_select(DBG_AT(&s->warp));
@@ -386,7 +394,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     return status;
 }
 
-/* Lets others run until the lane's split is ready. */
+/* Runs other splits and warps until the stepped lane's split is ready. */
 static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
@@ -444,7 +452,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             status = wait_for_others(s, outcome, stop, err);
             if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
                 return status;
-            /* The lane has passed the barrier at which it waited. That counts as its instruction. */
+            /* The lane has passed the barrier at which it waited. The barrier was the instruction of this step. */
             if (split.pc != start)
                 return LW_OK;
         }
@@ -464,7 +472,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             stop_waits(s, &split, "", stop);
             return LW_OK;
         }
-        /* The split is ready, but cannot run now: the split has yielded, or other lanes must run first. */
+        /* The engine could not execute the split, because it has yielded or other lanes must run first. */
         status = let_others_run(s, &split, stop, err);
         *outcome = DBG_STOPPED;
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
@@ -500,11 +508,11 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
-    case EMU_SPLIT_STACKED: /* the split's next step waits for the stack entries above it */
+    case EMU_SPLIT_STACKED: /* not the top of the SIMT stack: the next step waits, not this one */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:
-        /* The lane has retired a yield or a sleep. Other splits and warps get the time slice that the lane gave up. */
+        /* The instruction of this step was a yield or a sleep, so other splits and warps run now. */
         if (s->locked)
             return LW_OK;
         status = let_others_run(s, &split, stop, err);
@@ -553,13 +561,13 @@ void dbg_spin_forget(struct dbg *dbg)
     dbg->spin = NULL;
 }
 
-/* Returns true if a stepped lane spins for ever, while only the lane's warp runs and the warps for which that warp waits.
- * When the block has made no progress for a window, the spin detector checks whether the warp repeats its state. If a lane
- * computes for long, its state does not repeat, and the lane continues. A spin is not reported as a hang, because other
- * blocks might end it. */
+/* Returns true if the stepped lane spins without end. During a step only its own warp runs, and warps for which that warp
+ * waits. If the block has made no progress for a number of instructions (the window), the spin detector checks whether
+ * the warp repeats an earlier state. A lane that computes for long does not repeat its state, so the step continues. A
+ * spin is not reported as a hang, because another block might end it. */
 static bool spins(struct dbg_stepper *s)
 {
-    enum { LONG = 1 << 16 }; /* shortest window in instructions: a user waits for the step */
+    enum { LONG = 1 << 16 }; /* longest window in instructions, as a user waits for the step to end */
     uint64_t window = emu_machine_config(s->dbg->machine)->hang_window, progress;
     struct dbg *dbg = s->dbg;
     struct emu_block_view block;
@@ -591,8 +599,6 @@ static bool spins(struct dbg_stepper *s)
     return emu_core_has_cycle(DBG_AT(&s->warp), dbg->spin);
 }
 
-/* Gets the lane's pc after a step and makes the stop if that ends the step: a breakpoint hit there, an exit,
- * an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
@@ -620,7 +626,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     return LW_OK;
 }
 
-/* ---- all splits side by side ------------------------------------------------------------- */
+/* ---- lockstep: one instruction of each split ---------------------------------------------- */
 
 /* Executes one instruction of each split of a warp that can run. */
 static enum lw_status splits_of_warp(struct dbg_stepper *s, unsigned warp, struct dbg_stop *stop,

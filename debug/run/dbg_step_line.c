@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps by range, by line and out of functions: loops over the step of one instruction. */
+/* Step commands that repeat the step of one instruction: until the pc leaves a range, by line, over a call, and out of a
+ * function. */
 #include "debug/run/dbg_run_priv.h"
 
-/* ---- company ------------------------------------------------------------------------- */
+/* ---- other lanes of the split ----------------------------------------------------------- */
 
+/* Returns the lanes of the split that contains the stepped lane; 0 if the lane has exited. */
 static uint64_t company(const struct dbg_stepper *s)
 {
     struct emu_split_view split;
@@ -13,12 +15,12 @@ static uint64_t company(const struct dbg_stepper *s)
                : 0;
 }
 
-/* Lanes at one source location: all instructions of a line in one function are one location. */
+/* A group of lanes that are in the same source line of the same function. */
 struct part {
-    const struct isa_line *row; /* row of the line table; NULL: not known */
+    const struct isa_line *row; /* row of the line table for this line; NULL: the line is not known */
     const struct isa_function *function;
     uint64_t pc, lanes;
-    bool several; /* the lanes are at several instructions of the line */
+    bool several; /* the lanes are at different instructions of the line */
 };
 
 static bool is_same_location(const struct part *a, const struct part *b)
@@ -27,7 +29,8 @@ static bool is_same_location(const struct part *a, const struct part *b)
                               a->row->file == b->row->file && a->row->line == b->row->line);
 }
 
-/* Prints "walk+0xb0 (walk.s:18)"; for several instructions of a line "walk (walk.s:18)". */
+/* Prints the location of a group of lanes: "walk+0xb0 (walk.s:18)". If they are at different instructions of the line,
+ * prints "walk (walk.s:18)". */
 static void put_location(struct dbg *dbg, const struct part *part, struct lw_sink *out)
 {
     struct lw_buffer location;
@@ -43,7 +46,8 @@ static void put_location(struct dbg *dbg, const struct part *part, struct lw_sin
     lw_buffer_fini(&location);
 }
 
-/* Adds @lanes, which are together at @pc, to the locations. Returns the new count. */
+/* Adds @lanes, which are all at @pc, to the group of their source line, or makes a new group. Returns the new number of
+ * groups. */
 static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, uint64_t pc, uint64_t lanes)
 {
     struct part part = {.pc = pc, .lanes = lanes, .function = dbg_function_at(dbg, pc)};
@@ -61,8 +65,8 @@ static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, ui
     return count + 1;
 }
 
-/* Reports the location of each lane that was with the stepped lane at the start of the step and is at another location
- * now. */
+/* Prints a message about the lanes that have left the stepped lane's split during the step: where they are now. @before:
+ * the lanes of that split before the step. */
 static void report_lost(const struct dbg_stepper *s, uint64_t before)
 {
     uint64_t lost = before & ~company(s), live = 0;
@@ -72,7 +76,7 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
     struct lw_buffer text;
     unsigned count, part_count = 0;
 
-    /* Nothing to report if the stepped lane has exited or no lane was lost. */
+    /* No message if the stepped lane itself has exited, or if no lane has left its split. */
     if ((lost >> s->lane & 1) != 0 || lost == 0)
         return;
     if (emu_warp_view(DBG_AT(&s->warp), &view))
@@ -100,17 +104,18 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
 
 /* ---- goals ------------------------------------------------------------------------------- */
 
-/** Condition at which the steps of a lane end. */
+/** Condition at which a step command ends, and its parameters. */
 struct goal {
     bool (*reached)(const struct dbg_stepper *s, struct goal *goal, uint64_t pc);
-    uint64_t low, high;                     /* the pc is outside this range */
-    const struct isa_line *from;            /* the pc is at the start of any line except this line */
-    bool over;                              /* the lane is in no call */
-    int into;                               /* depth of the call in whose prologue the lane is; 0: none */
-    const struct dbg_frame_location *frame; /* the lane has left this frame */
+    uint64_t low, high;                     /* out_of_range: the command ends at a pc outside [low, high) */
+    const struct isa_line *from;            /* on_another_line: it ends at the start of any line except this one */
+    bool over;                              /* on_another_line: it does not end inside a called function */
+    int into;                               /* on_another_line: value of dbg_stepper.depth in the called function whose
+                                             * prologue the lane executes; 0: none */
+    const struct dbg_frame_location *frame; /* out_of_frame: it ends when the lane has left this frame */
 };
 
-/* Steps until the goal is reached, which makes no stop, or until something else stops the lane. */
+/* Steps the lane until the goal is reached; @stop is then still empty. Any other stop ends the loop earlier. */
 static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -127,8 +132,8 @@ static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struc
     return status;
 }
 
-/* Does what step_until() does, makes the stop, and prints messages about other lanes. @lost: also prints messages about
- * lanes that were in the stepped lane's split at the start, and are no longer. */
+/* Calls step_until(), makes the stop, and prints a message about warps that a replay has run. With @lost, prints a message
+ * about lanes that have left the stepped lane's split. */
 static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
                               struct lw_error *err)
 {
@@ -159,8 +164,8 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     struct goal goal = {.reached = out_of_range, .low = low, .high = high};
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
-    /* A step of one instruction needs no message about lanes that left the split. But gdb begins `next` and `step` from a
-     * breakpoint with a step of one instruction, so a message is printed at a breakpoint. */
+    /* After a step of one instruction (an empty range) a message about lanes that have left the split is not wanted. But
+     * from a breakpoint, gdb begins `next` and `step` with a step of one instruction, so there the message is printed. */
     bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))
@@ -181,7 +186,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err)
 {
-    /* Every pc is outside the empty range: the step ends after one instruction. */
+    /* Every pc is outside the empty range [0, 0), so the step ends after one instruction. */
     return dbg_step_range(dbg, id, 0, 0, locked, stop, err);
 }
 
@@ -193,13 +198,13 @@ static bool on_another_line(const struct dbg_stepper *s, struct goal *goal, uint
     bool start, known = dbg_row_at(s->dbg, pc, &row, &start);
 
     if (s->depth < 0)
-        return true; /* the call has returned to another frame */
+        return true; /* the lane has returned from the function in which the step began */
     if (s->depth > 0) {
         const struct isa_function *function = dbg_function_at(s->dbg, pc);
 
         if (goal->over || !known || function == NULL || s->depth > 1)
             return false;
-        /* After entering a function, continue to the end of its prologue. */
+        /* A step into a called function ends after the function's prologue. */
         if (goal->into != s->depth && pc == dbg_function_pc(s->dbg, function))
             goal->into = s->depth;
         return goal->into == s->depth && pc >= dbg_function_body(s->dbg, function);
@@ -277,7 +282,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
-    /* Finds the selected frame, which the run is to leave together with all frames that it called. */
+    /* Finds the frame that the user has selected: the run ends when the lane has returned from it. */
     (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &location);
     function = dbg_frame_at(dbg, id, thread.lane, location.frame, &frame) ? frame.function : NULL;
     if (function != NULL && function->kernel && !location.inlined) {
