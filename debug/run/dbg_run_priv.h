@@ -44,8 +44,8 @@ struct dbg_stepper {
     dbg_thread_id id;
     struct dbg_warp warp;
     unsigned lane;
-    bool locked;                   /* no other split or warp may run */
-    bool reported;                 /* a message has said that other lanes and warps ran */
+    bool locked, reported;         /* locked: no other split or warp may run; reported: a message has said that other
+                                    * lanes and warps ran */
     unsigned own_slices;           /* number of rotations in which the lane waited and only its own warp ran */
     int depth;                     /* number of calls minus number of returns since the command began */
     uint64_t retired, progress;    /* instruction count and progress count of the block when it last made progress */
