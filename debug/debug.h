@@ -233,8 +233,8 @@ struct dbg_stop {
     uint64_t writer_pc;         /* DBG_STOP_WATCH, _CATCH, _FINDING: pc of the instruction that caused the stop. The
                                  * member `pc` is the focus lane's next one */
     unsigned catches;           /* DBG_STOP_CATCH: events that happened, bits of enum dbg_catch */
-    struct dbg_passed passed;   /* a reverse search stopped for a gdb watchpoint: the last access to its location at which
-                                 * its condition was false */
+    struct dbg_passed passed;   /* after a reverse search for a gdb watchpoint: the first access after this hit at which
+                                 * the watchpoint's condition was false */
     /** DBG_STOP_WATCH, DBG_STOP_CATCH, DBG_STOP_FINDING: id of a breakpoint that lanes hit as well, because it is at their
      *  pc after the instruction; 0: none. breakpoint_lanes are these lanes. */
     unsigned breakpoint;

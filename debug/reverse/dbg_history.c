@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session's history, based on that of emu (docs/explanation/history.md): recording it, moving to a count,
- * and restoring foci, stoppoints and host position there. */
+/* History of a debugging session, based on the history of emu/ (docs/explanation/history.md): records it, moves the
+ * machine to an instruction count, and sets foci and reported lanes there. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Drops what belongs to later counts after an edit in the past. */
+/** Called after an edit in the past: drops hits, marks and findings of later instruction counts. */
 static void on_forgotten(void *context)
 {
     struct dbg *dbg = context;
@@ -30,7 +30,7 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
     return dbg_history_attach(dbg, budget_bytes, err);
 }
 
-/* Callbacks of emu's history: one context serves them all. */
+/* Callbacks of emu's history. Their context is the session, which has the host's functions and context. */
 static bool on_save_host(void *context, void **data, size_t *size)
 {
     struct dbg *dbg = context;
@@ -75,7 +75,7 @@ bool dbg_is_searching_back(const struct dbg *dbg)
     return dbg->looks_back;
 }
 
-/* ---- going there ---------------------------------------------------------------------- */
+/* ---- moves to an instruction count ------------------------------------------------------ */
 
 uint64_t dbg_history_earliest(const struct dbg *dbg)
 {
@@ -128,7 +128,7 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
     if (status != LW_OK && dbg_history_now(dbg) == before)
         return status; /* the machine has not moved */
     dbg_reported_lanes_all_moved(dbg, dbg_history_now(dbg));
-    dbg_watch_forget(dbg); /* The pending hits belong to instructions that have not been executed at this count. */
+    dbg_watch_forget(dbg); /* pending hits are of an instruction at another count */
     dbg_finding_print(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)

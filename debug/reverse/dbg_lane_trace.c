@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reverse searches by intervals, and the reverse instruction trace of a lane.
+ * Reverse searches through intervals of history, and the instruction trace of a lane.
  *
- * To search back, the interval of history before the current count is replayed forward with an observer, then
- * the interval before it, each eight times as long; an interval in which the warp did nothing is skipped.
- * Intervals start at round counts, where an earlier search has left a snapshot. In `gemm` the first reverse
- * step of a lane that ran long ago takes 90 ms, another one 1.6 (docs/evidence/history.md). Without intervals
- * a search would replay all recorded history.
+ * A search replays the interval of history before the current count forward with an observer, then the interval before
+ * that one, and so on. Each interval is eight times as long as the last. An interval in which the warp executed nothing
+ * is skipped. Intervals start at multiples of their size, where an earlier search has left a snapshot. In `gemm` the
+ * first reverse step of a lane that ran long ago takes 90 ms, and the next one 1.6 ms (docs/evidence/history.md).
+ * Without intervals a search would replay all recorded history.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Most searches end nearby; an interval of the largest size takes some tenths of a second. */
+/* WINDOW_GROWS: factor by which intervals grow; the first is small, as most searches end near their start. LONG_WAIT: size
+ * of an interval from which on a lane that executed nothing in it counts as waiting. */
 enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
-/* Instructions between two progress messages of a search: some seconds. */
+/* Number of instructions between two progress messages of a search, which it processes in some seconds. */
 enum { PROGRESS_INTERVAL = 1 << 24, PROGRESS_INTERVAL_FAST = DBG_LARGEST_FAST_WINDOW };
 
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
@@ -29,10 +30,11 @@ void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint
                     "; Ctrl-C stops the search", *looked, at);
 }
 
+/* Observer that passes the instructions of an interval to dbg_search.seen. */
 struct watcher {
     struct emu_observer observer;
     struct dbg_search *search;
-    uint64_t at;
+    uint64_t at; /* instruction count before the next instruction */
 };
 
 static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
@@ -90,7 +92,8 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
     return status;
 }
 
-/** Replays the interval before the last one. *@found is false when no earlier history is recorded. */
+/** Replays the interval before the current one, which becomes the current one. *@found is set to false if no earlier history
+ *  is recorded. */
 static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_error *err)
 {
     uint64_t earliest = dbg_history_earliest(s->dbg);
@@ -107,8 +110,8 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         return status;
     s->idle = s->only != 0;
     s->high = s->low;
-    /* Intervals start at multiples of their size, so the next search starts where this one did: a snapshot is
-     * there. */
+    /* Intervals start at multiples of their size. So another search uses the same starts, where this one has left
+     * snapshots. */
     s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
     if (s->low < earliest)
         s->low = earliest;
@@ -127,8 +130,9 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     return status;
 }
 
-/* ---- the trace of a lane ------------------------------------------------------------------ */
+/* ---- the instruction trace of a lane -------------------------------------------------------- */
 
+/* Adds an instruction of the lane to the trace (dbg_search.seen). */
 static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
 {
     struct dbg_lane_trace *trace = search->context;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last writer of a value, and the origin of a value. A hidden watchpoint covers the
- * location, a reverse search finds its last hit, and the machine returns to the count at which it
- * was.
+ * Finds the last writer of a value, and the origin of a value. A hidden watchpoint is set on the location, a reverse
+ * search finds its last hit, and the machine returns to the instruction count at which the command began.
  */
 #include "debug/expr/dbg_expr_priv.h"
 #include "debug/reverse/dbg_history_priv.h"
@@ -11,14 +10,15 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-/** State of a search for the last write. */
+/** Observer that finds the last write to a location. */
 struct wrote_search {
     struct emu_observer observer;
     struct dbg *dbg;
-    unsigned point;
+    unsigned point; /* id of the hidden watchpoint on the location */
     struct dbg_written *out;
 };
 
+/* Records the thread, lane and pc of an instruction. */
 static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_thread *out)
 {
     memset(out, 0, sizeof *out);
@@ -31,7 +31,7 @@ static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_th
     out->lane = lane;
 }
 
-/* Records what the instruction loaded for the lane, if it is a load. */
+/* Records address and size of the lane's load, if the instruction is a load. */
 static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_written *out)
 {
     out->load_bytes = 0;
@@ -55,7 +55,7 @@ static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t
             w->out->at = at;
             w->out->insn = ev->insn;
             w->out->touch = touches[i];
-            w->out->touch.access = DBG_ACCESS_WRITE; /* reads are not reported */
+            w->out->touch.access = DBG_ACCESS_WRITE; /* so that the message says "written", not "read and written" */
             note_thread(ev, lane, &w->out->thread);
             note_load(ev, lane, w->out);
         }
@@ -70,14 +70,14 @@ static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/** Value of a location at two counts between which no instruction wrote it. */
+/** Values of a location at two instruction counts between which no instruction wrote the location. */
 struct held {
     uint64_t from, to;
-    uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX];
+    uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX]; /* the value at count `from`, and at count `to` */
 };
 
-/* Finds the count at which an edit or a step of the launch file, which are no instructions, gave the location
- * its current value. */
+/* Finds the instruction count at which the location got its current value, which no instruction wrote: a command of the
+ * debugger or a step of the launch file did. Formats a message as out->edit. */
 static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                                 struct held *h, struct dbg_written *out, struct lw_error *err)
 {
@@ -118,8 +118,8 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_reco
     return LW_OK;
 }
 
-/* Finds the last write to the location of a watchpoint before a count, at which the machine is now. Leaves
- * the machine at another count and deletes the watchpoint. */
+/* Finds the last write to the location of a watchpoint before instruction count @before, at which the machine is now.
+ * Moves the machine to another count, and deletes the watchpoint. */
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
                                  uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
@@ -128,7 +128,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     const struct dbg_stoppoint_record *record = dbg_stoppoint_find(dbg, point);
     struct dbg_watch_filter_search look = {.writes = true};
     struct dbg_stop stop = {0};
-    /* Any thread can write memory; registers are written by their own warp alone. */
+    /* Registers are written by their own warp alone; memory may be written by any thread. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
     struct held held = {.from = dbg_history_earliest(dbg), .to = before};
     bool known = record != NULL && dbg_watched_read(dbg, record->watched, held.now);
@@ -151,19 +151,21 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
         memcmp(held.then, held.now, record->watched->bytes) != 0)
         status = last_edit(dbg, record, &held, out, err);
     if (dbg_stoppoint_remove(dbg, point, NULL) == LW_OK)
-        dbg->last_point = last_point; /* users never see its number */
+        dbg->last_point = last_point; /* the next stoppoint of the user gets this id again */
     return status;
 }
 
-/** Position of a session before a search: count, foci and focus lanes, to be restored. */
+/** Position of a session before a search, which is restored after it. */
 struct saved_position {
-    uint64_t at;
+    uint64_t at; /* argument of dbg_history_move(): an instruction count, or UINT64_MAX at the end of history */
     dbg_thread_id focus[2];
-    struct dbg_watch_lane *pins; /* focus lanes of all warps, which the search changes */
+    struct dbg_watch_lane *pins; /* copy of the chosen focus lanes, which the search changes */
     size_t pin_count;
     uint64_t count; /* instruction count */
 };
 
+/* Saves the position. If the run has ended, moves the machine to before its last instruction, and sets *@lane_ref to a
+ * lane that is resident there. */
 static enum lw_status position_save(struct dbg *dbg, struct saved_position *saved_position, struct dbg_lane_ref *lane_ref,
                                  struct lw_error *err)
 {
@@ -186,8 +188,8 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
-    /* After the end of the run no thread is resident in which names can be resolved. Before the last instruction a
-     * thread is resident. */
+    /* Names are resolved in a resident thread. After the end of the run there is none, but before the last instruction
+     * there is. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *lane_ref = (struct dbg_lane_ref){first.id, first.lane};
@@ -202,14 +204,14 @@ static enum lw_status position_restore(struct dbg *dbg, struct saved_position *s
     enum lw_status status = dbg_history_move(dbg, saved_position->at, err);
 
     memcpy(dbg->focus, saved_position->focus, sizeof saved_position->focus);
-    if (saved_position->pin_count != 0) /* The list has capacity for the saved entries, because it never shrinks. */
+    if (saved_position->pin_count != 0) /* dbg->pins has capacity for the saved elements, because it never shrinks */
         memcpy(dbg->pins, saved_position->pins, saved_position->pin_count * sizeof *saved_position->pins);
     dbg->pin_count = saved_position->pin_count;
     free(saved_position->pins);
     return status;
 }
 
-/* Adds a hidden watchpoint on what @text names. */
+/* Adds a hidden watchpoint on the location that @text names, or on @size_bytes (0: four) at the address @text. */
 static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, const char *text,
                                   unsigned size_bytes, unsigned *point, struct lw_error *err)
 {
@@ -246,12 +248,12 @@ enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     return status != LW_OK ? status : restored;
 }
 
-/* ---- where a value comes from ------------------------------------------------------------------ */
+/* ---- the origin of a value ---------------------------------------------------------------------- */
 
-/** Location to be searched next: a register of a lane, or memory as that lane sees it. */
+/** Location from which an instruction has copied a value: a register of a lane, or memory as the lane sees it. */
 struct source {
     struct dbg_lane_ref lane_ref;
-    uint64_t address; /* generic address; for registers, a debug address */
+    uint64_t address; /* generic address of memory, or debug address of a register */
     unsigned bytes;
     char name[48];
 };
@@ -266,7 +268,8 @@ static void source_register(struct source *s, const struct isa_reg_use *use)
              use->first, use->first + 1u);
 }
 
-/** Type of the followed number: moves, loads and stores preserve it. `bytes` 0: not known. */
+/** Type of the value whose origin is searched. It remains the same through moves, loads and stores. With `bytes` 0 the type
+ *  is not known. */
 struct number {
     enum dbg_type type;
     unsigned bytes;
@@ -298,8 +301,8 @@ static struct number computed_number(const struct isa_insn *insn)
                                                         : (struct number){DBG_U32, 0};
 }
 
-/* Prints the values that the instruction reads, as they are before it: "v6 = 3, v8 = 2". @followed has type
- * @number; NULL: none. */
+/* Prints the registers that the instruction reads, with their values before it: "v6 = 3, v8 = 2". @followed is the location
+ * from which it has copied the value, which has type @number; NULL: it has copied none. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {
@@ -338,8 +341,7 @@ static void print_sources(struct dbg *dbg, const struct dbg_written *w, const st
         lw_put(out, "\n");
 }
 
-/* Finds the one source from which a move, load or store has copied the value. Returns false for other
- * instructions. */
+/* Finds the location from which a move, load or store has copied the value. Returns false for any other instruction. */
 static bool follow(const struct dbg_written *w, struct source *next)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -418,7 +420,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
-        if (hop == MOST_HOPS) { /* Stops before another watchpoint is added, because only a search deletes it. */
+        if (hop == MOST_HOPS) { /* a watchpoint added here would remain, as only last_write() deletes it */
             lw_printf(out, "     only %d steps are shown; for earlier ones, use `goto %" PRIu64 "` and then `origin` "
                                                                                                 "of the source of the "
                                                                                                 "last step\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks: named instruction counts of a run. */
+/* Marks: names for instruction counts of a run, to which `goto` moves. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>

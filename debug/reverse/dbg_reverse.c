@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reverse commands. Reverse steps read the trace of a lane backwards. reverse-continue replays intervals
- * of history forward, the nearest first, and moves to the last hit in them.
+ * The reverse commands. Reverse steps read the instruction trace of a lane. reverse-continue replays intervals of history
+ * forward, the latest interval first, and moves to the last hit of a stoppoint.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Position at the start of a command, to restore it. */
+/** Position at which a command began, to which the session returns if the command is interrupted. */
 struct start {
-    uint64_t at; /* instruction count */
+    uint64_t at; /* instruction count; UINT64_MAX: the end of history */
     struct dbg_lane_ref lane_ref;
 };
 
@@ -30,7 +30,7 @@ static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *sta
     return LW_OK;
 }
 
-/* Returns to the start of an interrupted command and makes the stop there. */
+/* Moves to the position at which an interrupted command began, and makes the stop there. */
 static enum lw_status visit(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
                            struct lw_error *err)
 {
@@ -42,8 +42,8 @@ static enum lw_status visit(struct dbg *dbg, const struct start *start, struct d
     return status;
 }
 
-/* Makes the stop after the trace has reached its beginning: at @first, or, without one, where the command
- * started. */
+/* Makes the stop after the trace has reached the lane's first recorded instruction: before @first, or, if it is NULL, at
+ * the position at which the command began. */
 static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
                                    const struct dbg_trace *first, struct dbg_stop *stop,
                                    struct lw_error *err)
@@ -78,8 +78,8 @@ static void count_hit(struct dbg *dbg, unsigned id)
         (void)!dbg_stoppoint_remove(dbg, id, NULL);
 }
 
-/* Makes the stop if a breakpoint at @pc hits for the lanes @active of a thread. The focus moves to the
- * followed lane if it is one of them. */
+/* Makes the stop if lanes of the mask @active hit a breakpoint at @pc. The focus is on @lane_ref if this lane hit it, else
+ * on the lowest lane of its thread that did. */
 static void stop_at_point(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t pc,
                           uint64_t active, struct dbg_stop *stop)
 {
@@ -121,24 +121,25 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
     return LW_OK;
 }
 
+/* Number of instructions in a row at which a reverse step cannot end, after which dbg_reverse_skip() is tried. */
 enum { LONG_VISIT = 1 << 15 };
 
-/** A backward walk along a lane's trace. */
+/** A walk: a reverse step while it reads the instruction trace of its lane. */
 struct walk {
     struct dbg *dbg;
     struct start start;
     struct dbg_lane_trace trace;
-    struct dbg_trace executed;  /* instruction read last */
-    int depth;               /* call depth at that instruction, 0 at the start of the walk */
-    struct dbg_trace target; /* instruction at which the walk is to end, if has_target */
+    struct dbg_trace executed;  /* the instruction that was read last, if has_trace */
+    int depth;               /* call depth at that instruction, relative to the position at which the command began */
+    struct dbg_trace target; /* the instruction at which the walk is to end, if has_target */
     bool has_target;
     bool has_trace;
-    uint64_t stayed; /* number of consecutive instructions read, at none of which the walk can end */
-    uint64_t unwatched; /* from this instruction count on, no instruction wrote a watched range */
+    uint64_t stayed; /* number of instructions in a row, read last, at which the walk cannot end */
+    uint64_t unwatched; /* from this instruction count on, no hit of a watchpoint or catchpoint has been found */
 };
 
-/* Makes the stop if any lane wrote a watched range between the count @at and the counts inspected before, as
- * a forward run stops there. Results of the search are cached for the next one. */
+/* Makes the stop if a lane has hit a watchpoint or catchpoint since instruction count @at: a step forward would stop there,
+ * too. Counts that the walk has searched already are not searched again. The hits found are cached for the next search. */
 static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t before = w->unwatched;
@@ -152,14 +153,15 @@ static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop 
     while (status == LW_OK && found && !interrupted && stop->kind == DBG_STOP_NONE) {
         status = dbg_hit_before(w->dbg, before, at, &hit, &found, &interrupted, err);
         found = found && hit.at >= at;
-        before = hit.at; /* breakpoints of other lanes are ignored */
+        before = hit.at; /* a breakpoint, which may be hit by another lane, makes no stop here */
         if (status == LW_OK && found && hit.touched)
             status = to_hit(w->dbg, &w->start, &hit, stop, err);
     }
     return status == LW_OK && interrupted ? visit(w->dbg, &w->start, stop, err) : status;
 }
 
-/* Makes the stop if a stoppoint hits the lane before this instruction of its trace. */
+/* Makes the stop if the lane hits a breakpoint before the instruction @executed of its trace, or if a watchpoint or
+ * catchpoint was hit later. */
 static enum lw_status look(struct walk *w, const struct dbg_trace *executed, struct dbg_stop *stop,
                            struct lw_error *err)
 {
@@ -195,8 +197,8 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     return status;
 }
 
-/* Moves the walk back by one instruction. Makes the stop where that ends the walk: at the beginning of the
- * trace, at a stoppoint, on an interrupt. */
+/* Reads the previous instruction of the trace. Makes the stop if there is none, or after an interrupt. If there is none and
+ * a watchpoint or catchpoint was hit, makes the stop for the hit. */
 static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t next = w->trace.next_pc;
@@ -221,7 +223,7 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
-/* Skips the middle of a long visit; dbg_reverse_skip_contains() describes @row. */
+/* Skips the rest of a visit if the walk has read many of its instructions. For @row see dbg_reverse_skip_contains(). */
 static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
                                 struct lw_error *err)
 {
@@ -239,7 +241,8 @@ static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, stru
                                                           : status;
 }
 
-/* Moves to the target of a walk; a stoppoint that hits there is reported. */
+/* Moves to before instruction @target, at which the walk ends, and makes the stop. If a breakpoint is hit there, or a
+ * watchpoint or catchpoint was hit later, the stop is for this hit. */
 static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
@@ -292,16 +295,17 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/** A walk to the beginning of a line. */
+/** A reverse step to the beginning of a line. */
 struct line_walk {
     struct walk walk;
-    const struct isa_line *row; /* line to whose beginning the walk goes; NULL: not determined yet */
-    int base;                   /* call depth of the line's frame */
-    bool over, into;            /* over: calls are undone as a whole; into: the walk has entered a call from its
-                                 * end */
+    const struct isa_line *row; /* line to whose beginning the step goes; NULL: not determined yet */
+    int base;                   /* value of walk.depth in the frame of that line */
+    bool over, into;            /* over: a call is undone in one step; into: the step has entered a called function at its
+                                 * return */
 };
 
-/* Returns true in the prologue of a function that is no kernel: it belongs to no line, and forward steps skip it, too. */
+/* Returns true if @pc is in the prologue of a function that is no kernel. A step by line does not end there, as a forward
+ * step does not. */
 static bool in_prologue(const struct dbg *dbg, uint64_t pc)
 {
     const struct isa_function *function = dbg_function_at(dbg, pc);
@@ -309,7 +313,8 @@ static bool in_prologue(const struct dbg *dbg, uint64_t pc)
     return function != NULL && !function->kernel && pc < dbg_function_body(dbg, function);
 }
 
-/* Returns true if the walk has moved past its target, the line's beginning, with this instruction. */
+/* Updates the target of the walk, which is the first instruction of the line. Returns true if the instruction read last is
+ * outside the line, so that the target is final. */
 static bool line_passed(struct line_walk *l)
 {
     struct walk *w = &l->walk;
@@ -319,7 +324,7 @@ static bool line_passed(struct line_walk *l)
     if (w->depth > l->base) {
         if (l->over || l->into || !known)
             return false;
-        /* The walk entered a call from its end: the target is the function's last line. */
+        /* The step has entered a called function at its return. It ends at the beginning of the function's last line. */
         l->into = true;
         l->base = w->depth;
         l->row = NULL;
@@ -327,7 +332,7 @@ static bool line_passed(struct line_walk *l)
     } else if (w->depth < l->base) {
         if (w->has_target)
             return true;
-        l->base = w->depth; /* The walk has gone from the function's first line back to its call. */
+        l->base = w->depth; /* the step began in the first line of a function, and ends in the line of the call */
     }
     if (in_prologue(w->dbg, w->executed.pc))
         return w->has_target;
@@ -364,7 +369,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
             break;
         status = walk_back(&l.walk, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
-            /* The target is the line in which the lane started. */
+            /* The line is the first that the lane executed, so no earlier instruction ends the search for its beginning. */
             memset(stop, 0, sizeof *stop);
             status = walk_land(&l.walk, &l.walk.target, stop, err);
             break;
@@ -380,7 +385,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     return walk_end(&l.walk, status, stop, err);
 }
 
-/* Moves out of the selected frame: to its call, or to the first instruction of inlined code. */
+/* Moves back to the call of the selected frame's function, or to the first instruction of an inlined call. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
@@ -410,7 +415,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
         if (status == LW_OK && stop->kind == DBG_STOP_NONE)
             status = walk_back(&w, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && w.has_target) {
-            memset(stop, 0, sizeof *stop); /* the kernel starts with the inlined code */
+            memset(stop, 0, sizeof *stop); /* the inlined code is the first code of the kernel */
             status = walk_land(&w, &w.target, stop, err);
             break;
         }

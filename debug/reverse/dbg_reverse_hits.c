@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hits of stoppoints in the past. Intervals of history are replayed forward, the nearest first. All hits of
- * the last interval are cached, so going from hit to hit does not replay it for each. In reverse, conditions
- * of gdb's watchpoints are evaluated at the count before the instruction, in a second pass.
+ * Finds hits of stoppoints in the past. Intervals of history are replayed forward, the latest interval first. All hits of
+ * the interval replayed last are cached, so that repeated reverse-continue commands do not replay it again. In a reverse
+ * search, conditions of gdb's watchpoints must be evaluated before the instruction. So they are evaluated in a second
+ * pass, in which the machine moves to the count of each hit.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* WINDOW_GROWS: factor by which intervals grow. STOPS_AT_ONE: number of stops at one instruction count after which the
+ * search fails. MOST_HITS: capacity of the cache. FIRST_CHUNK, MOST_CHUNK: limits of dbg_hits.chunk.
+ * PROGRESS_CONDITIONS: number of conditions between two progress messages. */
 enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096, MOST_HITS = 1 << 16, FIRST_CHUNK = 32, MOST_CHUNK = 1 << 14 };
-enum { PROGRESS_CONDITIONS = 1 << 20 }; /* number of conditions between two progress messages */
+enum { PROGRESS_CONDITIONS = 1 << 20 };
 
-/** Last hit with a false condition, for a watchpoint whose condition is evaluated before the instruction. */
+/** For a gdb watchpoint, the earliest hit found so far at which its condition was false. */
 struct passed {
-    unsigned point; /* id of the watchpoint; 0: none */
+    unsigned point; /* id of the watchpoint; 0: this element is free */
     struct dbg_passed where;
 };
 
+/** Cache of the hits in one interval of history. */
 struct dbg_hits {
-    struct dbg_hit *hit; /* sorted by count; if an instruction has several hits, the last one is reported */
+    struct dbg_hit *hit; /* sorted by instruction count; of several hits of one instruction the last element is reported */
     size_t count, capacity;
     uint64_t low, high;  /* the array has all hits in [low, high) */
     bool short_of_memory;
-    struct passed passed[8]; /* entries for intervals nearer to the start of the search */
-    size_t chunk;            /* number of conditions to evaluate in one batch */
-    uint64_t queried;
+    struct passed passed[8]; /* hits with a false condition in the later intervals that this search has left */
+    size_t chunk;            /* number of hits whose conditions are evaluated in one batch */
+    uint64_t queried;        /* number of conditions evaluated so far */
 };
 
 /* ---- cached hits ------------------------------------------------------------------------- */
@@ -38,7 +43,8 @@ void dbg_hits_free(struct dbg *dbg)
     dbg->hits = NULL;
 }
 
-/* Drops the older half of the hits, including those in the newer half that belong to the same instruction. */
+/* Drops the older half of the hits, and those in the newer half that belong to the same instruction as the last one
+ * dropped. */
 static void drop_half(struct dbg_hits *hits)
 {
     size_t half = hits->count / 2;
@@ -81,7 +87,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Adds the hit if a split is before a breakpoint that hits; counts nothing. */
+/* Records the hit if a split that is about to execute an instruction hits a breakpoint there. Hit counts do not change. */
 static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, struct dbg_hits *hits)
 {
     dbg_thread_id id = dbg_thread_id_of(dbg, location->grid, location->block, location->warp);
@@ -99,7 +105,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
 
 /* ---- replay of an interval ----------------------------------------------------------------------- */
 
-/* Runs the rest of an interval and records the hits of breakpoints in @hits. NULL: hits are not recorded. */
+/* Replays from the current count up to @high, and records hits of breakpoints in @hits unless it is NULL. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
                                  struct dbg_watch_filter_search *look, bool *interrupted,
                                  struct lw_error *err)
@@ -120,7 +126,8 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
             *interrupted = true;
             return LW_OK;
         }
-        /* Parts of a split may reach a breakpoint one by one, but only a bounded number of times. */
+        /* Several stops can be at one instruction count, as parts of a split may reach a breakpoint one after the other. But
+         * their number is limited. */
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
             return LW_FAIL(err, LW_ESTATE,
@@ -142,7 +149,8 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
     return status;
 }
 
-/* Replays from @low up to @high, with @observer (NULL: none) at instructions that may touch a stoppoint. */
+/* Replays from count @low up to @high and records hits of breakpoints in @hits (NULL: none). @observer (NULL: none) sees the
+ * instructions that @look selects. */
 static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct dbg_hits *hits,
                                    struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                    bool *interrupted, struct lw_error *err)
@@ -169,7 +177,8 @@ static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high,
     return status;
 }
 
-/* Returns the size of the interval that is searched after one of @size. */
+/* Returns the size of the next search interval after one of @size. @dense: every instruction is inspected, which makes
+ * intervals slow. */
 static uint64_t next_size(uint64_t size, bool dense)
 {
     uint64_t most = dense ? DBG_LARGEST_WINDOW : DBG_LARGEST_FAST_WINDOW;
@@ -215,7 +224,7 @@ enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id o
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Records all hits from @low up to @high. */
+/* Replaces the cached hits by all hits in the interval [@low, @high). */
 static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
                                    struct dbg_watch_filter_search *look, bool *interrupted,
                                    struct lw_error *err)
@@ -237,8 +246,7 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     return status;
 }
 
-/* Moves the machine to the counts before hits @from up to @to, one after the other, and evaluates their
- * conditions. */
+/* Evaluates the conditions of the hits with indices @from up to @to: moves the machine to before the instruction of each. */
 static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interrupted, struct lw_error *err)
 {
     struct dbg_hits *hits = dbg->hits;
@@ -271,7 +279,8 @@ static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interru
     return status;
 }
 
-/* Finds the last cached hit before the count @before whose condition is true. */
+/* Finds the last cached hit before instruction count @before whose condition is true. *@found is set to its index, or to
+ * hits->count if there is none. */
 static enum lw_status pick(struct dbg *dbg, uint64_t before, size_t *found, bool *interrupted, struct lw_error *err)
 {
     struct dbg_hits *hits = dbg->hits;
@@ -301,8 +310,8 @@ static struct dbg_passed passed_at(const struct dbg_hit *hit)
     return (struct dbg_passed){hit->at, hit->id, lw_lowest(hit->lanes), true};
 }
 
-/* Drops the cached hits. Of those with a false condition, the first of each stoppoint is kept for the stop at
- * an earlier hit. */
+/* Called before the cached hits are replaced: copies the earliest hit of each watchpoint with a false condition to
+ * hits->passed. */
 static void keep_passed(struct dbg_hits *hits)
 {
     for (size_t i = hits->count; i-- > 0;) {
@@ -317,7 +326,7 @@ static void keep_passed(struct dbg_hits *hits)
     }
 }
 
-/* Returns the first later hit of the same stoppoint whose condition is false. */
+/* Returns the first hit after hit @found of the same stoppoint, if its condition was false. */
 static struct dbg_passed passed_after(const struct dbg_hits *hits, size_t found)
 {
     const struct dbg_hit *hit = &hits->hit[found];

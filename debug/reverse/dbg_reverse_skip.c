@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast reverse steps, which skip long visits of a line. A lane that spins has retired millions of instructions at which
- * a backward walk cannot end: instructions of the line to whose beginning the walk goes, or instructions that neither
- * call nor return. Only the other instructions get breakpoints. So history replays at nearly full speed to the last
- * instruction with a breakpoint that the lane retired, and the walk continues where the visit started. A reverse step
- * over a loop of a hundred million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would
- * take 40 s (docs/evidence/history.md).
+ * Fast reverse steps, which skip long visits. A visit is a series of instructions of a lane at which a reverse step cannot
+ * end: for a step to the beginning of a line, the instructions of that line; for a step out of a function, instructions
+ * that neither call nor return. A lane that spins has retired millions of them. Here only the other instructions get
+ * breakpoints, and history replays at nearly full speed. The last instruction of the lane at a breakpoint is the one
+ * before the visit, so the step continues at the first instruction of the visit. A reverse step over a loop of a hundred
+ * million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would take 40 s
+ * (docs/evidence/history.md).
  *
- * A lane that waits while other lanes of its warp spin has retired nothing. The lane cannot leave its pc without
- * executing the instruction there, so only that instruction gets a breakpoint.
+ * A lane that waits while other lanes of its warp spin has retired nothing. It cannot leave its pc without executing the
+ * instruction there, so to find the time at which it arrived, only that instruction gets a breakpoint.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <assert.h>
 
-/** Observer of a reverse search. */
+/** Observer that finds the beginning of a visit or of a wait. */
 struct loop_observer {
     struct emu_observer observer;
     struct dbg *dbg;
-    const struct dbg_lane_trace *trace;
-    const struct isa_line *row;
-    uint64_t at; /* found: instruction count and pc of the event */
+    const struct dbg_lane_trace *trace; /* of the lane */
+    const struct isa_line *row; /* the line whose visit is skipped; NULL: the visit has no call and no return */
+    uint64_t at; /* instruction count of the event that was found; while on_first() searches, of the next event */
     bool found;
 };
 
+/* Returns true if the instruction at @pc belongs to a visit, see dbg_reverse_skip_contains(). */
 static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
@@ -39,7 +41,7 @@ static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_
         return true;
     function = dbg_function_at(dbg, pc);
     if (function != NULL && !function->kernel && pc < dbg_function_body(dbg, function))
-        return false; /* the walk to another line stops in the prologue of a function */
+        return false; /* a reverse step by line can end when the lane is in a prologue (line_passed) */
     return !dbg_row_at(dbg, pc, &own, &start) || (own->line == row->line && own->file == row->file);
 }
 
@@ -56,7 +58,7 @@ static bool is_own(const struct loop_observer *l, const struct emu_event *ev)
            dbg_event_thread(ev) == l->trace->lane_ref.id;
 }
 
-/* Records the lane's last instruction at which the walk may end. */
+/* Records the lane's last instruction that is not in a visit. */
 static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -68,7 +70,8 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Finds the visit's first instruction after that one, with a known line if the walk goes to a line. */
+/* Finds the first instruction of the visit: the lane's next one. If the step ends at the beginning of a line, it must have
+ * a line. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -117,19 +120,20 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_l
     trace->search.low = l.at + 1;
     trace->search.size = DBG_FIRST_WINDOW;
     trace->search.idle = false;
-    trace->next_pc = 0; /* a visit without a line passes neither calls nor returns */
+    trace->next_pc = 0; /* not known: the first instruction of a visit is neither a call nor a return */
     return LW_OK;
 }
 
 /* ---- a lane that waits -------------------------------------------------------------------- */
 
-/** Search of intervals of history in which a lane may have waited. */
+/** State of the search for the instruction count at which a lane began to wait. */
 struct wait {
     struct loop_observer loop_observer;
     struct dbg_watch_filter_search look;
     uint64_t pc;    /* pc at which the lane waits */
-    uint64_t moved; /* instruction count after the lane last left that pc, in the interval searched last */
-    uint64_t looked;
+    uint64_t moved; /* instruction count after the lane's last instruction at that pc in the interval that was searched
+                     * last; the start of the interval if there is none */
+    uint64_t looked; /* number of instructions processed so far */
 };
 
 static bool is_wait_pc(const void *context, uint64_t pc)
@@ -150,7 +154,7 @@ static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Gets the lane's pc at a count; *@there is false if the lane does not exist then. */
+/* Gets the lane's pc at instruction count @at. *@there is set to false if the lane is not resident at that count. */
 static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, uint64_t *pc,
                               bool *there, struct lw_error *err)
 {
@@ -163,7 +167,7 @@ static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, u
     return status;
 }
 
-/* Sets *@yes if the lane has retired nothing from @low up to @high and waits at wait->pc. */
+/* Sets *@yes to true if the lane is at wait->pc at count @low and has retired nothing in the interval [@low, @high). */
 static enum lw_status stood(struct dbg_lane_trace *trace, struct wait *wait, uint64_t low, uint64_t high,
                             bool *yes, struct lw_error *err)
 {
@@ -197,7 +201,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
     enum lw_status status;
 
     wait.look = (struct dbg_watch_filter_search){.wanted = is_wait_pc, .context = &wait};
-    /* An edited pc can change without the instruction at it being executed. */
+    /* If the user has edited a pc, a lane may have left its pc without executing the instruction there. */
     if (trace->skip_disabled || dbg_pc_edited(trace->dbg) || !dbg_watch_ready(trace->dbg))
         return LW_OK;
     status = lane_pc(trace, high, &wait.pc, &yes, err);
@@ -211,7 +215,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
             high = low;
         all = !yes;
     }
-    /* The lane moved in [low, high): bisect to the part in which it moved last. */
+    /* The lane has left its pc in the interval [low, high). Bisects the interval to find when it did so last. */
     low = wait.moved;
     while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trace->skip_disabled) {
         uint64_t middle = low + (high - low) / 2;
