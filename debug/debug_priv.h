@@ -420,7 +420,8 @@ uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64
                         void *data, uint64_t size_bytes, bool write);
 /** Reads the debug address range of a lane's stack, at address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The range
  *  shows the return address of each frame in the 8 bytes before the frame's CFA, and zeros elsewhere. The return address
- *  of a kernel is DBG_LAUNCH_PC. */
+ *  of a kernel is DBG_LAUNCH_PC. With @frames, reads the range 0xFA, which shows the frames' CFAs in local memory at the
+ *  same offsets. */
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
                     bool frames, uint8_t *data, uint64_t size);
 /** Builds the register table. Errors: LW_ENOMEM. */

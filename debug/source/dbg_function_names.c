@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source names of functions. Debug information has a function's name and its parameter types. Without it, the
- * symbol's mangled name (Itanium C++ ABI, 5.1) has the name with its namespaces.
+ * Names of functions in the source. Debug information contains the name of a function and its parameter types. Without
+ * debug information, the name with its namespaces is taken from the mangled symbol (Itanium C++ ABI, 5.1).
  */
 #include "debug/debug_priv.h"
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Demangles the name alone: "_ZN4util5twiceEf" gives "util::twice". Returns false for a symbol that is not
- * C++. */
+/* Demangles the name of a symbol without its parameter types: "_ZN4util5twiceEf" gives "util::twice". Returns false if the
+ * symbol is not a mangled C++ name. */
 static bool unmangle(const char *symbol, char *text, size_t size)
 {
     const char *at = symbol + 2;
@@ -38,7 +38,7 @@ static bool unmangle(const char *symbol, char *text, size_t size)
     return used != 0;
 }
 
-/* Prints the namespaces and classes around an entry, outermost first, as "util::". */
+/* Prints the namespaces and classes that contain a debug information entry, outermost first, as "util::". */
 static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_sink *out)
 {
     for (uint32_t i = 0; i < die;) {
@@ -54,8 +54,8 @@ static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_
     }
 }
 
-/* Returns the entry that declares the function of @die: in its class, or @die itself. The code of a method
- * has an entry outside of the class. */
+/* Returns the debug information entry that declares the function of @die. For a method this is the entry in its class, as
+ * @die, the entry with the code, is outside of the class. For any other function it is @die itself. */
 static uint32_t declaration_of(const struct isa_debug *debug, uint32_t die, const char *symbol)
 {
     for (uint32_t i = 0; i < debug->die_count; i++) {
@@ -118,7 +118,7 @@ void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *f
         *bracket = '\0';
 }
 
-/* Removes blanks, because users place them differently. */
+/* Removes blanks, so that names compare equal wherever the user has put blanks. */
 static void squeeze(char *text)
 {
     char *to = text;
@@ -129,7 +129,7 @@ static void squeeze(char *text)
     *to = '\0';
 }
 
-/* Removes the template arguments at the end of a name: "reduce<float>". */
+/* Removes the template arguments at the end of a name: "reduce<float>" becomes "reduce". */
 void dbg_name_cut_template(char *name)
 {
     size_t size = strlen(name);
@@ -146,7 +146,7 @@ void dbg_name_cut_template(char *name)
     }
 }
 
-/* Returns true if @name is all of @have, or the part after one of its "::". */
+/* Returns true if @name is equal to @have, or to the part of @have after one of its "::". */
 static bool ends_with(const char *have, const char *name)
 {
     size_t h = strlen(have), n = strlen(name);
@@ -155,8 +155,8 @@ static bool ends_with(const char *have, const char *name)
            (h == n || (h >= n + 2 && have[h - n - 1] == ':' && have[h - n - 2] == ':'));
 }
 
-/* Returns true if @want names the function called @have: the full name, or the name without parameters or
- * template arguments. Truncates @have. */
+/* Returns true if @want, which the user has typed, denotes the function @have. @want may be without namespaces, parameters
+ * or template arguments. Changes @have. */
 static bool means(char *have, const char *want)
 {
     char *bracket;
@@ -187,6 +187,7 @@ bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *fu
     return means(have, want);
 }
 
+/* Returns the index of the first instruction of an inlined call; UINT64_MAX: it has no code. */
 static uint64_t first_insn(const struct isa_debug *debug, uint32_t die)
 {
     const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_RANGES);

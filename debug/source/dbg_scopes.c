@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes of the source around an instruction: functions, blocks, inlined calls. */
+/* Finds the scopes of the source that contain an instruction: functions, blocks and inlined calls. */
 #include "debug/debug_priv.h"
 
 bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out)
@@ -13,7 +13,7 @@ bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out)
     return true;
 }
 
-/* Returns true if a scope contains the instruction. */
+/* Returns true if the scope @die contains the instruction. */
 static bool holds(const struct dbg_where *at, uint32_t die)
 {
     const struct isa_debug *debug = at->object->debug;
@@ -34,7 +34,6 @@ static bool holds(const struct dbg_where *at, uint32_t die)
     return false;
 }
 
-/* Finds the scopes around the instruction, outermost first. Returns their number. */
 unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     const struct isa_debug *debug = at->object->debug;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A source file split into lines; text is NULL when it could not be read. */
+/** A source file, split into lines. If the file cannot be read, `text` is NULL. */
 struct dbg_source_file {
     struct dbg_source_file *next;
     const char *name; /* file name in the object */
@@ -35,7 +35,7 @@ const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc)
     return program != NULL ? isa_object_function_at(emu_program_object(program), index) : NULL;
 }
 
-/* The function may belong to any program of the machine; its object identifies the program. */
+/* A kernel may be of another program than the current one. The queued launches tell its program. */
 uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
@@ -148,7 +148,7 @@ static bool try_read(struct dbg_source_file *file, const char *folder, const cha
     return lw_file_read(full, &file->text, &size, NULL) == LW_OK;
 }
 
-/* Splits the file into lines in place. */
+/* Splits the text of a file into lines: replaces line ends by null bytes. */
 static void cut_lines(struct dbg_source_file *file)
 {
     size_t capacity = 0;
@@ -226,7 +226,8 @@ bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
     if (insn == NULL)
         return false;
     shown = *insn;
-    /* control fields do not affect values; `lanewise dis` shows them */
+    /* The control fields of an instruction do not affect values, so they are not printed here. `lanewise dis` prints
+     * them. */
     shown.control = (struct isa_control){ .write_bar = 7, .read_bar = 7 };
     isa_insn_print(&shown, pc, symbol, (struct dbg *)(uintptr_t)dbg, out);
     return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types of the source: sizes, names, and types named in expressions. */
+/* Types of the source: prints their declarations, and finds the debugger's own type for a scalar. */
 #include "debug/debug_priv.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-/* DW_ATE_... */
+/* Encodings of base types in DWARF: DW_ATE_float, DW_ATE_signed, DW_ATE_signed_char. */
 enum { ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 
 enum { MAX_TYPE_DEPTH = 32 };
@@ -71,7 +71,6 @@ const char *dbg_type_keyword(unsigned tag)
                                        : "";
 }
 
-/* Prints a C declaration of @inner ("*", "(*)[4]", "") with this type. */
 void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip,
                     const char *inner, unsigned depth, struct lw_sink *out)
 {
@@ -170,7 +169,7 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
                 continue;
             lw_put(out, "    ");
             lw_buffer_init(&line);
-            /* the member's name replaces the placeholder */
+            /* The declaration is formatted with the character \1 for the member's name, and the name is inserted then. */
             dbg_type_declare(debug, isa_die_type(debug, i), 0, "\1", 0, &line.sink);
             for (const char *at = line.text != NULL ? line.text : ""; *at != '\0'; at++) {
                 if (*at != '\1')

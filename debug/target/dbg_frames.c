@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of a lane by the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, v2 is the
- * stack pointer into local memory, and a function that calls stores its return address at [CFA - 8], where
- * CFA is v2 at its entry. Within a prologue the state is derived from the function's own instructions up to
- * the pc: how they change v2, and whether they have saved v0:1.
+ * Finds the frames of a lane by the rules of the ABI (docs/reference/abi.md). A call leaves the return address in v0:1, and
+ * v2 is the stack pointer into local memory. A function that calls others stores its return address at [CFA - 8], where
+ * CFA is the value of v2 at its entry. In a prologue, the instructions from the function's entry to the pc show how far
+ * v2 has moved and whether v0:1 has been stored.
  *
- * Debuggers see a stack of return addresses alone, 8 bytes a frame, in the stack range. One rule (CFA = sp +
- * 8, return address at [CFA - 8]) then holds at every pc of every function, in prologues too, and frame ids
- * do not change while a frame exists.
+ * gdb does not see this stack. A debug address range shows it a stack that contains only return addresses, 8 bytes for
+ * each frame. One rule (CFA = sp + 8, return address at [CFA - 8]) is then true at every pc of every function, even in a
+ * prologue, and the id of a frame does not change while the frame exists.
  */
 #include "debug/debug_priv.h"
 
@@ -21,7 +21,7 @@ enum {
 };
 #define STACK_TOP UINT64_C(0x10000000)
 
-/** Position in a frame: the pc and v2. */
+/** State of a frame from which its caller is computed: the pc and v2. */
 struct cursor {
     const struct isa_function *function;
     uint64_t pc;
@@ -43,7 +43,7 @@ static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t
     return lw_get64(raw);
 }
 
-/* Computes CFA and return address of a frame whose function is not a kernel. */
+/* Computes CFA and return address of a frame. Its function is not a kernel. */
 static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                    const struct cursor *at, uint32_t *cfa, uint64_t *ra)
 {
@@ -67,9 +67,9 @@ static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned 
     return true;
 }
 
-/* Gets the pcs of the lane's frames, innermost first, and their CFAs in local memory (@cfas may be NULL; a
- * kernel's is 0). Returns the number of frames, of which at most @capacity are stored. Ends at the kernel, or
- * at a return address that is in no function. */
+/* Gets the pcs of the lane's frames, innermost first, and the frames' CFAs in local memory. @cfas may be NULL; the CFA of a
+ * kernel is 0. Returns the number of frames, at most @capacity. The last frame is the kernel's, or one whose return address
+ * is in no function. */
 static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pcs,
                         uint32_t *cfas, unsigned capacity)
 {
@@ -104,6 +104,7 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     return count;
 }
 
+/* Returns the address at @offset of a lane's stack in debug address range 0xF4. */
 static uint64_t window(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                        uint64_t offset)
 {
@@ -140,8 +141,8 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = 0;
         if (at >= STACK_TOP)
             continue;
-        /* Each frame has a slot of 8 bytes. The kernel's slot is slot 0, which ends at STACK_TOP; the slot of a called
-         * function is below the slot of its caller. */
+        /* Each frame has 8 bytes, its slot. Slot 0 is the kernel's and ends at STACK_TOP. The slot of a called function is
+         * directly below the slot of its caller. */
         slot = (STACK_TOP - 1 - at) / 8;
         if (slot >= count || (slot == 0 && frames))
             continue;
@@ -152,7 +153,7 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
     }
 }
 
-/* ---- frames as users count them ------------------------------------------------------- */
+/* ---- frames of a backtrace: inlined calls are frames, too ------------------------------- */
 
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame_location *out)
@@ -167,8 +168,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
         unsigned calls;
 
         memset(out, 0, sizeof *out);
-        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* address of the call, not of the instruction after
-                                                              * it */
+        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* the pc of a caller is that of its call instruction */
         out->frame = i;
         out->inner = -1;
         calls = dbg_inlined_at(dbg, out->pc, inlined, LW_COUNT_OF(inlined));
@@ -199,7 +199,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
     return false;
 }
 
-/* Gets the lane's pc and its warp's instruction count: both are unchanged if the lane has not moved. */
+/* Gets the lane's pc and the instruction count of its warp. If both are unchanged later, the lane has not moved. */
 static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pc,
                    uint64_t *retired)
 {

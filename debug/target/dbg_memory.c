@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and the debug address ranges,
- * whose top bytes are 0xF0..0xFC.
+ * Memory as a debugger sees it: generic addresses of the machine, as one lane sees them, and debug address ranges. The top
+ * byte of an address in a debug address range is 0xF0 to 0xFC:
  *
  *   F0 | 4*r                        vector register r of the lane
  *   F1 | 256*r + 4*lane             vector register r of any lane
@@ -17,13 +17,15 @@
  *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp; from 0x1000 on
  *                                   4*n, its scalar register n
  *   F9 | bank<<32 | off             constant bank
- *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
- *                                   address: variables of functions count from it
- *   FB | warp<<40 | lane<<32 | off  as F5, of any lane
+ *   FA | warp<<40 | lane<<32 | off  as F4, with the CFA of each frame in local memory instead of the return address:
+ *                                   locations of variables are relative to this CFA
+ *   FB | warp<<40 | lane<<32 | off  as F5, of any lane of any warp
  *   FC | warp<<40 | lane<<32 | location<<9 | byte
- *                                   a variable in pieces or a computed one (dbg_value_window.c)
+ *                                   a variable in several pieces, or a computed one (dbg_value_window.c)
  *
- * warp is a resident slot number, over all cores: the engine's. slot is that of a block, as `info os blocks` shows it.
+ * warp: number of the slot in which a warp is resident; the engine numbers the slots of all cores. slot: number of the
+ * slot of a block, as the table `info os blocks` shows it. off: offset in bytes. F0 to F3 and F5 show the focus lane or its
+ * warp.
  */
 #include "debug/debug_priv.h"
 
@@ -36,7 +38,7 @@ struct view {
     unsigned lane;
 };
 
-enum { NO_SLOT = 0xffff }; /* window fields have 16 bits */
+enum { NO_SLOT = 0xffff }; /* number for a warp without a slot; the slot number has 16 bits in an address */
 
 static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
 {
@@ -44,7 +46,7 @@ static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
                               .warp = warp->warp};
 }
 
-/* Finds the warp or block in a slot. */
+/* Finds the warp or block (@kind) in slot @number. */
 static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t number,
                         struct dbg_warp *out)
 {
@@ -102,9 +104,9 @@ static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
     return emu_special_read(DBG_AT(&v->warp), sr, v->lane, value);
 }
 
-/* ---- windows of words -------------------------------------------------------------- */
+/* ---- debug address ranges that show registers ---------------------------------------- */
 
-/* Reads a word of the built-in variables of a lane. */
+/* Reads the word at @offset of the built-in variables of a lane (range F5). */
 static uint64_t builtin_read(const struct view *v, uint64_t offset)
 {
     uint64_t value = 0, index;
@@ -127,7 +129,7 @@ static uint64_t builtin_read(const struct view *v, uint64_t offset)
         (void)!special(v, ISA_SR_WORKDIM, &value);
     if (index < 24 || index > 34 || index % 4 == 3)
         return value;
-    index %= 4; /* OpenCL's: x, y and z of each are consecutive special registers */
+    index %= 4; /* dimension of an OpenCL variable; the special registers for x, y and z have consecutive numbers */
     tid = ctaid = ntid = nctaid = first = 0;
     (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
     (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
@@ -147,7 +149,7 @@ struct register_ref {
     unsigned lane;
 };
 
-/* Finds the register of a word in the ranges F0, F1, F2 and F8. Returns false if there is none. */
+/* Finds the register that a word of the ranges F0, F1, F2 and F8 shows. Returns false if it shows none. */
 static bool register_at(const struct view *v, unsigned window, uint64_t offset, struct register_ref *out)
 {
     *out = (struct register_ref){v->warp, ISA_REG_V, offset / 4, v->lane};
@@ -175,7 +177,7 @@ static bool register_at(const struct view *v, unsigned window, uint64_t offset, 
     return out->number < (out->of == ISA_REG_S ? ISA_SREG_COUNT : ISA_VREG_COUNT);
 }
 
-/* Reads an aligned word of the ranges that show registers. Words without a register read as zero. */
+/* Reads an aligned word of the ranges that show registers. A word that shows no register reads as zero. */
 static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset)
 {
     struct emu_split_view split = {0};
@@ -228,7 +230,7 @@ static bool whole_warp(const struct dbg_warp *of)
     return emu_warp_view(DBG_AT(of), &warp) && warp.split_count == 1;
 }
 
-/* Writes a word of these ranges. Returns false for an address that cannot be written. */
+/* Writes an aligned word of the ranges that show registers. Returns false if the word cannot be written. */
 static bool word_write(const struct view *v, unsigned window, uint64_t offset, uint32_t word)
 {
     const unsigned index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64), shift = offset % 8 == 4 ? 32 : 0;
@@ -275,7 +277,7 @@ static uint64_t words_access(const struct view *v, unsigned window, uint64_t off
     return size;
 }
 
-/* ---- windows onto memory ------------------------------------------------------------- */
+/* ---- debug address ranges that show memory ----------------------------------------------- */
 
 static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64_t address,
                               void *data, uint64_t size, bool write, bool fill)
@@ -283,7 +285,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     uint64_t done = write ? emu_mem_poke(DBG_AT(warp), lane, address, data, size)
                           : emu_mem_peek(DBG_AT(warp), lane, address, data, size);
 
-    /* Debuggers read blocks around the bytes they need: the rest of a range reads as zeros. */
+    /* gdb reads more bytes than it needs. So in a debug address range, bytes without memory read as zeros. */
     if (!write && fill) {
         memset((uint8_t *)data + done, 0, size - done);
         return size;
@@ -291,7 +293,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     return done;
 }
 
-/* Unmapped addresses read as zeros. Writes to them are ignored. */
+/* Access to unmapped addresses of a debug address range: reads give zeros, writes change nothing and return 0. */
 static uint64_t nothing(void *data, uint64_t size, bool write)
 {
     if (write)
@@ -351,7 +353,7 @@ static uint64_t bank_access(const struct view *v, uint64_t offset, void *data, u
                          data, size, false, true);
 }
 
-/* Accesses global memory without a warp: after the last warp has ended. */
+/* Reads or writes global memory when no warp is resident, for example after the last one has ended. */
 static uint64_t global_access(const struct dbg *dbg, uint64_t address, void *data,
                               uint64_t size, bool write)
 {
@@ -406,7 +408,7 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes)
 {
-    /* dbg_mem_access() does not modify @data of a write, so the cast is safe */
+    /* For a write, dbg_mem_access() does not modify @data. So the cast is safe. */
     return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
                           size_bytes, true);
 }

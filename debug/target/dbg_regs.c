@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The register table: registers that the program's kernels use, for the shell and target.xml. */
+/* The register table: the registers that the program's kernels use, for the shell and for gdb's target description. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err)
         char name[16];
 
         snprintf(name, sizeof name, "%s", info->name);
-        /* gdb's expressions would take a dot for a member access. */
+        /* In an expression of gdb, a dot would be a member access. */
         for (char *c = name; *c != '\0'; c++)
             if (*c == '.')
                 *c = '_';
@@ -140,7 +140,8 @@ uint64_t dbg_fault_address(const struct emu_fault *fault)
                     : fault->space == ISA_SPACE_SHARED ? ISA_SHARED_BASE
                                                        : 0;
 
-    /* Offsets have 32 bits. An offset with its top bit set is negative: the address is below the base. */
+    /* The address of a fault in local or shared memory is an offset of 32 bits. If its top bit is set, the offset is
+     * negative: the access was below the start of that memory. */
     return fault->address < base ? base + (uint64_t)(int64_t)(int32_t)fault->address : fault->address;
 }
 
@@ -174,7 +175,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     memset(bytes, 0, reg->bytes);
     switch (reg->kind) {
     case DBG_REG_VECTOR:
-        /* A kernel may use fewer registers than the program's largest: the others read as zero. */
+        /* The table has the registers of the kernel that uses most. Those that this kernel does not have read as zero. */
         for (unsigned lane = 0; lane < width; lane++) {
             value = 0;
             (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_V, reg->number, lane, &value);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Debug address range of values: shows a variable whose pieces are in different locations, or whose value is
- * computed from registers, as contiguous bytes. The object's location expression (isa_expression.c) is
- * evaluated for a lane.
+ * Debug address range 0xFC: shows a variable as contiguous bytes if its pieces are in different registers or memory, or if
+ * its value is computed. The variable's location expression (isa_expression.c) is evaluated for the lane of the address.
  *
  *   FC | warp<<40 | lane<<32 | location<<9 | byte
  *
- * location: the index of the location in the object that the lane runs.
+ * warp: slot number of the warp. location: index of the variable's location in the debug information of the object that
+ * the lane runs. byte: offset in the variable.
  */
 #include "debug/debug_priv.h"
 
-/* Distance from a return address in the stack range to the CFA of its frame in range FA. */
+/* Distance from a return address in debug address range 0xF4 to the CFA of the same frame in range 0xFA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
 enum { WINDOW = 0xFC, LOCATION_BITS = 32 - ISA_VALUE_BITS };
@@ -25,7 +25,7 @@ static bool read_memory(void *context, uint64_t address, void *out, unsigned byt
 {
     const struct lane *l = context;
 
-    /* a malformed object must not make a value depend on values */
+    /* An address in this range itself is refused: in a malformed object the evaluation might not end. */
     return address >> 56 != WINDOW && dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
 }
 
@@ -51,13 +51,14 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
            (uint64_t)location << ISA_VALUE_BITS;
 }
 
-/* Returns the byte of the variable that an address of the range names. */
+/* Returns the offset in the variable that an address of the range contains. */
 static unsigned byte_of(uint64_t address)
 {
     return (unsigned)(address & lw_mask(ISA_VALUE_BITS));
 }
 
-/* Finds the lane and the location that an address of the range names. */
+/* Finds the lane and the variable's location that an address of the range contains. Returns false if the lane is not
+ * resident, or if there is no such location or it is not an expression. */
 static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
                    const struct isa_var_location **location)
 {
