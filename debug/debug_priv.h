@@ -379,7 +379,7 @@ void dbg_built_in_each(dbg_name_fn fn, void *context);
 /* ---- values ------------------------------------------------------------------------ */
 
 /** Checks syntax and names of an expression without evaluating it. @place is the pc at which its names must be in scope;
- *  0: they are looked up when the expression is evaluated. */
+ *  0: names of any scope are accepted. */
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, uint64_t place,
                               struct lw_error *err)
     LW_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assignments to targets that expressions name. */
+/* Assignments: write the value of an expression to a register, to memory, or to pc, lane or exec. */
 #include "debug/expr/dbg_expr_priv.h"
 
 static void store_register(struct dbg_expr *e, const struct dbg_operand *o, uint64_t bits)

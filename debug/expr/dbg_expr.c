@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: a recursive-descent parser that evaluates for one lane as it reads. A dry run reads no state
- * and checks names and syntax; the operand of && || ?: that is not selected is parsed dry, too.
+ * Expressions: a recursive-descent parser that evaluates the expression for one lane while it parses. A dry run checks
+ * names and syntax and reads no state of the machine. The operand of &&, || or ?: that does not count is parsed in a dry
+ * run, too.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -53,7 +54,8 @@ struct dbg_value dbg_expr_value(struct dbg_expr *e)
     return o.value;
 }
 
-/* Evaluates the address in brackets, where pointers are integers counted in bytes. */
+/* Evaluates the address in the brackets of a load such as u32[p + 4]. Pointers are integers there, and p + 4 is 4 bytes
+ * after p. */
 static struct dbg_value address_expression(struct dbg_expr *e)
 {
     bool before = e->plain;
@@ -187,8 +189,8 @@ static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
     return size;
 }
 
-/* Parses .type, which reinterprets the bits, and [lane], which selects a lane of a vector register or
- * predicate. */
+/* Parses the suffixes of a register or value: .TYPE reinterprets the bits as another type, and [LANE] selects a lane of a
+ * vector register or predicate. */
 static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
     enum dbg_type type = o->value.type;
@@ -233,13 +235,13 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
         dbg_name_register(e, o);
 }
 
-/* Selects vector elements by OpenCL's names: .x, .xzy, .s0, .s3a, .lo, .hi, .even, .odd; @name has no dot.
- * Returns 0 for any other name. */
+/* Selects elements of a vector by OpenCL's names: x, xzy, s0, s3a, lo, hi, even, odd. @name is without the dot before it.
+ * @pick is filled with the indices of the elements. Returns their number, or 0 for any other name. */
 static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
 {
     static const char xyzw[] = "xyzw", hex[] = "0123456789abcdef";
     bool numbered = (name[0] == 's' || name[0] == 'S') && name[1] != '\0';
-    uint64_t all = count == 3 ? 4 : count; /* the fourth element of float3 is undefined */
+    uint64_t all = count == 3 ? 4 : count; /* OpenCL treats a vector of 3 as one of 4 whose last element is undefined */
     bool high = strcmp(name, "hi") == 0, odd = strcmp(name, "odd") == 0;
     unsigned picked = 0;
 
@@ -265,8 +267,8 @@ static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
     return picked;
 }
 
-/* Parses element names after the dot, for a vector or some of its elements. Returns false if the name is
- * none. */
+/* Parses a dot and the names of vector elements after it. @o is a vector, or elements of a vector that were selected before.
+ * Returns false if the name after the dot is no name of elements. */
 static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
 {
     uint64_t have = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
@@ -298,7 +300,8 @@ static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
     return true;
 }
 
-/* Returns true if the name after the dot is a member of the pointer's target, not a type. */
+/* Returns true if @o is a pointer and the name after the dot is a member of its target. A name that is a type, such as u32,
+ * counts as a member only if the target has a member of this name. */
 static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand *o)
 {
     struct dbg_expr after = *e;
@@ -311,13 +314,13 @@ static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand 
            dbg_typed_points_to_member(o, dbg_type_by_name(name, &type, &bytes) ? name : NULL);
 }
 
-/* Parses .member ->member [index] of a variable of the source, as far as its type allows. */
+/* Parses the suffixes of an operand with a type in the source: .MEMBER, ->MEMBER and [INDEX]. */
 static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
     char name[DBG_MAX_NAME];
 
     while (e->status == LW_OK && dbg_typed(o)) {
-        if (dbg_typed_is_reference(o)) { /* An expression that names a reference means its target. */
+        if (dbg_typed_is_reference(o)) { /* in an expression, a reference of C++ denotes its target */
             dbg_typed_follow(e, o);
             continue;
         }
@@ -359,13 +362,13 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     if (e->status != LW_OK || !dbg_typed(o))
         return;
     if (dbg_typed_finish(e, o) && *e->at == '.') {
-        o->debug = NULL; /* reinterprets its bits as another type */
+        o->debug = NULL; /* a .TYPE follows, which reinterprets the bits of the scalar */
         o->stars = 0;
         suffixes(e, o);
     }
 }
 
-/* Parses what may follow a name or a closing bracket. */
+/* Parses the suffixes that may follow a name or a closing bracket. */
 static void parts(struct dbg_expr *e, struct dbg_operand *o)
 {
     if (e->status != LW_OK)
@@ -376,7 +379,7 @@ static void parts(struct dbg_expr *e, struct dbg_operand *o)
         suffixes(e, o);
 }
 
-/* Evaluates u32[address] or u32(value). */
+/* Evaluates a load such as u32[ADDRESS] or a conversion such as u32(VALUE). */
 static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, unsigned bytes,
                     struct dbg_operand *o)
 {
@@ -483,7 +486,7 @@ static struct dbg_value negated(struct dbg_expr *e, char op, struct dbg_value va
     return dbg_value_make(value.type, 0 - value.bits);
 }
 
-/* Parses a cast, (type) before a value. Returns false if no type is there. */
+/* Parses a cast and its operand: (TYPE) VALUE. Returns false if the bracket does not contain a type. */
 static bool cast(struct dbg_expr *e, struct dbg_operand *o)
 {
     const char *before = e->at;
@@ -503,7 +506,6 @@ static bool cast(struct dbg_expr *e, struct dbg_operand *o)
     return true;
 }
 
-/* Evaluates prefix operators, then a primary expression. */
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
 {
     dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
@@ -548,7 +550,7 @@ struct binary {
     int precedence;
 };
 
-/* Binary operators. Longer tokens first. */
+/* Binary operators. Longer tokens precede their prefixes, as the first match is used. */
 static const struct binary binaries[] = {
     {"<<", 8 },
     {">>", 8 },
@@ -604,7 +606,7 @@ static struct dbg_value divide(struct dbg_expr *e, char op, enum dbg_type type, 
             dbg_expr_fail(e, LW_ERANGE, "division by zero");
         return dbg_value_make(type, 0);
     }
-    if (is_signed && b == UINT64_MAX) /* the most negative number divided by -1 overflows */
+    if (is_signed && b == UINT64_MAX) /* a division by -1 by the host would overflow for the most negative number */
         return dbg_value_make(type, op == '/' ? 0 - a : 0);
     if (is_signed)
         return dbg_value_make(
@@ -650,7 +652,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     case '&': return dbg_value_make(type, ia & ib);
     case '|': return dbg_value_make(type, ia | ib);
     case '^': return dbg_value_make(type, ia ^ ib);
-    default: { /* A shift has the type of its left side. A count of the type's width or more shifts out all bits. */
+    default: { /* The result of a shift has the type of the left operand. A count of its width or more shifts out all bits. */
         unsigned width = x.type == DBG_U64 || x.type == DBG_S64 ? 64 : 32;
         bool arithmetic = x.type == DBG_S64 || x.type == DBG_S32;
         uint64_t left = dbg_value_u64(&x), count = dbg_value_u64(&y);
@@ -665,7 +667,8 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     }
 }
 
-/* Computes with pointers, which step by the size of their targets. Returns false if no operand is a pointer. */
+/* Computes pointer + integer, pointer - integer or pointer - pointer, in units of the target's size. Returns false if the
+ * operands do not fit one of these. */
 static bool compute_pointer(struct dbg_expr *e, char op, struct dbg_operand *x,
                             struct dbg_operand *y)
 {
@@ -768,7 +771,8 @@ void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsign
     e->err = err;
 }
 
-/* Finds the name before a parenthesis. Returns false if there is none. */
+/* Finds the name before the bracket at e->at, for the message about a call of a function. Returns false if e->at is not at an
+ * opening bracket after a name. */
 static bool called(const struct dbg_expr *e, const char **name, size_t *size)
 {
     const char *end = e->at, *from;
@@ -825,7 +829,7 @@ enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lan
     return e.status;
 }
 
-/* Prints selected elements of a vector: {1, 2}. */
+/* Prints the selected elements of a vector: {1, 2}. */
 static void print_elements(struct dbg_expr *e, const struct dbg_operand *o, char format, unsigned most,
                            struct lw_sink *out)
 {
@@ -892,7 +896,7 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         o.type = type.type;
         o.stars = type.stars;
         o.own = type.own;
-        o.kind = DBG_TARGET_MEMORY; /* The type is a type of C itself, not of the source. */
+        o.kind = DBG_TARGET_MEMORY; /* dbg_operand_type_print() then prints o.own if the type is one of C */
     } else {
         dbg_expr_init(&e, dbg, id, lane, text, err);
         e.dry = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of expressions: reductions over the lanes that run together, the value in another lane, sizeof. */
+/* Functions in expressions: reductions over the active lanes of a split, the value in another lane, and sizeof. */
 #include "debug/expr/dbg_expr_priv.h"
 
 enum reduction { COUNT, ANY, ALL, BALLOT, SUM, MIN, MAX, REDUCTIONS };
@@ -37,7 +37,7 @@ static struct dbg_value accumulate(struct dbg_expr *e, enum reduction which,
     return dbg_value_true(&less) ? value : sum;
 }
 
-/* Evaluates a reduction such as any(x > 3): parses the text in brackets once for each lane. */
+/* Evaluates a reduction such as any(x > 3). The text in brackets is parsed once for each active lane. */
 static void reduce(struct dbg_expr *e, enum reduction which, struct dbg_operand *o)
 {
     const char *start = e->at;
@@ -107,7 +107,7 @@ static void in_lane(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_close(e, ")");
 }
 
-/* Evaluates sizeof(type) and sizeof(expression) without reading state. */
+/* Evaluates sizeof(TYPE) or sizeof(EXPRESSION). The expression is not evaluated. */
 static void size_of(struct dbg_expr *e, struct dbg_operand *o)
 {
     bool was_dry = e->dry;
@@ -141,7 +141,6 @@ static void size_of(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_plain(o, dbg_value_make(DBG_U64, bytes));
 }
 
-/* Evaluates a function if @name is one and a bracket follows; else returns false. */
 bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     if (strcmp(name, "sizeof") == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resolves names in expressions: registers, special registers, the lane's state, parameters, variables,
+/* Resolves names in expressions: registers, special registers, the state of the lane, kernel parameters, module variables,
  * functions and buffers. */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -98,7 +98,7 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
     o->value = dbg_value_make(o->value.type, o->pair ? low | high << 32 : low);
 }
 
-/* Resolves bN: the lanes of the lane's group in a convergence barrier. */
+/* Resolves bN, a barrier register: its value is the mask of the lanes that reconverge with this lane there. */
 static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
@@ -116,7 +116,7 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     return true;
 }
 
-/* Resolves vN, sN, pN, spN followed by :N+1, [lane] and .type. */
+/* Resolves a register vN, sN, pN or spN, and parses the second register of a pair, as in v2:3. */
 static bool register_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     static const struct {
@@ -174,7 +174,7 @@ static bool register_name(struct dbg_expr *e, const char *name, struct dbg_opera
     return false;
 }
 
-/* CUDA's names of the built-in variables and our names of them. */
+/* CUDA's built-in variables, and the special registers that contain them. */
 static const char *const alias[][2] = {
     {"threadIdx", "tid"   },
     {"blockIdx",  "ctaid" },
@@ -190,8 +190,7 @@ static const char *special_alias(const char *name)
     return name;
 }
 
-/* Names for OpenCL's ids, and for other built-in variables of the debug address ranges that are not special
- * registers. */
+/* Other built-in variables, with their offsets in debug address range 0xF5. */
 static const struct {
     const char *name;
     uint8_t offset, words;
@@ -201,7 +200,8 @@ static const struct {
     {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
 };
 
-/** OpenCL's functions of a dimension: the built-in variable, and the value for dimensions that do not exist. */
+/** OpenCL's work-item functions with a dimension as argument: the built-in variable that has the result, and the result for
+ *  a dimension that does not exist. */
 static const struct {
     const char *name, *variable;
     uint32_t beyond;
@@ -273,7 +273,7 @@ static uint32_t built_in_word(struct dbg_expr *e, const char *variable, unsigned
     return lw_get32(raw);
 }
 
-/* Computes (id.z * size.y + id.y) * size.x + id.x, without the launch's offset. */
+/* Computes a linear id, (id.z * size.y + id.y) * size.x + id.x. @offset (NULL: none) is subtracted from each id first. */
 static uint64_t linear(struct dbg_expr *e, const char *id, const char *size, const char *offset)
 {
     uint64_t value = 0;
@@ -330,7 +330,7 @@ static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operan
     if (sr >= 0 && strchr(full, '.') != NULL)
         e->at += 2;
     if (sr < 0) {
-        /* gdb's spelling: tid_x */
+        /* gdb's names of special registers have an underscore for the dot: tid_x */
         size_t size = strlen(full);
 
         if (size > 2 && full[size - 2] == '_' && full[size - 1] >= 'x') {
@@ -388,7 +388,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* Resolves `cycle`, the current cycle, which exists without a warp, too. */
+/* Resolves `cycle`, the current cycle of a run with a GPU model. It needs no resident warp. */
 static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_engine *engine = e->dbg->engine;
@@ -399,7 +399,7 @@ static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* Resolves a buffer of the launch file: NAME[index] is an element, the name alone its address. */
+/* Resolves a buffer of the launch file: NAME[INDEX] is the value of an element, and NAME alone the address of the buffer. */
 static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct dbg_config *config = &e->dbg->config;
@@ -413,7 +413,7 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     o->value = dbg_value_make(DBG_U64, buffer.address);
     if (*e->at != '[')
         return true;
-    /* expressions have no f16: they show the bits */
+    /* Expressions have no 16-bit floats: the value is the bits of the element. */
     if (!dbg_type_by_name(strcmp(buffer.type, "f16") == 0 ? "u16" : buffer.type, &type, &bytes))
         return true;
     e->at++;
@@ -430,8 +430,8 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     return true;
 }
 
-/* Resolves kernel parameters (their values), module variables, functions and named allocations (their
- * addresses). */
+/* Resolves names of the program: a kernel parameter is its value; a module variable, a function or a named allocation is its
+ * address. */
 static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_grid *grid = dbg_thread_grid(e->dbg, e->id);
@@ -464,7 +464,7 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
     }
     if (program != NULL) {
         object = emu_program_object(program);
-        /* The condition may be meant for another kernel, which this kernel launches. */
+        /* A condition that is checked in a dry run may be for another kernel than the current one. */
         for (unsigned k = 0; e->dry && k < object->function_count; k++)
             for (unsigned i = 0; i < object->functions[k].param_count; i++)
                 if (object->functions[k].params[i].name != NULL &&
@@ -508,7 +508,7 @@ bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *
            builtin_name(e, name, o);
 }
 
-/* ---- names that nothing has ------------------------------------------------------ */
+/* ---- unknown names ---------------------------------------------------------------- */
 
 struct nearest {
     const char *name;
@@ -521,7 +521,7 @@ static void nearer(void *context, const char *candidate)
     struct nearest *n = context;
     unsigned distance = lw_edit_distance(n->name, candidate);
 
-    /* A distance of 0 means that the user wrote $ before a variable's name. The $ is for registers. */
+    /* A distance of 0 is not proposed: the user has typed the name of a variable with a $, which is for registers. */
     if (distance != 0 && distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
         strlen(candidate) < sizeof n->found) {
         strcpy(n->found, candidate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locations that users write: FILE:LINE, FUNCTION, *EXPRESSION. */
+/* Parses the locations that users type: FILE:LINE, FUNCTION, *EXPRESSION. */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <ctype.h>
@@ -14,9 +14,9 @@ static bool file_matches(const char *have, const char *want)
            (h == w || have[h - w - 1] == '/' || *want == '/');
 }
 
-/* Finds the lowest statement of each scope on @line of the files named @name, as gdb does; each inlined call
- * and each duplicated block is a scope of its own. If the line has no code, the next line that has code is
- * used. */
+/* Finds the pcs of a source line as gdb does: for each scope the lowest pc at which a statement of @line of a file @name
+ * starts. Each inlined call and each duplicated block is a scope of its own. If the line has no code, the next line that
+ * has code is used. */
 static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64_t line,
                                  uint64_t *pcs, unsigned capacity, unsigned *count,
                                  struct lw_error *err)
@@ -62,7 +62,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
             for (unsigned k = first; k < *count && !known; k++)
                 known = dbg_scope_at(program, (uint32_t)((pcs[k] - emu_program_base(program)) / ISA_WORD_BYTES)) ==
                         dbg_scope_at(program, row->insn);
-            if (!known) /* rows are sorted: the first is the lowest */
+            if (!known) /* rows are sorted by pc, so the first row of a scope has the lowest pc */
                 pcs[(*count)++] =
                     emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
         }
@@ -72,7 +72,8 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
                                  (unsigned long long)line, name);
 }
 
-/* Finds the functions that a name means, by symbol or source name, and the calls where they are inlined. */
+/* Finds the functions that @name denotes, by their symbols or else by their names in the source, and the inlined calls of
+ * such functions. */
 static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pcs,
                                      unsigned capacity, unsigned *count, struct lw_error *err)
 {
@@ -105,7 +106,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
 {
-    /* The evaluation of an expression does not change the session's state, except for caches. */
+    /* The evaluation of an expression changes only caches of the session, so the cast is safe. */
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
     const char *file = NULL, *colon = strrchr(text, ':');
     struct dbg_thread thread;

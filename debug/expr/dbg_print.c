@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of the source, printed by type: structures, arrays and rows, pointers, text. */
+/* Prints values by their types in the source: structures, arrays, pointers and text. */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+/* MAX_ELEMENTS: elements of an array that are printed. REPEATS: equal elements in a row that are printed once. */
 enum { MAX_ELEMENTS = 200, REPEATS = 10 };
 
 struct printing {
@@ -14,14 +15,14 @@ struct printing {
     char format;
     struct lw_sink *out;
     unsigned left; /* number of values that may still be printed */
-    const struct dbg_image *image; /* copy of earlier memory; NULL: current memory */
+    const struct dbg_image *image; /* memory in this range is printed from the copy; NULL: no copy */
 };
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
 enum { MAX_TEXT = 200 };
 
-/* Prints a string as a C literal, up to its terminating zero. Returns false if the lane has no memory there. */
+/* Prints a string as a C literal, up to its terminating zero. Returns false if the lane has no memory at @address. */
 static bool print_text(struct printing *pr, uint64_t address, uint64_t capacity)
 {
     const struct dbg_expr e = {
@@ -103,7 +104,7 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
                         pr->out);
 }
 
-/* Prints the target of a reference. Returns false if @o is no reference. */
+/* Prints the address and the target of a C++ reference. Returns false if @o is no reference. */
 static bool print_reference(struct printing *pr, const struct dbg_operand *o, unsigned depth)
 {
     struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
@@ -154,7 +155,7 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
 
 typedef void (*print_fn)(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
-/* Prints @count elements of the array or pointer @o; runs of equal elements are shortened. */
+/* Prints @count elements of the array or pointer @o. Of 10 or more equal elements in a row, prints one and their number. */
 static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t count,
                       unsigned depth, print_fn print)
 {
@@ -206,8 +207,8 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_fini(&next);
 }
 
-/* Returns the size of `extern __shared__ float s[]`, which has no length: it extends to the end of the
- * launch's dynamic shared memory. */
+/* Returns the size of an array without a length, such as `extern __shared__ float s[]`: that of the launch's dynamic shared
+ * memory if the array is at its start, else 0. */
 static uint64_t dynamic_bytes(const struct printing *pr, uint64_t address)
 {
     struct dbg_warp warp;
@@ -246,7 +247,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
         return;
     }
     pr->left--;
-    if (!dbg_typed(o)) { /* The value has one of the debugger's own types, and is already loaded. */
+    if (!dbg_typed(o)) { /* the value has one of the debugger's own types and has been read already */
         if (o->kind != DBG_TARGET_MEMORY)
             lw_put(pr->out, "<not in memory>");
         else

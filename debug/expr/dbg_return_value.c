@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Result of a function whose lane has just returned from the call (docs/reference/abi.md): a scalar is in v4
- * or v4:5, an aggregate in the caller's frame, at the address that a hidden argument in v4 gave the callee.
- * v4 may hold anything after the call, so the address is derived from the caller's instructions before the
- * call.
+ * Finds the result of a function from which a lane has just returned (docs/reference/abi.md). A scalar is in v4 or v4:5.
+ * An aggregate is in the caller's frame, and the caller has passed its address to the function in v4, as a hidden argument.
+ * After the return v4 may have any value, so the address is computed from the caller's instructions before the call.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -11,7 +10,7 @@ enum {
     REG_STACK = 2,
     REG_RESULT = 4,
     REG_PRESERVED = 96, /* first register that callees save */
-    MAX_LOOK = 64  /* instructions to search back for the write to v4 */
+    MAX_LOOK = 64  /* number of instructions before the call in which the write to v4 is searched for */
 };
 
 static const struct isa_insn *insn_at(const struct dbg *dbg, uint64_t pc)
@@ -43,14 +42,15 @@ static bool writes(const struct isa_insn *insn, unsigned number)
     return false;
 }
 
-/* Reads a register if the call preserves its value: the stack pointer, or a register that callees save. */
+/* Reads a register whose value is the same before and after a call: the stack pointer, or a register that a called function
+ * saves. Returns false for any other register. */
 static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
                       uint64_t *value)
 {
     return (number == REG_STACK || number >= REG_PRESERVED) && read_reg(dbg, id, lane, number, value);
 }
 
-/* Computes what @insn has written to v4 if that is still known after the call. */
+/* Computes the value that @insn has written to v4 before the call. Returns false if it cannot be computed after the call. */
 static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
                       const struct isa_insn *insn, uint64_t *value)
 {
@@ -71,7 +71,7 @@ static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return true;
 }
 
-/* Finds the hidden argument of the call before @pc: an offset in local memory. */
+/* Finds the hidden argument of the call before @pc: the offset in local memory at which the result is. */
 static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t pc,
                             uint64_t *offset)
 {
@@ -94,7 +94,7 @@ static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned la
     return false;
 }
 
-/* Returns the function that the instruction before @pc calls by name. */
+/* Returns the function that the instruction before @pc calls; NULL: it is not a direct call. */
 static const struct isa_function *called(const struct dbg *dbg, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc - ISA_WORD_BYTES);
@@ -151,8 +151,9 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 enum word_class { CLASS_NONE, CLASS_REAL, CLASS_INTEGER, CLASS_MEMORY };
 
-/* Merges the classes of the eightbytes of a value of @type at @offset into @out (System V ABI for x86-64,
- * 3.2.3: integer wins over real; a field that crosses its own alignment is in memory). */
+/* Classifies a value of @type at @offset of a result, by section 3.2.3 of the System V ABI for x86-64. @out has the class of
+ * each eightbyte, a group of 8 bytes. An eightbyte with an integer and a float has class INTEGER, and a field that is not
+ * aligned makes the result class MEMORY. */
 static void classify(const struct isa_debug *debug, int64_t type, uint64_t offset,
                      enum word_class out[2], unsigned depth)
 {
@@ -187,7 +188,7 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end)
             if ((debug->dies[i].tag == ISA_TAG_MEMBER ||
                  debug->dies[i].tag == ISA_TAG_INHERITANCE) &&
-                isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL) /* a static member is `external` */
+                isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL) /* static members have DW_AT_external */
                 classify(debug, isa_die_type(debug, i),
                          offset + isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0), out,
                          depth + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Type names that users write in expressions, and types of operands as text. */
+/* Parses the names of types in expressions, and prints the types of operands. */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <ctype.h>
@@ -76,8 +76,8 @@ static bool word_at(const char *at, char *name, size_t capacity, const char **en
     return true;
 }
 
-/* Finds a type of the source by @name and keyword @word ("struct"); with "" a typedef, base type, enumeration
- * or structure. */
+/* Finds a type of the source by its @name and its keyword @word ("struct"). If @word is "", the type may be a typedef, base
+ * type, enumeration or structure. */
 static int64_t find_type(const struct isa_debug *debug, const char *name, const char *word)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
@@ -97,7 +97,7 @@ static int64_t find_type(const struct isa_debug *debug, const char *name, const 
     return ISA_NO_DIE;
 }
 
-/* Parses the words of a C type in any order: unsigned long int. */
+/* Parses a C type that has several words in any order, such as `unsigned long int`. */
 static bool own_words(const char *at, struct dbg_own *own, const char **end)
 {
     unsigned longs = 0, shorts = 0, chars = 0, ints = 0, signs = 0, unsigneds = 0, count = 0;
@@ -184,7 +184,7 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
     }
     out->type = find_type(debug, name, word);
     if (*word == '\0' && own_words(at, &out->own, &end)) {
-        /* the source's own char prints as text; the other names of these types are equivalent */
+        /* The type has C's own words, so the debugger's type is used and not an entry of the debug information. */
         out->type = ISA_NO_DIE;
     } else if (out->type != ISA_NO_DIE) {
         struct dbg_operand o = {0};
@@ -193,7 +193,7 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
         out->debug = debug;
         probe.dry = true;
         probe.err = NULL;
-        /* (x) is not a cast where x is a variable */
+        /* If a variable has the same name, the name in (x) is the variable, and (x) is not a cast. */
         if (*word == '\0' && dbg_variable_resolve(&probe, name, &o))
             return false;
     } else if (*word != '\0' || !own_name(name, &out->own)) {

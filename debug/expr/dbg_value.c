@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values: conversions by the rules of C, with defined answers, and printing. */
+/* Values of expressions: converts them by the rules of C, with a defined result where C has none, and prints them. */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <ctype.h>
@@ -58,7 +58,6 @@ double dbg_value_double(const struct dbg_value *value)
     return 0;
 }
 
-/* Converts any value to a 64-bit integer: sign-extends integers, truncates and clamps floats. */
 uint64_t dbg_value_u64(const struct dbg_value *value)
 {
     if (dbg_value_is_float(value)) {
@@ -91,7 +90,7 @@ bool dbg_value_true(const struct dbg_value *value)
 
 /* ---- printing ------------------------------------------------------------------------- */
 
-/* Prints the shortest decimal that reads back as the same float. */
+/* Prints the shortest decimal number that converts back to the same float. */
 static void print_float(double d, bool single, struct lw_sink *out)
 {
     char text[40];
@@ -145,9 +144,9 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
         lw_printf(out, "%llu", (unsigned long long)bits);
 }
 
-/** Values of a warp's lanes as text, one cell for each lane. */
+/** Table of the values of a warp's lanes: one cell of text for each lane. */
 struct cells {
-    unsigned width, longest;
+    unsigned width, longest; /* number of lanes; length of the longest cell */
     bool colour;
     uint64_t dim; /* inactive or exited lanes */
     struct lw_buffer text[EMU_MAX_LANES];
@@ -180,7 +179,7 @@ static bool same_cell(const struct cells *c, unsigned a, unsigned b)
     return strcmp(cell_text(c, a), cell_text(c, b)) == 0 && (c->dim >> a & 1) == (c->dim >> b & 1);
 }
 
-/* Returns true if the cells are to be shown as runs of lanes. */
+/* Returns true if the cells are too long for a table with eight lanes on a line: put_runs() prints them then. */
 static bool are_long(const struct cells *c)
 {
     unsigned runs = 1;
@@ -193,7 +192,7 @@ static bool are_long(const struct cells *c)
     return c->longest > 20 || (c->longest > 10 && (nested || runs < 4));
 }
 
-/* Prints long cells, such as structures: a line for each run of lanes with equal cells. */
+/* Prints cells that are long, such as structures. Consecutive lanes with equal cells have one line. */
 static void put_runs(const struct cells *c, struct lw_sink *out)
 {
     for (unsigned first = 0, end; first < c->width; first = end) {
@@ -234,7 +233,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     for (unsigned lane = 0; lane < width; lane++)
         lw_buffer_init(&c.text[lane]);
     for (unsigned lane = 0; lane < width; lane++) {
-        /* Without colour, inactive lanes are in parentheses. */
+        /* Without colour, the values of inactive lanes are printed in parentheses. */
         bool marked = (c.dim >> lane & 1) != 0 && !colour;
         struct lw_sink *cell = &c.text[lane].sink;
         struct dbg_value value;
@@ -254,7 +253,8 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
                 lw_put(cell, "?");
         }
         lw_put(cell, marked ? ")" : "");
-        /* Lanes in another function have no such variable: only the others are shown. */
+        /* A lane that is in another function may not have the variable: "?" is its value, and one such lane's error is
+         * printed. */
         if (got != LW_OK && (without == width || lane == thread.lane)) {
             status = got;
             without = lane;
