@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command tables of the debugger, which the shell and gdb's `monitor` run, and the commands on the state of
- * the machine. */
+/* Registers the debugger's commands, which users run in the shell and with gdb's `monitor`. Has the commands that show the
+ * state of the machine. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <stdio.h>

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `info kernels`, `info cuda threads block 3`: the lists of cuda-gdb, with its filters. */
+/* Prints the lists of cuda-gdb with their filters, for commands such as `info kernels` or `info cuda threads block 3`. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/commands/dbg_coordinates_priv.h"
 
-/** A list that is being sent to the layout. */
+/** State of a list while its rows are emitted. */
 struct list {
     struct dbg *dbg;
     struct dbg_coordinates filter;
-    struct dbg_thread focus; /* thread that has the focus; id 0: there is no focus */
+    struct dbg_thread focus; /* thread of the view focus; focus.id is 0 if there is none */
     struct dbg_layout layout;
     struct dbg_row row;
 };
 
 /* ---- filters ------------------------------------------------------------------------ */
 
-/* Returns true if @value matches the filter on an axis: the given number, or the focus (`current`), or no
- * restriction. */
+/* Returns true if coordinate @value of an axis matches the filter. If the filter has a number for the axis, @value must be
+ * equal to it. If the axis was queried, @value must be equal to @focus, the coordinate of the focus. */
 static bool on_axis(const struct list *list, enum dbg_axis axis, uint64_t value, uint64_t focus)
 {
     if (list->filter.given >> axis & 1)
@@ -40,7 +40,7 @@ static bool sm_matters(const struct list *list)
     return ((list->filter.given | list->filter.queried) >> DBG_AXIS_SM & 1) != 0;
 }
 
-/* Returns true if the warp belongs to the list. Its SM and slot are looked up only if the filter needs them. */
+/* Returns true if the warp matches the filter. Its SM is looked up only if the filter has one. */
 static bool has_warp(struct list *list, const struct dbg_thread *thread)
 {
     uint64_t sm, warp, focus_sm = 0, focus_warp;
@@ -95,8 +95,8 @@ static void rows_devices(struct list *list)
     dbg_row_end(&list->row);
 }
 
-/* Emits the SMs. Warps are listed by block, so their SMs are in no order. Each SM is shown when its first warp is
- * reached. */
+/* Emits the SMs with resident warps. The engine lists warps by block, so the warps of an SM are not together. The row of an
+ * SM is emitted at its first warp. */
 static void rows_sms(struct list *list)
 {
     struct dbg_thread thread, other;
@@ -130,7 +130,7 @@ static void rows_sms(struct list *list)
     }
 }
 
-/* Emits the warps, with the lanes that are in the focus lane's split and the live ones that are not. */
+/* Emits the warps: for each the active lanes of its focus lane's split, and its other live lanes. */
 static void rows_warps(struct list *list)
 {
     struct dbg_thread thread;
@@ -228,7 +228,7 @@ static void rows_kernels(struct list *list)
     }
 }
 
-/* Emits one row for blocks [first, last] of a grid, which have the same state. */
+/* Emits one row for the blocks @first to @last of a grid, which have the same state. */
 static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t last,
                        const char *state)
 {
@@ -247,7 +247,7 @@ static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t 
     dbg_row_end(&list->row);
 }
 
-/* Emits rows for the blocks from @first up to @end, none of which is resident. */
+/* Emits rows for the blocks in the range [@first, @end), of which none is resident. */
 static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t end)
 {
     while (first < end) {
@@ -261,6 +261,7 @@ static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t
     }
 }
 
+/* Returns true if the filter has a block or an SM: blocks that are not resident are then not listed. */
 static bool one_block(struct list *list)
 {
     return ((list->filter.given | list->filter.queried) >> DBG_AXIS_BLOCK & 1) != 0 || sm_matters(list);
@@ -304,11 +305,11 @@ static void rows_blocks(struct list *list)
             blocks_of(list, grid);
 }
 
-/** Consecutive threads of one grid at one pc. */
+/** Consecutive threads of a grid that are at the same pc. They are one row of the list of threads. */
 struct range {
-    const struct emu_grid *grid;
-    uint64_t first, last, pc; /* numbers in the grid; grid NULL: none */
-    bool focus;
+    const struct emu_grid *grid; /* NULL: the range is empty */
+    uint64_t first, last, pc; /* linear numbers of the first and last thread in the grid; their pc */
+    bool focus; /* the focus is in the range */
 };
 
 static void row_range(struct list *list, const struct range *range)
@@ -373,8 +374,8 @@ static void rows_threads(struct list *list)
 #define COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AXIS(name) (1u << DBG_AXIS_##name)
 
-/** Topics of `info cuda`. @current are the axes restricted to the focus unless the filter gives them, as in
- *  cuda-gdb. */
+/** Lists of `info cuda`. `axes` are the axes by which the list can be filtered. `current` are the axes on which the list
+ *  shows only the focus, unless the filter contains them, as in cuda-gdb. */
 static const struct topic {
     const char *name;
     const char *const *columns;
@@ -438,7 +439,8 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
     named = list.filter.given | list.filter.queried | list.filter.all;
     if ((named & ~topic->axes) != 0)
         return LW_FAIL(err, LW_EUSAGE, "the list of %s cannot be filtered by \"%.80s\"", topic->name, text);
-    /* If a block was named, its lanes on any SM and in any of its warps are listed. */
+    /* By default, `warps` lists the focus SM, and `lanes` the focus warp. If the filter has a wider axis, such as a block,
+     * this restriction would be wrong and is removed. */
     list.filter.queried |= topic->current & ~named;
     if ((named & (AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP))) && topic->rows == rows_warps)
         list.filter.queried &= ~AXIS(SM) | named;

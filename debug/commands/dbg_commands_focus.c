@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that show and move the focus: by numbers of warps, by coordinates, by an expression. */
+/* Commands that show the focus, or move it: to a warp number, to coordinates, or to a lane in which an expression is true. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/commands/dbg_coordinates_priv.h"
 
@@ -9,8 +9,8 @@ enum { MAX_LISTED_WARPS = 16 };
 
 /* ---- coordinates ------------------------------------------------------------------------ */
 
-/* Moves the focus to the coordinates in @text. @brackets prints all coordinates in brackets, as cuda-gdb
- * does. A coordinate that is only queried is shown, and the focus does not move. */
+/* Moves the focus to the coordinates @text and prints it. With @brackets, prints all coordinates in brackets, as cuda-gdb
+ * does. If @text has no numbers, the focus does not move; @brackets then prints the coordinates that @text names. */
 static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struct lw_sink *out,
                          struct lw_error *err)
 {
@@ -45,7 +45,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
     return LW_OK;
 }
 
-/* Moves the focus along @axis by the remaining operands, joined as one text. */
+/* Moves the focus to the coordinates that @axis and the operands of the command are together, as in "block" and "3". */
 static enum lw_status go_along(const struct lw_call *call, const char *axis, struct lw_error *err)
 {
     char text[512], operands[480];
@@ -77,7 +77,7 @@ static bool all_numbers(const struct lw_call *call)
     return call->argc <= 3;
 }
 
-/* Moves the focus to a warp and a lane by the numbers that `warps` shows. */
+/* Moves the focus to a warp, by the number that the command `warps` shows for it, and to a lane of the warp. */
 static enum lw_status go_to_number(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -129,12 +129,12 @@ static enum lw_status do_warp(const struct lw_call *call, struct lw_error *err)
 
 /** Search for lanes in which an expression is true. */
 struct search {
-    struct dbg_lane_ref first; /* first match; id 0: none yet; a match in the focus warp is preferred */
-    dbg_thread_id focus;
-    unsigned warps, warps_true, lanes, lanes_true, lost; /* counts of warps and lanes; lost: lanes in which the
-                                                          * expression has no value */
-    unsigned unclear;                             /* number of lanes in which the text itself is in error */
-    struct lw_error why;                          /* error of the first lane in which the text is in error */
+    struct dbg_lane_ref first; /* the first such lane of the focus warp, or else of the grid; first.id 0: none found yet */
+    dbg_thread_id focus;       /* the focus warp */
+    unsigned warps, warps_true, lanes, lanes_true, lost; /* numbers of warps and lanes searched, and of those in which the
+                                                          * expression is true; lost: lanes in which it has no value */
+    unsigned unclear;                             /* number of lanes in which the expression has a syntax error */
+    struct lw_error why;                          /* error in the first lane in which the expression has no value */
 };
 
 static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,
@@ -153,7 +153,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
         if (status != LW_OK) {
             if (s->lost++ == 0)
                 s->why = why;
-            s->unclear += status == LW_EUSAGE; /* A name may have another type in another function. */
+            s->unclear += status == LW_EUSAGE; /* counted, as in another function a name may have another type */
         } else if (dbg_value_true(&value)) {
             lanes |= UINT64_C(1) << lane;
         }
@@ -171,7 +171,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
     }
 }
 
-/* Prints which blocks were not searched: " 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started". */
+/* Prints which blocks of the grid were not searched: "; 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started". */
 static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
 {
     uint32_t first[3], last[3];
@@ -181,7 +181,7 @@ static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
                   grid->blocks_ended == 1 ? " has" : "s have");
     if (grid->blocks_placed >= grid->block_count)
         return;
-    if (grid->placed != NULL) { /* The blocks were not placed in order, so only their number is shown. */
+    if (grid->placed != NULL) { /* blocks have not started in the order of their numbers, so only a count is printed */
         lw_printf(out, "; %llu block%s not started", (unsigned long long)(grid->block_count - grid->blocks_placed),
                   grid->block_count - grid->blocks_placed == 1 ? " has" : "s have");
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on frames: show the call stack, select the frame whose variables are shown. */
+/* Commands on frames: they show the call stack of the focus lane, and select the frame whose variables are shown. */
 #include "debug/commands/dbg_commands_priv.h"
 
 static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
@@ -18,7 +18,7 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
     dbg_arguments_print(dbg, thread->id, thread->lane, location, out);
 }
 
-/** Prints the launcher of @grid: the location of the launch, and the thread. */
+/** Prints the source location at which @grid was launched from the device, and the lane that launched it. */
 static void put_launcher(struct dbg *dbg, const struct emu_grid *grid, struct lw_sink *out)
 {
     const struct emu_grid *by = dbg_grid_numbered(dbg, grid->parent.grid);
@@ -29,13 +29,13 @@ static void put_launcher(struct dbg *dbg, const struct emu_grid *grid, struct lw
     if (by != NULL) {
         dbg_block_index(by, grid->parent.block, index);
         lw_printf(out, "block(%u,%u,%u)", index[0], index[1], index[2]);
-    } else { /* the parent launch is over, and its shape is gone */
+    } else { /* the parent launch has completed, so its grid dimensions are not known any more */
         lw_printf(out, "block %llu", (unsigned long long)grid->parent.block);
     }
     lw_printf(out, " w%u lane %u", grid->parent.warp, grid->parent.lane);
 }
 
-/** Prints a line for each launch above that of @thread, innermost first. Returns how many. */
+/** Prints a line for the launcher of @thread's grid, for the launcher of that grid, and so on. Returns the number of lines. */
 static unsigned put_launchers(struct dbg *dbg, const struct dbg_thread *thread, const char *before, struct lw_sink *out)
 {
     const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
@@ -79,7 +79,7 @@ static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* Selects a frame and shows its location. */
+/* Selects a frame of a lane and prints it with its source line. */
 static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
                              struct lw_sink *out)
 {
@@ -98,7 +98,7 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     return LW_OK;
 }
 
-/* Moves the focus to the lane that launched the focus's kernel, if that lane is live. */
+/* Moves the focus to the lane that launched the kernel of @thread. If that lane has ended, only prints it. */
 static enum lw_status go_to_launcher(struct dbg *dbg, const struct dbg_thread *thread, struct lw_sink *out)
 {
     const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
@@ -176,7 +176,7 @@ static enum lw_status do_frame(const struct lw_call *call, struct lw_error *err)
     return choose(dbg, &thread, (unsigned)index, call->out);
 }
 
-/* Shows the selected frame, its caller and its addresses: `info frame`. */
+/* Executes `info frame`: prints the selected frame, its addresses and its caller. */
 enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on history. */
+/* Commands on history: reverse steps, goto, marks, and the last writer and the origin of a value. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 
-/** Returns the thread of the view focus; the reverse functions find one that has ended. */
+/** Returns the thread of the view focus; 0 if it has ended: the reverse functions then use the lane that was in focus last. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
@@ -79,7 +79,7 @@ static enum lw_status do_goto(const struct lw_call *call, struct lw_error *err)
     return dbg_stop_report(call, status, &stop);
 }
 
-/** Restarts: moves to the earliest count of history, as gdb's `run`. */
+/** Executes `run`: moves to the start of history, where gdb's `run` would restart the program. */
 static enum lw_status do_run(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -131,14 +131,16 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/** Gets the lane that a command refers to; after the end of the run the reverse functions choose one. */
+/** Gets the lane of the view focus. After the end of the run there is none: *@out is zero then, and the reverse functions
+ *  choose a lane. */
 static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
 {
     memset(out, 0, sizeof *out);
     return dbg_ended(dbg) ? LW_OK : dbg_view(dbg, out, err);
 }
 
-/* Prints a hint: a user who names a buffer usually means its memory, not the parameter with its address. */
+/* Prints a hint if the value of @text is an address in a buffer: the user has named a parameter that points to the buffer,
+ * and probably wants to know the last write to the buffer. */
 static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, const char *text, struct lw_sink *out)
 {
     struct emu_allocation a;

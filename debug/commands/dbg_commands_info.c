@@ -28,7 +28,7 @@ static enum lw_status do_type(const struct lw_call *call, struct lw_error *err)
 
 /* ---- find ------------------------------------------------------------------------------ */
 
-/* Splits "A, B, C" in place at commas outside brackets. Returns the number of parts. */
+/* Splits "A, B, C" at commas that are not in brackets, by replacing these by null bytes. Returns the number of parts. */
 static unsigned cut(char *text, char **parts, unsigned capacity)
 {
     unsigned count = 0;
@@ -48,13 +48,15 @@ static unsigned cut(char *text, char **parts, unsigned capacity)
     return count;
 }
 
+/* A search for a pattern of bytes in memory. */
 struct search {
-    uint64_t address, bytes;
+    uint64_t address, bytes; /* start and size of the memory that is searched */
     uint8_t pattern[MAX_PATTERN];
-    unsigned size, step;
+    unsigned size, step;     /* size of the pattern; distance between two addresses at which it is compared */
 };
 
-/* Appends the bytes of all values, in order, to the pattern. */
+/* Evaluates the expressions @values and appends the bytes of their values to the pattern. @size: letter of their size, or
+ * '\0': by type. */
 static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned count, char size,
                                    struct search *search, struct lw_error *err)
 {
@@ -70,7 +72,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             return status;
         bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'w' ? 4 : size == 'g' ? 8
                 : value.type == DBG_U64 || value.type == DBG_S64 || value.type == DBG_F64 ? 8 : 4;
-        /* A number such as 2.5 becomes an f32, because buffers of floats hold f32. */
+        /* A number such as 2.5 has type f64. It is searched for as f32, because most buffers of floats contain f32. */
         if (value.type == DBG_F64 && size != 'g') {
             value = dbg_value_f32((float)dbg_value_double(&value));
             bytes = 4;
@@ -175,7 +177,7 @@ static enum lw_status do_find(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
+/* ---- addresses, lines and files ----------------------------------------------------------- */
 
 static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *err)
 {
@@ -376,7 +378,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
     if (dbg_program(dbg) == NULL || emu_program_object(dbg_program(dbg))->debug != NULL ||
         grid == NULL || function != grid->launch.kernel)
         return dbg_parameters_print(dbg, thread.id, thread.lane, call->out, err);
-    /* Without debug information the parameters of a kernel have the names of its .param lines. */
+    /* Without debug information, the object still has the names of a kernel's parameters, from its .param lines. */
     for (unsigned i = 0; i < function->param_count; i++) {
         struct dbg_value value;
 
@@ -394,7 +396,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
     return LW_OK;
 }
 
-/* Handles `info cuda threads block 3`. */
+/* Executes `info cuda`, as in `info cuda threads block 3`. */
 static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_error *err)
 {
     const char *topic = call->argc < 2 ? NULL : call->argv[1];
@@ -410,8 +412,8 @@ static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_erro
 
 static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
 {
-    /* Topics of `info`. A topic is another name of a command (`info breakpoints` is `points`), or has a handler
-     * here. */
+    /* Topics of `info`. `command` is the command that shows the topic (`info breakpoints` executes `points`). If it is NULL,
+     * the function `run` shows the topic. */
     static const struct {
         const char *topic, *command;
         enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);
@@ -424,7 +426,7 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
         {"registers", "registers", NULL, 0}, {"status", "status", NULL, 0},
         {"tags", "tags", NULL, 0},          {"allocations", "allocations", NULL, 0},
         {"launches", "launches", NULL, 0},  {"history", "history", NULL, 0},
-        {"grids", "launches", NULL, 0},     /* a timing engine's `grids` has the queues, too */
+        {"grids", "launches", NULL, 0},     /* with a GPU model, the command `grids` shows its queues as well */
         {"locals", "locals", NULL, 0},      {"args", NULL, show_arguments, LW_COMMAND_BARE},
         {"display", "display", NULL, 0},    {"frame", NULL, dbg_info_frame, LW_COMMAND_BARE},
         {"kernels", NULL, dbg_info_cuda, 0}, {"blocks", NULL, dbg_info_cuda, 0},

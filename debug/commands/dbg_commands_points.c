@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on stoppoints: breakpoints, watchpoints, catchpoints. */
+/* Commands that add, change, delete and list stoppoints: breakpoints, watchpoints and catchpoints. */
 #include "debug/commands/dbg_commands_priv.h"
 
 enum { MAX_LOCATIONS = 32 };
 enum { ALWAYS, ONCE };
 
-/* Parses the words from @first on: nothing, or `if CONDITION`. */
+/* Parses the operands from number @first on, which must be `if CONDITION` or none. @after is what they follow, for the error
+ * message. */
 static enum lw_status condition_operand(const struct lw_call *call, int first, const char *after,
                                         char *condition, size_t size, struct lw_error *err)
 {
@@ -18,8 +19,8 @@ static enum lw_status condition_operand(const struct lw_call *call, int first, c
     return dbg_operand_text(call, first + 1, condition, size, NULL, err);
 }
 
-/* Joins the words of a location: several for `*EXPRESSION` and for names with types, `scale(float *, int)`.
- * Advances *next past them. Returns false if the text is too long. */
+/* Joins the words of a location to one text. `*EXPRESSION` and names with types, such as `scale(float *, int)`, can have
+ * several words. *@next is moved past them. Returns false if the text is too long. */
 static bool location_words(int argc, char **argv, int *next, char *text, size_t size)
 {
     int end = *next + 1, open = 0;
@@ -91,7 +92,8 @@ static enum lw_status do_watch(const struct lw_call *call, struct lw_error *err)
 
     if (status != LW_OK)
         return status;
-    /* The watchpoint covers the location that the expression names now, as gdb's -location. */
+    /* gdb's option -location is accepted and changes nothing: a watchpoint always covers the location that the expression
+     * denotes now. */
     if (call->argc > 1 && (strcmp(call->argv[1], "-l") == 0 || strcmp(call->argv[1], "-location") == 0))
         first = 2;
     for (end = first; end < call->argc && strcmp(call->argv[end], "if") != 0; end++)
@@ -191,7 +193,8 @@ static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb 
     return dbg_stoppoint_enable(dbg, id, verb == POINT_ENABLE, err);
 }
 
-/* Enables, disables or deletes the given stoppoints, or all of the shell's; gdb manages its own. */
+/* Enables, disables or deletes the stoppoints with the given numbers. Without numbers, does so for all stoppoints of the
+ * shell, and not for those of gdb, which manages its own. */
 static enum lw_status do_change(const struct lw_call *call, struct lw_error *err)
 {
     const enum point_verb verb = (enum point_verb)call->what;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that resume. */
+/* Commands that run the machine forward: continue, steps, until, finish; and jump, which sets the pc. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -28,8 +28,7 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
         dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
         unsigned lane = dbg_lane_get(dbg, id);
 
-        /* After an interrupt between two steps no further step is made, because the next run would clear the
-         * interrupt. */
+        /* After an interrupt between two steps, no further step may begin, because it would clear the interrupt. */
         if (i != 0 && dbg->engine->interrupted)
             break;
         if (verb == STEP_INSN || verb == STEP_ALONE)
@@ -40,14 +39,15 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
             status = dbg_step_together(dbg, id, verb == STEP_BLOCK, &stop, err);
         else
             status = dbg_step_line(dbg, id, verb == STEP_NEXT, false, &stop, err);
-        /* The remaining count applies to this lane only. */
+        /* The remaining steps are for this lane only: they end if another lane is in focus now. */
         if (stop.kind != DBG_STOP_STEP || stop.thread != id || stop.lane != lane)
             break;
     }
     return dbg_stop_report(call, status, &stop);
 }
 
-/* Runs to a later line: as `next`, but executes backward branches of loops to the loop's end. */
+/* Executes `until` without a location: repeats `next` until the focus lane is at a higher pc, or in another function, than
+ * when the command began. So a loop is executed to its end. */
 static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -65,7 +65,7 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
     return status;
 }
 
-/* Parses the location that is the only operand; more than one pc: the first @MAX_LOCATIONS. */
+/* Parses the only operand of a command, a location. @pcs has capacity for MAX_LOCATIONS addresses. */
 static enum lw_status location_operand(const struct lw_call *call, uint64_t *pcs, unsigned *count, struct lw_error *err)
 {
     if (call->argc != 2)
@@ -89,7 +89,7 @@ static enum lw_status do_until(const struct lw_call *call, struct lw_error *err)
     return dbg_stop_report(call, status, &stop);
 }
 
-/* Moves all lanes of the focus lane's split to a location; executes nothing. */
+/* Sets the pc of all lanes of the focus lane's split to a location, without executing an instruction. */
 static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -109,8 +109,8 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* Prints what @function has returned to the lane; NULL: the function of the call before the lane's pc.
- * Returns false if the result is not known. */
+/* Prints the value that @function has returned to the lane. @function NULL: the function that the call instruction before
+ * the lane's pc names. Returns false if the value is not known. */
 static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        const struct isa_function *function, struct lw_sink *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on values, memory and code. */
+/* Commands that show values, memory, instructions and source lines, and `set`, which changes values. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <ctype.h>
@@ -8,7 +8,8 @@
 
 enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
-/* Parses "/x" or "/8xw" as the first operand; advances *next past it. */
+/* Parses an operand such as "/x" or "/8xw": count, format and size. If operand number *@next is one, *@next is moved past
+ * it. */
 static enum lw_status format_parse(const struct lw_call *call, int *next, uint64_t *count,
                                    char *format, char *size, struct lw_error *err)
 {
@@ -133,7 +134,7 @@ static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t addres
     return LW_OK;
 }
 
-/* Prints consecutive strings, each up to its terminating zero. */
+/* Prints @count consecutive strings, each up to its terminating zero. */
 static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t address,
                                    uint64_t count, struct lw_sink *out, struct lw_error *err)
 {
@@ -230,7 +231,7 @@ static enum lw_status do_disassemble(const struct lw_call *call, struct lw_error
     return LW_OK;
 }
 
-/* Returns the lanes of the focus warp that are on a line; 0 if all lanes are at one location. */
+/* Returns the lanes of the focus warp that are on a source line; 0 if the warp has only one split. */
 static uint64_t lanes_on(struct dbg *dbg, const struct dbg_thread *thread, const char *file,
                          uint64_t line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads by coordinates: "block 3 thread 17", "kernel 1 block (3,0,0)", "sm 0 warp 2 lane 5". */
+/* Selects threads by coordinates such as "block 3 thread 17", "kernel 1 block (3,0,0)" or "sm 0 warp 2 lane 5". */
 #include "debug/commands/dbg_coordinates_priv.h"
 
 #include <ctype.h>
@@ -42,7 +42,8 @@ static void blanks(const char **at)
         ++*at;
 }
 
-/* Parses "3", "3,1", "(3, 1, 0)"; missing numbers are 0. @word is for the message. */
+/* Parses one to three numbers: "3", "3,1", "(3, 1, 0)". Numbers that are not given are 0. @single: only one number is
+ * allowed. @word: name of the axis, for the error message. */
 static enum lw_status numbers(const char **at, uint64_t out[3], bool single, const char *word,
                               struct lw_error *err)
 {
@@ -129,7 +130,7 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
     }
 }
 
-/* ---- where a thread is ----------------------------------------------------------------- */
+/* ---- coordinates of a thread ------------------------------------------------------------- */
 
 void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t index[3])
 {
@@ -192,7 +193,7 @@ static bool given(const struct dbg_coordinates *c, enum dbg_axis axis)
     return (c->given >> axis & 1) != 0;
 }
 
-/* Fails for a launch that is not running: "kernel 2 has ended". */
+/* Returns an error that kernel @sequence is not running. */
 static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct lw_error *err)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
@@ -204,7 +205,7 @@ static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct
                                    "lists running kernels", (unsigned long long)sequence);
 }
 
-/* Gets the number of a block in its grid or (@thread) of a thread in its block. */
+/* Computes the linear number of a block in its grid, or (@thread) of a thread in its block, from its index @at. */
 static enum lw_status number_in(const struct emu_grid *grid, bool thread, const uint64_t at[3], uint64_t *out,
                                 struct lw_error *err)
 {
@@ -219,7 +220,7 @@ static enum lw_status number_in(const struct emu_grid *grid, bool thread, const 
     return LW_OK;
 }
 
-/* Finds the first resident warp of a grid, or (@block not UINT64_MAX) of one block. */
+/* Finds the first resident warp of a block of a grid. @block UINT64_MAX: of any block. */
 static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                      struct dbg_thread *out)
 {
@@ -229,7 +230,7 @@ static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_
     return false;
 }
 
-/* Fails for a block of which no warp is resident. */
+/* Returns an error for a block that is not resident: it has ended or has not started yet. */
 static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                              struct lw_error *err)
 {
@@ -244,7 +245,7 @@ static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid,
                    (unsigned long long)grid->block_count);
 }
 
-/* Gets a lane of a resident warp, or of an ended warp of a resident block, for the focus. */
+/* Gets lane @lane of a warp (NULL: the warp's focus lane), to which the focus is to move. Fails if the lane is not live. */
 static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                                 unsigned warp, const uint64_t *lane, struct dbg_lane_ref *out,
                                 struct lw_error *err)
@@ -281,7 +282,7 @@ static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, ui
                    thread[1], thread[2], at[0], at[1], at[2]);
 }
 
-/* Finds a warp by SM and %warpid; of warps with equal numbers the focus block's comes first. */
+/* Finds a warp by its SM and %warpid. If several warps have these numbers, a warp of the focus block is preferred. */
 static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *c,
                                  const struct dbg_thread *focus, struct dbg_thread *out,
                                  struct lw_error *err)

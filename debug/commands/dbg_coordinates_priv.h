@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads by coordinates of the launch and of the hardware, named as in cuda-gdb. */
+/* Selects threads by coordinates of the launch (kernel, block, thread) and of the hardware (device, sm, warp, lane), as
+ * cuda-gdb does. */
 #ifndef DBG_COORDINATES_PRIV_H
 #define DBG_COORDINATES_PRIV_H
 
@@ -12,28 +13,29 @@ enum dbg_axis {
 };
 enum { DBG_AXES_ALL = (1 << DBG_AXES) - 1 };
 
-/** Parsed coordinates. Each member has a bit for each axis: given as a number, given by name alone or as
- *  `current`, given as `all`. */
+/** Parsed coordinates. Three masks have a bit for each axis. given: the user has typed a number; queried: the name of the
+ *  axis alone, or `current`; all: `all`. */
 struct dbg_coordinates {
     unsigned given, queried, all;
     uint64_t value[DBG_AXES][3]; /* three numbers for block and thread, else one */
 };
 
-/** Parses "block 3 thread (5,1,0)", "kernel 1 block", "warp all". Errors: LW_EUSAGE. */
+/** Parses coordinates such as "block 3 thread (5,1,0)", "kernel 1 block" or "warp all". Errors: LW_EUSAGE. */
 enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *out,
                                      struct lw_error *err) LW_MUST_CHECK;
 /**
- * Finds the lane that coordinates name. Coordinates that are not given are the focus's; for a block without
- * thread, warp or lane the first live warp is taken. `warp` is the index in the block; with `sm` alone it is
- * %warpid.
- * Errors: LW_ERANGE for what does not exist, LW_ESTATE for what has ended, exited or not started yet.
+ * Finds the lane that coordinates denote. A coordinate that is not given is that of the focus. But if a block or another
+ * kernel is given without thread and warp, the warp is the first resident one there. `warp` is the index of the warp in its
+ * block; with `sm`, and without block and thread, it is %warpid.
+ * Errors: LW_ERANGE if a coordinate does not exist; LW_ESTATE if the thread has ended or has not started yet.
  */
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
                                     struct dbg_lane_ref *out, struct lw_error *err) LW_MUST_CHECK;
-/** Prints "kernel 1, block (3,0,0), thread (17,0,0), ..." with the axes of @which, bits of enum dbg_axis. */
+/** Prints the coordinates of a thread: "kernel 1, block (3,0,0), thread (17,0,0), ...". @which is the mask of the axes to
+ *  print: bit n is axis n of enum dbg_axis. */
 void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,
                            struct lw_sink *out);
-/** Computes threadIdx of the thread with a linear number in its block. */
+/** Computes threadIdx of the thread with linear number @linear in its block. */
 void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t index[3]);
 /** Gets %smid and %warpid of a warp. */
 void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t *sm, uint64_t *warp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions that are shown at every stop. */
+/* The commands display and undisplay: expressions whose values are printed at every stop. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 struct dbg_display {
     unsigned id;
     char *text;
-    char format; /* '\0': print by type */
-    bool lanes;  /* shown for every lane of the warp */
+    char format; /* letter after the slash; '\0': the value is printed by its type */
+    bool lanes;  /* true: the value in every lane of the warp is printed */
 };
 
 void dbg_displays_free(struct dbg *dbg)
@@ -42,7 +42,7 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     lw_printf(out, "%s = ", display->text);
     if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
         dbg_value_print(&value, display->format, out);
-    else /* The expression has no value here, perhaps only at this pc. `display` prints the help on names. */
+    else /* The expression has no value at this pc, but may have one elsewhere. Only the first part of the error is printed. */
         lw_printf(out, "<%.*s>", (int)strcspn(err.text, ":"), err.text);
     lw_put(out, "\n");
 }
@@ -88,8 +88,7 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
     if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);
-    /* An expression with a syntax error or unknown name is refused; one without a value here may have one
-     * elsewhere. */
+    /* An expression that cannot be evaluated now is refused, for example because of a syntax error or an unknown name. */
     lw_buffer_init(&shown);
     if (status == LW_OK && !dbg_print_source(dbg, thread.id, thread.lane, text, 0, true, &shown.sink))
         status = dbg_eval(dbg, thread.id, thread.lane, text, &value, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables: warps, lanes, splits, barriers, registers, allocations, stoppoints, status. */
+/* Prints the state of the machine for the shell: warps, lanes, splits, barriers, shapes and values of registers,
+ * allocations, launches, status and counters. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
-/* Prints a uniform or affine value: the base and its strides. */
+/* Prints the value of a uniform or affine register: its base, its stride by lane (@folds: by column), and its stride by row
+ * (@rise). */
 static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
                     struct lw_sink *out)
 {
@@ -157,8 +159,8 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
-/* Prints the table of entries, the last entry first; nothing under an engine that has none. The table may be
- * a SIMT stack, of which only the top runs. */
+/* Prints the SIMT stack or the reconvergence table of a warp, last entry first. Prints nothing if the reconvergence
+ * mechanism has neither. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };
@@ -190,7 +192,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     struct emu_split_view splits[EMU_MAX_LANES];
     struct dbg_thread thread;
     struct dbg_warp warp;
-    /* "lanes" is wider than the mask of a narrow warp. */
+    /* The column is as wide as its title "lanes" if the mask of a narrow warp is shorter. */
     unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4, count;
     int mask = digits > 3 ? (int)digits + 2 : 5;
 
@@ -219,7 +221,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     return LW_OK;
 }
 
-/* Prints the lanes of each group that a convergence register holds. Returns false if there is none. */
+/* Prints the groups of lanes in the barrier registers of a warp. Returns false if there is none. */
 static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
                              const struct emu_warp_view *view, struct lw_sink *out)
 {
@@ -282,7 +284,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
     return LW_OK;
 }
 
-/* Prints ", texture of 50 x 20 s16, clamp, at pixels+8" if the allocation holds a bound texture. */
+/* If the allocation contains the descriptor of a bound texture, prints it: ", texture of 50 x 20 s16, clamp, at pixels+8". */
 static void put_texture(const struct dbg *dbg, const struct emu_allocation *holder,
                         struct lw_sink *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of the machine's state as rows of texts; the caller formats them. */
+/* Emits the tables of the machine's state (`info os` in gdb, `table` in the shell) as rows of text, which the caller
+ * formats. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void rows_blocks(struct dbg_row *row)
         unsigned live = 0;
         uint32_t grid = thread.location.grid;
 
-        /* Warps are ordered by block. */
+        /* Warps are listed by block, so a block's row is emitted at its first warp. */
         if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
             (warp.core == core && warp.slot == slot) ||
             !emu_block_view(warp.core, warp.slot, &block))
@@ -141,7 +142,7 @@ static void rows_warps(struct dbg_row *row)
     }
 }
 
-/* Emits the lanes of the focus warp only: all lanes would be tens of thousands. */
+/* Emits the lanes of the focus warp. There would be tens of thousands of lanes in all warps. */
 static void rows_lanes(struct dbg_row *row)
 {
     unsigned width = emu_machine_config(row->dbg->machine)->warp_width;
