@@ -48,7 +48,7 @@ void *lw_arena_alloc(struct lw_arena *arena, size_t bytes)
             return NULL;
         chunk->capacity = capacity;
         if (capacity == bytes && arena->first != NULL) {
-            /* Insert a separate block after the first chunk, which still has space. */
+            /* A chunk for one large allocation is inserted after the first chunk, which still has free memory. */
             chunk->next = arena->first->next;
             arena->first->next = chunk;
         } else {

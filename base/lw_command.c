@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands: lookup by name, abbreviation or prefix, splitting of a line into words, help. */
+/* Commands: finds a command by name, abbreviation or prefix, splits a command line into words, and prints help. */
 #include "base/lw.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_WORDS = 64 };
 
-/* These commands have no rows, because they need the whole set. */
+/* Two commands that have no row in a table, because they need all tables. */
 static const char help_name[] = "help", apropos_name[] = "apropos";
 
 static bool accepts(const struct lw_command *row, const char *name, size_t size)
@@ -31,7 +31,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         for (size_t i = 0; i < table->count; i++) {
             const struct lw_command *row = &table->rows[i];
 
-            /* An abbreviation need not be a prefix of the name: "bt" for backtrace, "si" for stepi. */
+            /* An abbreviation need not be a prefix of the command's name. */
             if (strcmp(row->name, name) == 0 ||
                 (row->abbreviation != NULL && strcmp(row->abbreviation, name) == 0 &&
                  strncmp(row->name, name, size) != 0)) {
@@ -41,7 +41,8 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
             }
             if (size == 0 || strncmp(row->name, name, size) != 0)
                 continue;
-            /* A declared abbreviation takes precedence over names that begin with it. */
+            /* If @name is at least as long as the abbreviation of a command, that command is chosen even if the names of
+             * other commands begin with @name. */
             if (row->abbreviation != NULL && accepts(row, name, size) && shortcut == NULL) {
                 shortcut = row;
                 shortcut_context = table->context;
@@ -95,7 +96,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
     return NULL;
 }
 
-/* Splits @line into words in place and removes the quotes that group words. */
+/* Splits @line into words: writes a null byte after each word and removes quotes. @words points into @line. */
 static enum lw_status split(char *line, char **words, int *count, struct lw_error *err)
 {
     char *in = line, *out = line;
@@ -128,6 +129,7 @@ static enum lw_status split(char *line, char **words, int *count, struct lw_erro
     }
 }
 
+/* Prints the help on `help` or `apropos`. Returns false for any other name. */
 static bool help_on_help(const char *name, struct lw_sink *out)
 {
     bool help = strcmp(name, help_name) == 0;
@@ -143,7 +145,7 @@ static bool help_on_help(const char *name, struct lw_sink *out)
     return true;
 }
 
-/* Lists the commands whose names or summaries contain the word, ignoring case. */
+/* Executes `apropos`: lists the commands whose name or summary contains a word, in upper or lower case. */
 static enum lw_status apropos(const struct lw_command_set *set, int argc, char **argv,
                               struct lw_sink *out, struct lw_error *err)
 {
@@ -166,7 +168,7 @@ static enum lw_status apropos(const struct lw_command_set *set, int argc, char *
     return LW_OK;
 }
 
-/** Writes the name of the row whose summary is "Short for" @row, or else the abbreviation of @row. */
+/** Prints the short form of a command: the name of the command whose summary is "Short for NAME", or else its abbreviation. */
 static void put_short_form(const struct lw_command_set *set, const struct lw_command *row, struct lw_sink *out)
 {
     static const char words[] = "Short for ";
@@ -254,7 +256,7 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     int count;
 
     lw_arena_init(&arena);
-    /* One extra byte: if the line ends in a quote, the last word's terminator follows the quote. */
+    /* One extra byte: split() writes a null byte after the last word, and that may be one byte past the end of the line. */
     copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
     if (copy == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command of %zu bytes", strlen(line));

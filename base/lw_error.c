@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status and error messages. */
+/* Error messages: formats them and escapes control characters. */
 #include "base/lw.h"
 
 #include <stdio.h>
 
-/* Returns the length of the UTF-8 character at @p, or 0 if it is a control character or invalid. */
+/* Returns the length in bytes of the UTF-8 character at @p, or 0 if it is invalid or a control character. */
 static size_t printable(const char *p)
 {
     const unsigned char c = (unsigned char)*p;
@@ -14,8 +14,8 @@ static size_t printable(const char *p)
     return lw_utf8(p);
 }
 
-/* Messages quote text of input files. Control characters and invalid bytes in the messages become \xNN, so that a
- * terminal does not execute them. */
+/* Copies a message and replaces control characters and invalid bytes by \xNN. A message may quote text of an input file,
+ * and a terminal must not execute control sequences in that text. */
 static void escape(char *to, const char *from)
 {
     const char *p = from;
@@ -69,7 +69,7 @@ enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...)
         return err->status;
     text[used++] = ':';
     text[used++] = ' ';
-    /* If both do not fit, the end of the message is cut, and the prefix remains. */
+    /* If prefix and message together are too long, the end of the message is cut. */
     size = strnlen(err->text, sizeof text - (size_t)used - 1);
     memcpy(text + used, err->text, size);
     text[(size_t)used + size] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running hash: FNV-1a over little-endian 8-byte words. */
+/* Hash of data that is added piece by piece: FNV-1a over little-endian words of 8 bytes, with a rotation after each. */
 #include "base/lw.h"
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
@@ -7,7 +7,7 @@
 
 static void mix_word(struct lw_hash *hash, uint64_t word)
 {
-    /* A product carries only upwards; the rotation moves high bits to low positions. */
+    /* In a product, a bit of a factor affects only bits at its position and above. So the rotation moves high bits down. */
     uint64_t x = (hash->state ^ word) * FNV_PRIME;
 
     hash->state = x << 29 | x >> 35;
@@ -48,7 +48,7 @@ uint64_t lw_hash_value(const struct lw_hash *hash)
 {
     uint64_t x = hash->state ^ hash->length;
 
-    /* the finisher of splitmix64 */
+    /* The last steps of splitmix64, which mix the bits of the result. */
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;

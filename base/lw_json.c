@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 and JSON strings. */
+/* Checks UTF-8 characters and writes JSON strings. */
 #include "base/lw.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks: destinations of text. */
+/* Sinks: write text to memory or to a file. */
 #include "base/lw.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void lw_printf(struct lw_sink *sink, const char *fmt, ...)
     if ((size_t)need >= sizeof small) {
         text = malloc((size_t)need + 1);
         if (text == NULL) {
-            /* A clipped line is better than none. */
+            /* Without memory for the whole text, its beginning is written. */
             sink->write(sink, small, sizeof small - 1);
             return;
         }
@@ -40,7 +40,8 @@ void lw_printf(struct lw_sink *sink, const char *fmt, ...)
         free(text);
 }
 
-/* A sink cannot report an error: if memory is short, the text is dropped and the stored text stays terminated. */
+/* Appends text to a buffer. A sink cannot return an error: if the host has no memory, the text is dropped and is_cut is
+ * set. */
 static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
 {
     struct lw_buffer *buffer = (struct lw_buffer *)sink;
@@ -58,7 +59,7 @@ static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
 void lw_buffer_init(struct lw_buffer *buffer)
 {
     *buffer = (struct lw_buffer){.sink = {buffer_write}};
-    /* A reader may use `text` before the first write. */
+    /* `text` is set to "", because a caller may read it before the first write. */
     if (lw_grow(&buffer->text, &buffer->capacity, 1, 1))
         buffer->text[0] = '\0';
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash tables of rows with a number as key; open addressing. */
+/* Hash tables with open addressing, whose keys are numbers. */
 #include "base/lw.h"
 
 #include <stdlib.h>

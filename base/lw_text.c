@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, spelling suggestions, whole files. */
+/* Text: parses numbers, finds similar names for "did you mean", and reads and writes whole files. */
 #include "base/lw.h"
 
 #include <ctype.h>
@@ -12,13 +12,14 @@
 
 enum { MAX_NAME = 63 };
 
-/* Counts insertions, deletions, replacements and exchanges of two neighbours. */
+/* The distance is the number of steps that change @a to @b. A step inserts, deletes or replaces a letter, or exchanges two
+ * neighbouring letters. */
 unsigned lw_edit_distance(const char *a, const char *b)
 {
     unsigned rows[3][MAX_NAME + 1], *before = rows[0], *above = rows[1], *row = rows[2];
     size_t n = strlen(a), m = strlen(b);
 
-    /* Names this long get no exact edit distance: the larger length serves as the distance. */
+    /* For names longer than MAX_NAME, the larger length is returned as distance. */
     if (n > MAX_NAME || m > MAX_NAME)
         return strcmp(a, b) == 0 ? 0 : (unsigned)(n > m ? n : m);
     for (size_t j = 0; j <= m; j++)
@@ -52,7 +53,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
-    if (size <= 1) /* every other one-letter name is equally near, so a suggestion would mislead */
+    if (size <= 1) /* all names of one letter have the same distance, so none can be proposed */
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;
@@ -62,7 +63,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
         if (candidate == NULL)
             continue;
         distance = lw_edit_distance(name, candidate);
-        /* A name of which @name is a prefix ("resident" for "resident_warps") is near, too. */
+        /* A name that begins with @name, as "resident_warps" with "resident", has distance 1. */
         if (size >= 3 && strncmp(name, candidate, size) == 0)
             distance = 1;
         if (distance < best_distance) {
@@ -73,7 +74,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     return best_distance <= (size <= 3 ? 1 : size <= 6 ? 2 : 3) ? best : NULL;
 }
 
-/* Parses digits after an optional base prefix; @text must contain only digits after the prefix. */
+/* Parses an integer without a sign: an optional prefix 0x or 0b, and digits up to the end of @text. */
 static bool parse_magnitude(const char *text, uint64_t *out)
 {
     unsigned base = 10;
@@ -144,7 +145,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
             status = LW_FAIL(err, LW_EIO, "%s: is a directory, not a file", path);
             goto cleanup;
         }
-        /* The size is only a hint: pipes and growing files are read to their end. */
+        /* The size is only used for the first allocation: pipes and growing files are read to their end. */
         if (S_ISREG(st.st_mode) && st.st_size > 0 &&
             !lw_grow(&bytes, &capacity, (size_t)st.st_size + 2, 1)) {
             status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %lld bytes", path,
@@ -164,7 +165,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         used += got;
         if (got == 0)
             break;
-        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* an endless stream, such as /dev/zero */
+        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* such as /dev/zero, which has no end */
             status = LW_FAIL(err, LW_EIO, "%s: not a regular file, and it does not end within %d MiB", path,
                              MOST_STREAM_BYTES >> 20);
             goto cleanup;
@@ -184,7 +185,8 @@ cleanup:
     return status;
 }
 
-/** Creates and opens a file in the folder of @path. Its name, which the caller frees, is stored in *temporary. */
+/** Creates and opens a temporary file in the folder of @path. Returns its descriptor, or -1 in case of an error. *@temporary is
+ *  set to its name, which the caller frees. */
 static int open_beside(const char *path, char **temporary)
 {
     size_t room = strlen(path) + 8;
@@ -205,7 +207,7 @@ static enum lw_status no_file(const char *path, struct lw_error *err)
                    "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/** Returns true if @path is a device, pipe or link (/dev/stdout): rename() must not replace it. */
+/** Returns true if @path is a device, pipe or symbolic link, such as /dev/stdout. rename() must not replace it. */
 static bool is_direct(const char *path)
 {
     struct stat st;
@@ -222,7 +224,7 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err)
 
     if (is_direct(path)) {
         if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-            /* open() creates the missing target of a link */
+            /* ENOENT: the target of the link does not exist, and fopen() will create it. */
             return access(path, W_OK) == 0 || errno == ENOENT ? LW_OK : no_file(path, err);
         errno = EISDIR;
         return no_file(path, err);
@@ -254,11 +256,12 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
         int fd = open_beside(path, &temporary);
 
         if (fd >= 0) {
-            /* mkstemp() sets mode 0600: set the mode that a plain creation would have set. */
+            /* mkstemp() creates the file with mode 0600. This sets the mode of the file that it replaces, or of a new
+             * file. */
             mode_t mask = umask(0);
             umask(mask);
             if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
-                /* No failure is reported: the content is correct. */
+                /* No error is returned, because the content of the file is correct. */
             }
             file = fdopen(fd, "wb");
             if (file == NULL)

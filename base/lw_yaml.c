@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only YAML reader (libyaml): it builds a small tree with line numbers from the parser's events. It refuses by name
- * the features with which a file can mean something other than it seems to say: aliases, tags, several documents,
- * repeated keys. */
+/* The YAML reader: builds a tree of nodes with line numbers from the events of libyaml's parser. Features of YAML by which a
+ * file can mean something else than a reader expects are errors: aliases, tags, several documents and repeated keys. */
 #include "base/lw.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 
 enum {
     MAX_DEPTH = 32,
-    MAX_KEYS = 1024 /* in one mapping: repeated keys are found by a linear search */
+    MAX_KEYS = 1024 /* keys of one mapping; limited because repeated keys are found by a linear search */
 };
 
 struct lw_yaml_document {
@@ -53,7 +52,7 @@ static enum lw_status refuse(const char *name, yaml_mark_t mark, struct lw_error
     return LW_FAIL(err, LW_EUNSUPP, "%s:%u: %s", name, mark_line(mark), what);
 }
 
-/* Refuses the anchor or tag of a node event. */
+/* Returns an error if the node of an event has an anchor or a tag. */
 static enum lw_status check_properties(const char *name, const yaml_event_t *event,
                                        struct lw_error *err)
 {
@@ -285,8 +284,8 @@ const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key
     return NULL;
 }
 
-/* Returns the line of the key if @node is a mapping or list: its own line may be the next one, but the key is what
- * users search for. */
+/* Returns the line for messages about @node. For a mapping or list it is the line of the key: the value itself may start on
+ * the next line, but users search for the key. */
 static unsigned node_line(const struct lw_yaml *node)
 {
     if (node == NULL)
@@ -341,7 +340,7 @@ enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
     return LW_OK;
 }
 
-/* Describes the value of @node for a message; may use @text, which has 64 bytes. */
+/* Describes the value of @node for a message. The result is constant or is stored in @text. */
 static const char *found_text(const struct lw_yaml *node, char text[64])
 {
     if (node->kind == LW_YAML_SEQUENCE)
@@ -423,7 +422,7 @@ enum lw_status lw_yaml_double(const struct lw_yaml_document *document,
             *out = *text == '-' ? -value : value;
             return LW_OK;
         }
-        /* YAML spells infinity .inf and not-a-number .nan. */
+        /* In YAML, infinity is .inf, and a number that is not one is .nan. */
         if (strcasecmp(text + sign, ".inf") == 0 || strcasecmp(text + sign, ".nan") == 0) {
             value = strtod(text + sign + 1, NULL);
             *out = *text == '-' ? -value : value;
