@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Separate compilation: sources with headers to PTX, PTX to modules, and declarations of kernels. */
+/* Separate compilation: compiles sources with headers to PTX, links PTX texts to a module, and gets declarations of
+ * kernels. */
 #include "host/host_priv.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
 
-/** Copies @count texts with terminators, which readers need. NULL: memory is short; the caller frees the result. */
+/** Copies @count texts and terminates each, as the compiler and the PTX parser need. Returns NULL if the host has no memory.
+ *  The caller frees the result. */
 static struct ptx_text *copy_texts(const lanewise_text *texts, unsigned count)
 {
     struct ptx_text *copies;
@@ -45,7 +47,7 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
-/** Stores the message and after it all output of a compiler. */
+/** Stores the message of @err and after it all output of a compiler. Returns LANEWISE_ERROR. */
 static int fail_with(struct lanewise_machine *m, const struct lw_error *err, const struct lw_buffer *words)
 {
     host_fail(m, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings of checks as records. */
+/* Findings of checks: creates the checker, and returns its findings as structures of lanewise.h. */
 #include "host/host_priv.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void host_check_end(struct lanewise_machine *m)
     m->base = m->here = NULL;
 }
 
-/** Returns finding @index, without counting suppressed ones. */
+/** Returns the finding with number @index among those that are not suppressed; NULL: there is none. */
 static const struct chk_finding *finding_at(const struct lanewise_machine *m, unsigned index)
 {
     const struct chk_finding *f = NULL;
@@ -122,7 +122,7 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
                              .count = f->count,
                              .call_count = f->location.call_count,
                              .other_call_count = f->other.call_count};
-    memset(out, 0, out_bytes); /* zeroes members of later versions */
+    memset(out, 0, out_bytes); /* members that only a later version of the structure has are 0 */
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
     return LANEWISE_OK;
 }
@@ -195,7 +195,7 @@ int lanewise_finding_add(lanewise_machine *m, const lanewise_host_finding *given
         return host_fail(m, &err);
     if (chk_count(m->chk) == before)
         return LANEWISE_OK;
-    if (m->reported_count == before) /* the return value reports the finding */
+    if (m->reported_count == before) /* this call returns the finding, so lanewise_wait() need not report it */
         m->reported_count++;
     return LANEWISE_FINDING;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A debugger for the launches of a program. A separate thread serves gdb. The machine belongs either to the program's
- * thread or to the server's thread: lanewise_wait() hands the machine to the server and waits until all launches have
- * run. The server hands the machine back where a launch file would have its next step (next_launch). History begins
- * anew at each hand-over, because reverse execution cannot undo what the program does in between.
+ * Lets gdb debug the launches of a program. A thread of its own, the server, serves gdb. Only one of the program's thread
+ * and the server uses the machine at a time. lanewise_wait() gives the machine to the server and waits until all launches
+ * have run. The server gives the machine back when the debugger asks for the next launch (next_launch). The history that
+ * is recorded begins anew each time, because reverse execution cannot undo what the program does in between.
  */
 #include "host/host_priv.h"
 
@@ -16,18 +16,18 @@
 
 #include "gdbstub/gdbstub.h"
 
-enum { POLL_NS = 20000000 }; /* interval at which a waiting server checks for Ctrl-C */
+enum { POLL_NS = 20000000 }; /* nanoseconds between two checks for Ctrl-C while the server waits for the program */
 
-enum owner { PROGRAM, SERVER };
+enum owner { PROGRAM, SERVER }; /* the thread that uses the machine now */
 struct host_gdb {
     struct lanewise_machine *machine;
     char *address, *kernel;
     uint64_t history_bytes;
     void (*ready)(void *context, const char *target);
     void *context;
-    bool own;     /* the program is killed if the connection breaks */
-    bool started; /* the server's thread exists */
-    bool over;    /* the session has ended: launches run without a debugger */
+    bool own;     /* if the connection breaks, the program is killed */
+    bool started; /* the server's thread was created */
+    bool over;    /* the session has ended, and launches run without a debugger */
     struct dbg *dbg;
     struct lw_command_set set;
     struct chk_view findings;
@@ -37,9 +37,9 @@ struct host_gdb {
     pthread_mutex_t mutex; /* protects the following members */
     pthread_cond_t changed;
     enum owner owner;
-    bool last;         /* there are no more launches */
-    bool ended;        /* the server has ended, with the following results */
-    enum rsp_end end; /* end of the connection */
+    bool last;         /* the program makes no more launches */
+    bool ended;        /* the server's thread has ended; the members below are its results */
+    enum rsp_end end; /* how the connection has ended */
     enum lw_status status;
     struct lw_error err;
 };
@@ -71,7 +71,7 @@ int lanewise_gdb(lanewise_machine *m, const lanewise_gdb_options *given, size_t 
     return LANEWISE_OK;
 }
 
-/* ---- findings, which are stops ---------------------------------------------------------------- */
+/* ---- findings, for which the debugger stops ----------------------------------------------------- */
 
 void host_gdb_found(void *context, unsigned index)
 {
@@ -105,6 +105,7 @@ static void describe_finding(void *context, unsigned number, struct dbg_finding 
                                 .no_stop = !chk_stops_for(g->machine->chk, f)};
 }
 
+/** Returns the instruction count before finding @index (chk_view.when). */
 static uint64_t when(void *context, unsigned index)
 {
     const struct host_gdb *g = context;
@@ -120,23 +121,23 @@ static void put_findings(void *context, dbg_row_fn row, void *row_context)
         chk_rows(&g->findings, row, row_context);
 }
 
-/* ---- the server's side -------------------------------------------------------------------------- */
+/* ---- functions of the server's thread ------------------------------------------------------------ */
 
-/** Starts history anew, if the engine can record it. */
+/** Starts to record history. */
 static void begin_history(struct host_gdb *g)
 {
-    /* if this fails, gdb says that there is no history */
+    /* If the engine cannot record history, reverse commands of gdb fail with a message that says so. */
     (void)!dbg_history_start(g->dbg, g->history_bytes, NULL, NULL, NULL, NULL);
 }
 
-/** dbg_next_fn: hands the machine to the program until the program waits for a launch. */
+/** Gives the machine to the program's thread until that thread is in lanewise_wait() with a launch (dbg_next_fn). */
 static enum lw_status next_launch(void *context, bool *more, struct lw_error *err)
 {
     struct host_gdb *g = context;
     bool noted = false;
 
     (void)err;
-    if (g->dbg != NULL) /* dbg_create() may call this, too */
+    if (g->dbg != NULL) /* NULL when dbg_create() calls this function */
         dbg_history_stop(g->dbg);
     pthread_mutex_lock(&g->mutex);
     g->owner = PROGRAM;
@@ -170,7 +171,7 @@ static void announce(void *context, unsigned port)
     if (g->ready == NULL)
         return;
     if (strncmp(g->address, "unix:", 5) == 0)
-        snprintf(target, sizeof target, "%.290s", g->address + 5); /* gdb recognises a socket by its file */
+        snprintf(target, sizeof target, "%.290s", g->address + 5); /* gdb's operand for a Unix socket is its path alone */
     else
         snprintf(target, sizeof target, "%.*s:%u", colon != NULL ? (int)(colon - g->address) : 0, g->address, port);
     g->ready(g->context, target);
@@ -201,7 +202,7 @@ static void *server_main(void *context)
     return NULL;
 }
 
-/* ---- the program's side ---------------------------------------------------------------------------- */
+/* ---- functions of the program's thread --------------------------------------------------------------- */
 
 static bool focus_location(void *context, struct emu_thread_ref *out)
 {
@@ -237,7 +238,7 @@ static void make_commands(struct host_gdb *g)
     g->set.themes[g->set.count++] = timed ? "Cycles" : "Cycles, of a run with --timing";
 }
 
-/** Creates the debugger and its thread. The machine then belongs to the server's thread. */
+/** Creates the debugger and the server's thread, which uses the machine from then on. */
 static enum lw_status start(struct host_gdb *g, struct lw_error *err)
 {
     struct lanewise_machine *m = g->machine;
@@ -258,7 +259,7 @@ static enum lw_status start(struct host_gdb *g, struct lw_error *err)
     begin_history(g);
     make_commands(g);
     g->owner = SERVER;
-    sigfillset(&all); /* The server's threads inherit a mask of all signals, so that only the program's threads get signals. */
+    sigfillset(&all); /* The server inherits a mask of all signals, so that signals are delivered to threads of the program. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     g->started = pthread_create(&g->thread, NULL, server_main, g) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

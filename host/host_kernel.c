@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of kernels and modules. */
+/* Describes kernels (parameters, needs) and modules (output of the compiler, object file). */
 #include "host/host_priv.h"
 
 #include <stdlib.h>
 
-/** Copies the members that the caller's version of a structure has. */
+/** Copies a structure to @out, whose size in the caller's version of lanewise.h is @out_bytes. Members that only one of the
+ *  two versions has are not copied, and are 0 in @out. */
 static void copy_out(void *out, size_t out_bytes, const void *from, size_t bytes)
 {
     memset(out, 0, out_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines and programs of lanewise.h. */
+/* Creates and destroys machines, loads programs, finds kernels and variables, and stores error messages. */
 #include "host/host_priv.h"
 
 #include <stdio.h>
@@ -86,7 +86,7 @@ void lanewise_destroy(lanewise_machine *m)
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     tim_config_destroy(m->timing);
-    while (m->modules != NULL) { /* after the machine, whose programs borrow the objects */
+    while (m->modules != NULL) { /* destroyed after the machine, as its programs use the modules' objects */
         struct lanewise_module *module = m->modules;
 
         m->modules = module->next;
@@ -157,8 +157,8 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
-/** Counts the options of a compiler. If the machine's settings request code for a debugger, *@changed is set to other
- *  options, from malloc; else to NULL. */
+/** Counts the options of a compiler. If code for a debugger is requested (the option debuggable), sets *@changed to an array
+ *  of other options, which the caller frees. */
 static enum lw_status choose_options(const struct lanewise_machine *m, const char *path, const char *const *options,
                                      const char ***changed, size_t *count, struct lw_error *err)
 {
@@ -168,7 +168,7 @@ static enum lw_status choose_options(const struct lanewise_machine *m, const cha
                : LW_OK;
 }
 
-/** Stores the message and after it all output of a compiler; frees @words. */
+/** Stores the message of @err and after it @words, all output of a compiler, which is freed. Returns LANEWISE_ERROR. */
 static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
                      struct lw_buffer *words)
 {
@@ -218,7 +218,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     enum lw_status status;
     const char **changed = NULL;
     size_t count = 0;
-    char *copy = NULL; /* readers of text need a terminator */
+    char *copy = NULL; /* of the text, with a terminator, which parsers need */
 
     if (out != NULL)
         *out = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the machine: allocations and copies. */
+/* Memory of the machine: allocates, frees, copies and fills global memory. */
 #include "host/host_priv.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
         return LANEWISE_OK;
     if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
         return LANEWISE_ERROR;
-    if (bytes > size - (address - begin)) /* If the range does not fit, nothing is written. */
+    if (bytes > size - (address - begin)) /* checked here, because writing in pieces would stop in the middle */
         return host_refuse(m, "0x%llx: %llu byte%s not fit into the %llu byte%s up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes, bytes == 1 ? " does" : "s do",
                            (unsigned long long)(size - (address - begin)), size - (address - begin) == 1 ? "" : "s");

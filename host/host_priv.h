@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal interface of host/: the structures of lanewise.h's handles. */
+/* Internal interface of host/: the structures that the handles of lanewise.h point to, and functions of one file of host/
+ * that another file calls. */
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
 
@@ -10,7 +11,7 @@
 
 enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
 
-/** A kernel and its module: a handle for users. */
+/** A kernel of a module. */
 struct lanewise_kernel {
     struct lanewise_module *module;
     const struct isa_function *function; /* the kernel's function in the program */
@@ -19,37 +20,37 @@ struct lanewise_kernel {
 struct lanewise_module {
     struct lanewise_machine *machine;
     struct lanewise_module *next;
-    char *source; /* name of the source for messages */
-    char *log;    /* output of the compiler; owned; NULL: none */
+    char *source; /* name of the source in messages, owned */
+    char *log;    /* output of the compiler, owned; NULL: none */
     struct isa_object *object;
     struct emu_program *program;
     struct lanewise_kernel *kernels;
     unsigned kernel_count;
 };
 
-/** Sink that passes text of kernels to the user's function. */
+/** Sink that passes the printf text of kernels to the user's function. */
 struct host_print {
     struct lw_sink sink;
     void (*print)(void *context, const char *text, size_t size);
     void *context;
 };
 
-/** Settings of lanewise_set; texts are owned. */
+/** Options that lanewise_set has set. Texts are owned; NULL: not set. */
 struct host_settings {
     char *timing, *compiler, *mechanisms, *timing_profile;
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE settings of the GPU model */
     unsigned set_count, threads;
-    bool reference;
-    bool warp, reconv, push_order, tags; /* true: the user has set the option; else a GPU model determines its value */
+    bool reference; /* the option timing-reference is "yes" */
+    bool warp, reconv, push_order, tags; /* true: the user has set this option; false: a GPU model may set its value */
     struct emu_config config;
-    bool check;                /* set by the user */
-    uint64_t kinds;
-    char *base, *run;          /* settings of checkers' reports, owned; NULL: not set */
-    unsigned max_findings;     /* setting of the greatest number of findings; 0: not set */
+    bool check;                /* the user has set the option check */
+    uint64_t kinds;            /* kinds of findings that it enables, as bits */
+    char *base, *run;          /* options check-base and check-run, for reports */
+    unsigned max_findings;     /* maximal number of findings; 0: not set */
     uint32_t read_poison;
     bool debuggable; /* sources are compiled for a debugger */
-    char *record; /* folder, owned; NULL: not set */
-    unsigned coverage, profile, by_launch; /* 1: requested */
+    char *record; /* folder for recorded launches */
+    unsigned coverage, profile, by_launch; /* 1: the option is "yes"; by_launch: profile-by is "launch" */
     struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* suppressions of findings, or NULL */
 };
@@ -59,67 +60,70 @@ struct host_record;
 
 struct lanewise_machine {
     struct host_settings settings;
-    struct emu_machine *machine; /* the machine; NULL until something is loaded or allocated */
+    struct emu_machine *machine; /* the emulated machine; NULL until its first use */
     struct emu_engine *engine;
     struct tim_config *timing;
     struct lanewise_module *modules;
     struct host_print print;
     struct lw_buffer error;
-    unsigned buffers; /* number of buffers named so far */
-    bool stopped;     /* stopped by a fault or a hang, or lanewise_finish: nothing can run any more */
+    unsigned buffers; /* number of allocations so far, for the names "buffer 1", ... */
+    bool stopped;     /* nothing can run, because of a fault, a hang, a limit, gdb's kill or lanewise_finish */
     struct chk *chk;  /* the checker; NULL: no checks are enabled */
-    char *base, *here; /* folders for file names of findings, owned; or NULL */
-    struct emu_stop stop;           /* the stop that ended the last run of the engine */
-    double seconds;   /* seconds of execution so far */
-    unsigned reported_count;                  /* number of findings that a wait has reported */
-    bool finished;
-    struct emu_stats past;          /* counts of engines before the present one */
+    char *base, *here; /* folders relative to which findings name files: check-base, and the working folder; owned, or NULL */
+    struct emu_stop stop;           /* the fault, hang or limit at which the machine has stopped; else EMU_STOP_IDLE */
+    double seconds;   /* duration of all runs of the engine so far */
+    unsigned reported_count;                  /* number of findings that lanewise_wait or lanewise_finding_add has returned */
+    bool finished;    /* lanewise_finish has ended the run */
+    struct emu_stats past;          /* counts of the engines that lanewise_recover has destroyed */
     uint64_t past_cycles;
     struct host_gdb *gdb; /* NULL: no debugger */
     struct host_record *record; /* NULL: launches are not recorded */
 };
 
-/** Stores the message of @err. Returns LANEWISE_ERROR. */
+/** Stores the message of @err for lanewise_error(). Returns LANEWISE_ERROR. */
 int host_fail(struct lanewise_machine *m, const struct lw_error *err);
-/** Stores a formatted message. Returns LANEWISE_ERROR. */
+/** Stores a formatted message for lanewise_error(). Returns LANEWISE_ERROR. */
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
-/** Returns LANEWISE_ERROR for a caller of @function that passed NULL for @what; @m may be NULL. */
+/** Returns LANEWISE_ERROR, and stores a message that @what must not be NULL in a call of @function. @m may be NULL. */
 int host_missing(struct lanewise_machine *m, const char *function, const char *what);
-/** Adds a module, which takes ownership of @object, @source and the text of @words; on an error they are freed. */
+/** Loads a module, which then owns @source, @object and the text of @words (output of the compiler). In case of an error they
+ *  are freed. */
 int host_module_add(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
                     lanewise_module **out);
-/** Creates the emulator's machine at the first use. */
+/** Creates the emulated machine, its engine and its checker at the first call; later calls do nothing. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 /** Creates the engine of a machine. */
 enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
-/** Creates the checker if checks are enabled; the machine must be new. */
+/** Creates the checker if checks are enabled. Must be called before a program is loaded or memory is allocated. */
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 void host_check_end(struct lanewise_machine *m);
-/** Returns LANEWISE_FINDING with a message, if there is a finding that was not reported; else LANEWISE_OK. */
+/** If there are findings that were not reported, stores the message of the first and returns LANEWISE_FINDING. Else returns
+ *  LANEWISE_OK. */
 int host_check_report(struct lanewise_machine *m);
-/** Returns true if the next run belongs to a debugger. */
+/** Returns true if the debugger is to control the next run. A launch must be queued. */
 bool host_gdb_wants(const struct lanewise_machine *m);
-/** Runs the queued launches under the debugger, until all have ended or the debugger has disconnected. *@left: the
- *  debugger has disconnected, and launches may still have to run. Returns LANEWISE_OK, LANEWISE_KILLED or
- *  LANEWISE_ERROR with a message. */
+/** Runs the queued launches under the debugger, until all have ended or the debugger's session has ended. *@left is set to
+ *  true if the session has ended, so that launches may be left to run. Returns LANEWISE_OK, LANEWISE_KILLED or
+ *  LANEWISE_ERROR, the last two with a message. */
 int host_gdb_run(struct lanewise_machine *m, bool *left);
-/** Callbacks of the checker: findings are stops of the debugger. @context is the machine. */
+/** Called by the checker for a finding: makes the debugger stop for it. @context is the machine. */
 void host_gdb_found(void *context, unsigned index);
+/** Called by the checker with a message, which the debugger prints. @context is the machine. */
 void host_gdb_note(void *context, const char *message);
-/** Ends the debugger's session, if there is one, because the program has ended. */
+/** Ends the debugger's session, if there is one. */
 void host_gdb_end(struct lanewise_machine *m);
-/** Ends the debugger's session, and frees the memory of lanewise_gdb(). */
+/** Ends the debugger's session, if there is one, and frees the memory of lanewise_gdb(). */
 void host_gdb_free(struct lanewise_machine *m);
-/** Begins to record launches in a folder, which this function creates. */
+/** Starts to record launches in a folder. Creates the folder if it does not exist. */
 enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err) LW_MUST_CHECK;
-/** Records a launch that is about to be queued. No other launch may be queued. A launch that cannot be recorded is left
- *  out, with a message (lanewise_record_message). */
+/** Records a launch before it is queued. No other launch may be queued. If the launch cannot be recorded, stores the reason
+ *  for lanewise_record_message(). */
 void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                         const void *const *arguments);
-/** Writes the launch file of the launch that has run to @stop. */
+/** Writes the launch file of the recorded launch, which has run until @stop. */
 void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop);
 void host_record_free(struct lanewise_machine *m);
-/** Frees what lanewise_set and host_begin allocated. */
+/** Frees the memory that lanewise_set has allocated. */
 void host_settings_fini(struct host_settings *settings);
 
 #endif

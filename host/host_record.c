@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records launches as launch files: the kernel's object, the arguments, the contents of buffers and variables before
- * the launch, and their contents after it, as checks. Contents are in files that are named by their hash, so that a
- * buffer that does not change between launches is written once. Each file is written completely or not at all, and the
- * launch file last.
+ * Records launches as launch files. A launch file has the kernel's object, the arguments, and the contents of buffers and
+ * variables before the launch. Check steps have the contents after the launch. Contents are in files whose names are their
+ * hashes, so a buffer that does not change between launches is written once. Each file is written completely or not at
+ * all, and the launch file last.
  */
 #include "host/host_priv.h"
 
@@ -19,24 +19,26 @@ enum { MAX_BUFFERS = 256, NAME_BYTES = 40 };
 #define MAX_FOLDER_BYTES (UINT64_C(4) << 30)
 enum { MAX_LAUNCHES = 10000 };
 
+/** A buffer or variable of the recorded launch. */
 struct recorded {
-    char name[NAME_BYTES];
+    char name[NAME_BYTES]; /* in the launch file */
     uint64_t address, bytes;
 };
 struct host_record {
     char *folder;
-    unsigned launches; /* number of launches so far, including those that were left out */
+    unsigned launches; /* number of launches so far, recorded or not */
     unsigned findings; /* number of findings of earlier launches */
-    bool full;         /* a limit is reached, so later launches are left out */
+    bool full;         /* a limit was reached, so later launches are not recorded */
     uint64_t bytes;    /* bytes written so far */
-    bool active;       /* a launch is recorded and has not run yet; the following members describe it */
-    char kernel[60];
-    char message[440]; /* reason why the latest launch was left out; "": it was recorded */
-    struct lw_buffer head, steps; /* the two parts of the launch file */
+    bool active;       /* a launch is recorded and has not run yet; the members below describe it */
+    char kernel[60];   /* the part of the launch file's name that comes from the kernel */
+    char message[440]; /* reason why the last launch was not recorded; "": it was recorded */
+    struct lw_buffer head, steps; /* text of the launch file up to the buffers, and text of its steps */
     struct recorded buffers[MAX_BUFFERS];
     unsigned buffer_count;
 };
 
+/** Stores the reason why the launch is not recorded. */
 static void note(struct host_record *r, const char *why)
 {
     snprintf(r->message, sizeof r->message, "launch %u (%s) is not recorded: %.300s", r->launches, r->kernel, why);
@@ -83,7 +85,7 @@ void host_record_free(struct lanewise_machine *m)
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-/** Writes contents to a file that is named by their hash, unless the file exists, and stores its name. */
+/** Writes @data to a file whose name is the hash of the data and @suffix, unless the file exists. Sets @name to its name. */
 static enum lw_status put_contents(struct host_record *r, const void *data, uint64_t size, const char *suffix, char name[NAME_BYTES],
                                    struct lw_error *err)
 {
@@ -103,7 +105,7 @@ static enum lw_status put_contents(struct host_record *r, const void *data, uint
     return lw_file_write(path, data, size, err);
 }
 
-/** Writes the present contents of a buffer to a file, and stores the name of the file. */
+/** Writes the current contents of a buffer to a file, and sets @name to the name of the file. */
 static enum lw_status put_buffer(struct lanewise_machine *m, const struct recorded *b, char name[NAME_BYTES], struct lw_error *err)
 {
     uint8_t *data = malloc(b->bytes + 1);
@@ -118,7 +120,8 @@ static enum lw_status put_buffer(struct lanewise_machine *m, const struct record
 
 /* ---- the launch ------------------------------------------------------------------------------------------ */
 
-/** Adds a buffer with its present contents. @variable: its name, or NULL. */
+/** Adds a buffer with its current contents to the launch file, unless it was added before. @variable: name of the module
+ *  variable that it is; NULL: it is none. *@name is set to its name in the launch file. */
 static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
                                  const char **name, struct lw_error *err)
 {
@@ -153,8 +156,8 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
     return LW_OK;
 }
 
-/** Writes an address in the form of an argument: a buffer and an index in the buffer. Returns false if no live
- *  allocation contains it. */
+/** Writes an address as an argument of the launch: a buffer, and an index in the buffer. *@is is set to false if no
+ *  allocation contains the address; then nothing is written. */
 static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
 {
     struct emu_allocation a;
@@ -184,7 +187,8 @@ static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
     lw_put(&r->steps.sink, "]}");
 }
 
-/** Writes a value of @size bytes. Each 8 bytes that are the address of a buffer are written as a pointer. */
+/** Writes the value of parameter @p as an argument of the launch. In a structure, each aligned 8 bytes that are an address in
+ *  a buffer are written as a pointer. */
 static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
 {
     struct host_record *r = m->record;
@@ -215,7 +219,7 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
             lw_printf(&r->steps.sink, "{u%zu: %" PRIu64 "}", 8 * size, bits);
         return LW_OK;
     }
-    /* a structure: some of its words may be pointers */
+    /* The value is a structure: bytes up to the next pointer are written as numbers, then the pointer. */
     lw_put(&r->steps.sink, "{struct: [");
     for (size_t at = 0; status == LW_OK && at <= size; at += 8) {
         is = false;
@@ -242,7 +246,7 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
     return status;
 }
 
-/** Returns true for the objects of our CUDA headers that stand for special registers. */
+/** Returns true for variables of Lanewise's CUDA headers that represent special registers. They have no contents. */
 static bool is_coordinate(const char *name)
 {
     static const char *const names[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid"};
@@ -253,7 +257,7 @@ static bool is_coordinate(const char *name)
     return false;
 }
 
-/** Sets the part of a launch file's name that comes from the kernel: "add" for _Z3addPii. */
+/** Sets r->kernel, a part of the launch file's name, from the kernel's symbol: "add" for _Z3addPii. */
 static void name_kernel(struct host_record *r, const char *symbol)
 {
     struct lw_buffer readable;
@@ -272,7 +276,7 @@ static void name_kernel(struct host_record *r, const char *symbol)
     lw_buffer_fini(&readable);
 }
 
-/** Adds the module's variables: the program may have changed them. */
+/** Adds the module's variables with their contents, because the program may have changed them since the module was loaded. */
 static enum lw_status add_variables(struct lanewise_machine *m, const struct lanewise_module *module, struct lw_error *err)
 {
     const struct isa_object *o = module->object;

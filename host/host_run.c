@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches, waiting, and results. */
+/* Queues launches, runs them within limits, and returns counts and reports. */
 #include "host/host_priv.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Copies parameters by value into @params; pieces of __local memory follow the static and the dynamic shared
- *  memory, each aligned to 16 bytes (as in launch files). */
+/** Copies the values of parameters to @params. The __local memory of each pointer to it is placed after the static and the
+ *  dynamic shared memory, aligned to 16 bytes, as for launch files. *@shared is the size of shared memory so far. */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)
 {
@@ -111,13 +111,13 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     return lanewise_launch_shape(m, kernel, &shape, sizeof shape, arguments);
 }
 
-/** Timer that interrupts an engine when the time is over, unless the timer is stopped before. */
+/** Timer with a thread of its own. It interrupts the engine at time `until`, unless `quit` is set before. */
 struct alarm {
     struct emu_engine *engine;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct timespec until;
-    bool over, quit;
+    bool over, quit; /* over: the time is over; quit: the run has ended before */
 };
 
 static void *alarm_main(void *argument)
@@ -133,7 +133,7 @@ static void *alarm_main(void *argument)
     return NULL;
 }
 
-/** Runs within the machine's limits; the time of all waits counts. */
+/** Runs the queued launches until the machine's limits. The limit of time is for all waits together. */
 static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *stop, struct lw_error *err)
 {
     const struct lnc_limits *l = &m->settings.limits;
@@ -171,7 +171,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
     m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;
     status = ops->run(m->engine, stop, err);
     if (status == LW_OK && stop->kind == EMU_STOP_COUNT && ops->warp_count(m->engine) == 0) {
-        m->engine->stop_at = UINT64_MAX; /* Everything has run, and the result only has to be reported. */
+        m->engine->stop_at = UINT64_MAX; /* all warps have ended at the limit, so this run only completes the launch */
         status = ops->run(m->engine, stop, err);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -249,7 +249,7 @@ int lanewise_wait(lanewise_machine *m)
     }
 }
 
-/** Adds the counts of @more to @to: rows of emu_stat_rows. */
+/** Adds each count of @more (emu_stat_rows lists them) to the same count of @to. */
 static void add_counts(struct emu_stats *to, const struct emu_stats *more)
 {
     for (size_t i = 0; i < emu_stat_row_count; i++) {
@@ -259,7 +259,8 @@ static void add_counts(struct emu_stats *to, const struct emu_stats *more)
     }
 }
 
-/** Gets the counts of all engines. @out is not m->past. */
+/** Gets the counts of the current engine and of those that lanewise_recover has destroyed, together. @out must not be
+ *  m->past. */
 static void all_counts(const struct lanewise_machine *m, struct emu_stats *out)
 {
     struct emu_stats now = {0};
@@ -268,7 +269,7 @@ static void all_counts(const struct lanewise_machine *m, struct emu_stats *out)
         emu_stats_get(m->machine, &now);
     *out = now;
     add_counts(out, &m->past);
-    out->grids = now.grids; /* the machine counts grids, not its engines */
+    out->grids = now.grids; /* counted by the machine, so the value includes earlier engines */
     out->threads = now.threads > m->past.threads ? now.threads : m->past.threads;
     out->stack_depth = now.stack_depth > m->past.stack_depth ? now.stack_depth : m->past.stack_depth;
 }
@@ -309,7 +310,7 @@ void lanewise_interrupt(lanewise_machine *m)
         emu_engine_interrupt(m->engine);
 }
 
-/* ---- what happened --------------------------------------------------------------------------------- */
+/* ---- counts and reports ------------------------------------------------------------------------------ */
 
 static bool has_cycles(const struct lanewise_machine *m)
 {
@@ -383,9 +384,9 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
 
 static const struct {
     const char *kind;
-    bool timed; /* the report needs the timing model */
-    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: the report is one of findings or of counts */
-    const char *suffix;                                           /* format of a findings file */
+    bool timed; /* the report needs a GPU model */
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* writes the report; NULL: it is a report of findings */
+    const char *suffix;                                           /* suffix of the file format of a report of findings */
 } reports[] = {
     {"statistics", false, put_statistics, NULL},
     {"timing", true, put_timing, NULL},
@@ -396,7 +397,8 @@ static const struct {
     {"findings-junit", false, NULL, ".xml"},
 };
 
-/** Writes "coverage" or "profile". Returns LANEWISE_ERROR for other kinds, without a message; then *@is is false. */
+/** Gets the report "coverage" or "profile". If @kind is another report, sets *@is to false and returns LANEWISE_ERROR without
+ *  a message. */
 static int report_counts(struct lanewise_machine *m, const char *kind, char **out, bool *is)
 {
     const bool profile = strcmp(kind, "profile") == 0;

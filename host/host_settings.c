@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise_set: configuration of a machine, by the names of the command line's options. */
+/* Options of a machine: lanewise_set sets them by the names of options of the command line, and host_begin applies them. */
 #include "host/host_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/** A key of lanewise_set. */
 struct key {
     const char *name;
     enum lw_status (*set)(struct host_settings *s, const struct key *key, const char *value,
                           struct lw_error *err);
 };
 
-/** Gets the index of @value among @names, which NULL terminates. */
+/** Finds @value in @names, which NULL terminates, and gets its index. The error message lists the names or proposes one. */
 static enum lw_status choose(const char *value, const char *const *names, unsigned *out,
                              struct lw_error *err)
 {
@@ -74,7 +75,7 @@ static enum lw_status set_warp(struct host_settings *s, const struct key *key, c
     return LW_OK;
 }
 
-/** Sets names that the machine stores as pointers into its own lists. */
+/** Sets an option whose value is one of a list of names. The configuration has a pointer to the name in the list. */
 static enum lw_status set_name(struct host_settings *s, const struct key *key, const char *value,
                                struct lw_error *err)
 {
@@ -322,7 +323,8 @@ void host_settings_fini(struct host_settings *s)
         free(s->sets[i]);
 }
 
-/** Loads the GPU model; functional settings by the user must not contradict it. */
+/** Loads the GPU model, applies its options, and copies its functional properties to @config. Options of the user that
+ *  contradict the model are errors. */
 static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config *config,
                                    struct lw_error *err)
 {
@@ -359,7 +361,7 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one host thread: remove the key");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
-    if (status == LW_OK && s->tags) /* tags are not part of the GPU model */
+    if (status == LW_OK && s->tags) /* the user's choice of tags is valid with any GPU model */
         config->tags = s->config.tags;
     return status;
 }
@@ -400,7 +402,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         status = host_check_begin(m, err);
     if (status == LW_OK && s->record != NULL)
         status = host_record_begin(m, s->record, err);
-    if (status != LW_OK) { /* drops everything, because the user may change settings and try again */
+    if (status != LW_OK) { /* everything is destroyed, as the user may change options and try again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
         m->engine = NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanewise.h: run GPU kernels from a program of your own, on any machine, without a GPU.
+ * lanewise.h: runs GPU kernels from a program of your own, on a computer without a GPU.
  *
- * A machine is created, configured (lanewise_set), gets programs and buffers, and executes the kernels
- * launched on it. Every function that can fail returns one of the values below; lanewise_error() then has a
- * message. Machines share no state: several may exist in one process, each used by one thread at a time. No function
- * exits, aborts or prints; text that kernels print goes to the standard output unless lanewise_print() redirects it. A
- * NULL argument where a value is required is refused with LANEWISE_ERROR.
+ * A program creates a machine, sets its options (lanewise_set), loads kernels, allocates buffers, and launches kernels. A
+ * function that can fail returns a value of enum lanewise_result, and lanewise_error() returns the message of the error. A
+ * process may have several machines, which share no state. Only one thread at a time may use a machine. No function ends
+ * the process or prints. Text that kernels print goes to the standard output, or to the function that was given to
+ * lanewise_print(). A NULL argument where a value is required is an error: LANEWISE_ERROR.
  *
- * docs/howto/use-from-c-or-python.md is the guide, and docs/howto/python.md that of the Python package over this header;
- * examples/saxpy.c and examples/saxpy.py are whole programs.
+ * docs/howto/use-from-c-or-python.md is a guide to this header, and docs/howto/python.md a guide to the Python package.
+ * examples/saxpy.c and examples/saxpy.py are complete programs.
  */
 #ifndef LANEWISE_H
 #define LANEWISE_H
@@ -27,58 +27,59 @@ extern "C" {
 #define LANEWISE_API
 #endif
 
-/** Results of functions: the exit statuses of `lanewise run`, and one more. */
+/** Results of functions. Values up to 5 are the exit statuses of `lanewise run`. */
 enum lanewise_result {
     LANEWISE_OK = 0,
-    LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check has a finding */
-    LANEWISE_ERROR = 2,       /* refused (input, names, sizes, memory); nothing was changed */
+    LANEWISE_FINDING = 1,     /* success, and a check has reported a finding (lanewise_wait, lanewise_finish) */
+    LANEWISE_ERROR = 2,       /* an argument or the input is wrong, or there is no memory; nothing was changed */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel faulted */
-    LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit is reached */
-    LANEWISE_INTERRUPTED = 5, /* lanewise_wait: stopped by lanewise_interrupt; wait again to continue */
+    LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit was reached */
+    LANEWISE_INTERRUPTED = 5, /* lanewise_wait: stopped by lanewise_interrupt; another lanewise_wait continues */
     LANEWISE_KILLED = 6       /* lanewise_wait: the debugger of lanewise_gdb has killed the program */
 };
 
 typedef struct lanewise_machine lanewise_machine;
-typedef struct lanewise_module lanewise_module; /* belongs to its machine */
-typedef struct lanewise_kernel lanewise_kernel; /* belongs to its module */
+typedef struct lanewise_module lanewise_module; /* destroyed with its machine */
+typedef struct lanewise_kernel lanewise_kernel; /* destroyed with its module */
 
-/** "0.1.0" */
+/** Returns the version of the library, such as "0.1.0". */
 LANEWISE_API const char *lanewise_version(void);
 
 /* ---- machine ------------------------------------------------------------------------------- */
 
-/** Creates a machine like that of `lanewise run` without options. Returns NULL if the host has no memory left. */
+/** Creates a machine with the default options of `lanewise run`. Returns NULL if the host has no memory. */
 LANEWISE_API lanewise_machine *lanewise_create(void);
-/** Destroys a machine with its modules and buffers; NULL is ignored. */
+/** Destroys a machine with its modules and buffers. Does nothing if @machine is NULL. */
 LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 /**
- * Sets an option of the machine, before anything is loaded or allocated on it.
+ * Sets an option of the machine. Must be called before a program is loaded or memory is allocated.
  *
- * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
- *         "tags", "threads", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"),
- *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read by this call; may be set several
- *         times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report
- *         returns them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable" ("yes": sources
- *         are compiled without optimisation, with all lines and variables), "max-instructions", "timeout" (seconds of
- *         all waits), and those that lanewise_key() lists
- * @value  as on the command line
+ * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy", "tags", "threads",
+ *         "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"),
+ *         "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which this call reads; may be set
+ *         several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report
+ *         can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable" ("yes": sources
+ *         are compiled without optimisation, with all lines and variables), "max-instructions", "timeout" (limit of the
+ *         seconds of all waits together), or another key that lanewise_key() returns
+ * @value  the value as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
-/** Returns key @index of lanewise_set: 0, 1, ... until NULL. */
+/** Returns key number @index of lanewise_set, from 0; NULL after the last one. */
 LANEWISE_API const char *lanewise_key(unsigned index);
-/** Creates the machine with its options, which cannot be changed afterwards. Without this call the first load or
- *  allocation creates the machine. LANEWISE_ERROR: options contradict each other, or name a GPU model or file that does
- *  not exist; they may be set again. */
+/** Creates the emulated machine; its options cannot be changed afterwards. Without this call the first load or allocation
+ *  creates it. LANEWISE_ERROR: options contradict each other, or a GPU model or file does not exist; the options can
+ *  still be changed then. */
 LANEWISE_API int lanewise_begin(lanewise_machine *machine);
-/** Writes the value of a key of the GPU model ("core.count", "clocks.core"; its "name") into @out of @room bytes; the options of the
- *  machine are fixed by this call. LANEWISE_ERROR: the machine has no GPU model, or the model has no such key. */
+/** Writes the value of a key of the GPU model, such as "core.count", "clocks.core" or "name", to @out, which has @room
+ *  bytes. Options of the machine cannot be changed after this call. LANEWISE_ERROR: the machine has no GPU model, or the
+ *  model has no such key. */
 LANEWISE_API int lanewise_timing_value(lanewise_machine *machine, const char *key, char *out, size_t room);
-/** Returns the last failure's message, "" if nothing has failed. Valid until the next call. After a fault or
- *  a hang: its report, in several lines; for a source that did not compile: the message, then a line break
- *  and all output of the compiler. */
+/** Returns the message of the last error, or "" if there was none. Valid until the next call. After a fault or a hang it is
+ *  a report of several lines. If a source did not compile, a line break and all output of the compiler follow the
+ *  message. */
 LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
-/** Redirects the text of printf in kernels; @print NULL drops the text. @print gets @size bytes of any value, without a
- *  terminator. */
+/** Sets the function that receives the text of printf in kernels. @print receives @size bytes, which may have any value and
+ *  are not terminated. If @print is NULL, the text is dropped. */
 LANEWISE_API void lanewise_print(lanewise_machine *machine,
                                  void (*print)(void *context, const char *text, size_t size),
                                  void *context);
@@ -86,7 +87,8 @@ LANEWISE_API void lanewise_print(lanewise_machine *machine,
 /* ---- programs -------------------------------------------------------------------------------- */
 
 /**
- * Loads a file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
+ * Loads a program from a file. The suffix of @path gives the language: .cl or .cu (compiled by clang or nvcc), .ptx, .s or
+ * .lwo.
  * @options  options of the compiler, such as "-DN=3", terminated by NULL; may be NULL
  */
 LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
@@ -103,71 +105,74 @@ typedef struct lanewise_text {
 } lanewise_text;
 /**
  * Compiles a source (.cl, .cu) to PTX, for lanewise_link().
- * @headers  texts that the source may include by their names, which are paths below one folder
- * @ptx      to be freed by lanewise_object_free, as *@log: all output of the compiler; @log may be NULL
+ * @headers  texts that the source can include by their names, which are paths relative to one folder
+ * @ptx      set to the PTX, which the caller frees with lanewise_object_free
+ * @log      set to all output of the compiler, which the caller frees with lanewise_object_free; may be NULL
  */
 LANEWISE_API int lanewise_compile(lanewise_machine *machine, const lanewise_text *source, const lanewise_text *headers,
                                   unsigned header_count, const char *const *options, char **ptx, size_t *ptx_size,
                                   char **log);
-/** Links PTX texts to one module. The name of a text is that of the source from which lanewise_compile() made it, or
- *  ends in ".ptx". A declaration in one text refers to the definition in another text. */
+/** Links PTX texts to one module: a declaration in one text may refer to a definition in another. The name of a text is the
+ *  name of the source from which lanewise_compile() made it, or ends in ".ptx". */
 LANEWISE_API int lanewise_link(lanewise_machine *machine, const lanewise_text *modules, unsigned count,
                                lanewise_module **out);
 /**
- * Gets the declarations of the kernels of an OpenCL C source; the parameters are those of lanewise_compile().
- * @out  to be freed by lanewise_object_free: for each kernel a line "NAME<tab>ATTRIBUTES", then for each of its parameters
- *       a line "<tab>NAME<tab>TYPE<tab>TYPE QUALIFIERS<tab>ACCESS QUALIFIER"
+ * Gets the declarations of the kernels of an OpenCL C source. @source, @headers and @options are as in lanewise_compile().
+ * @out  set to a text, which the caller frees with lanewise_object_free. It has a line "NAME<tab>ATTRIBUTES" for each
+ *       kernel, followed by a line "<tab>NAME<tab>TYPE<tab>TYPE QUALIFIERS<tab>ACCESS QUALIFIER" for each parameter
  */
 LANEWISE_API int lanewise_describe(lanewise_machine *machine, const lanewise_text *source, const lanewise_text *headers,
                                    unsigned header_count, const char *const *options, char **out);
-/** Returns kernel @index, in the file's order; NULL past the last kernel. */
+/** Returns kernel @index of a module, in the order of its file; NULL after the last kernel. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
-/** Returns a kernel by name, which may have the form of C++: "reduce<float, 256>". NULL: there is no such kernel, and
- *  lanewise_error() lists the existing kernels. */
+/** Returns the kernel called @name, which may be a name as in C++: "reduce<float, 256>". Returns NULL if there is no such
+ *  kernel; lanewise_error() then lists the kernels of the module. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name);
 LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
-/** Returns the size of parameter @index in bytes; 0: a piece of __local memory, whose argument is the size of the
+/** Returns the size of parameter @index in bytes; 0 for a pointer to __local memory, whose argument is the size of that
  *  memory. */
 LANEWISE_API size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index);
-/** Memory that a parameter refers to. A pointer of CUDA has no address space, and is VALUE. */
+/** Kind of memory to which a parameter points. */
 enum lanewise_param_kind {
-    LANEWISE_PARAM_VALUE,    /* a number, a structure, a pointer without address space */
+    LANEWISE_PARAM_VALUE,    /* a number, a structure, or a pointer without address space, as in CUDA */
     LANEWISE_PARAM_GLOBAL,   /* a pointer to __global memory */
     LANEWISE_PARAM_CONSTANT, /* a pointer to __constant memory, which is in global memory */
-    LANEWISE_PARAM_LOCAL     /* a piece of __local memory, whose argument is the size of the memory */
+    LANEWISE_PARAM_LOCAL     /* a pointer to __local memory, whose argument is the size of that memory */
 };
 /** Type of the value of a parameter. */
 enum lanewise_param_type {
-    LANEWISE_TYPE_UNKNOWN, /* bytes: a structure, a vector, a half; from some sources, any value */
+    LANEWISE_TYPE_UNKNOWN, /* a structure, a vector or a half; any value if the source does not state its type */
     LANEWISE_TYPE_INTEGER, /* 1, 2, 4 or 8 bytes; a pointer of CUDA has 8 */
     LANEWISE_TYPE_FLOAT,   /* 4 or 8 bytes */
     LANEWISE_TYPE_POINTER
 };
 typedef struct lanewise_param {
-    const char *name; /* "" if the name is not known; valid as long as the module */
+    const char *name; /* "" if the name is not known; valid until the module is destroyed */
     enum lanewise_param_kind kind;
-    uint32_t bytes, align; /* of the value; LOCAL: of the pointer */
+    uint32_t bytes, align; /* size and alignment of the value; for LANEWISE_PARAM_LOCAL, of the pointer */
     enum lanewise_param_type type;
 } lanewise_param;
-/** Gets parameter @index, from 0. @out_bytes is sizeof *out: later versions may have more members at its end. */
+/** Gets parameter @index of a kernel, from 0. @out_bytes is sizeof *out: in later versions the structure may have more
+ *  members at its end. */
 LANEWISE_API int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewise_param *out,
                                        size_t out_bytes);
 /** Resources that a kernel needs, and limits of its launches. */
 typedef struct lanewise_kernel_needs {
     uint32_t max_threads;       /* largest number of threads of a block, at most LANEWISE_MAX_BLOCK_THREADS */
-    uint32_t required_block[3]; /* 0, 0, 0: any */
+    uint32_t required_block[3]; /* the only possible size of a block; 0, 0, 0: any size is possible */
     uint32_t shared_bytes;      /* static shared memory of a block */
     uint32_t local_bytes;       /* local memory of a thread, including its stack */
     uint32_t vector_registers, scalar_registers;
 } lanewise_kernel_needs;
 enum { LANEWISE_MAX_BLOCK_THREADS = 1024 };
-/** Gets the needs of @kernel. @out_bytes is sizeof *out: later versions may have more members at its end. */
+/** Gets the needs of @kernel. @out_bytes is sizeof *out: in later versions the structure may have more members at its end. */
 LANEWISE_API int lanewise_kernel_get_needs(const lanewise_kernel *kernel, lanewise_kernel_needs *out, size_t out_bytes);
-/** Returns all output of the compiler that made @module, "" if there was none. Valid as long as the module. */
+/** Returns all output of the compiler when it compiled @module, or "" if there was none. Valid until the module is
+ *  destroyed. */
 LANEWISE_API const char *lanewise_module_log(const lanewise_module *module);
-/** Gets @module as the bytes of an object file (.lwo), to be freed by lanewise_object_free.
- *  lanewise_load_text("name.lwo", ...) loads them again. */
+/** Gets @module as the content of an object file (.lwo), which the caller frees with lanewise_object_free.
+ *  lanewise_load_text("name.lwo", ...) loads it again. */
 LANEWISE_API int lanewise_module_object(lanewise_module *module, void **out, size_t *size);
 LANEWISE_API void lanewise_object_free(void *object);
 /** Gets address and size of a variable of the module (__device__, __constant__). */
@@ -176,44 +181,43 @@ LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, ui
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/** Allocates zeroed global memory. @name appears in reports; NULL: "buffer 1" and so on. */
+/** Allocates zeroed global memory. @name appears in reports; if it is NULL, the names are "buffer 1", "buffer 2" and so on. */
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
 /** Copies @bytes from @data to the machine's memory at @address. All bytes must be in one allocation. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);
-/** Copies @bytes from the machine's memory at @address to @data. All bytes must be in one allocation. Queued launches run
- *  only in lanewise_wait(), so before that call their results are not in memory. */
+/** Copies @bytes from the machine's memory at @address to @data. All bytes must be in one allocation. Launches that have not
+ *  been run by lanewise_wait() have no results in memory. */
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
                                size_t bytes);
 
-/** Copies inside the machine's memory, as lanewise_read and lanewise_write do; the ranges may overlap. */
+/** Copies @bytes inside the machine's memory. Each range must be in one allocation; the two ranges may overlap. */
 LANEWISE_API int lanewise_copy(lanewise_machine *machine, uint64_t to, uint64_t from, uint64_t bytes);
-/** Fills memory with copies of a pattern. @bytes is a multiple of @pattern_bytes, which is not 0. */
+/** Fills memory with copies of a pattern of 1 to 4096 bytes. @bytes must be a multiple of @pattern_bytes. */
 LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, const void *pattern, size_t pattern_bytes,
                                uint64_t bytes);
-/** Gets beginning and size of the live allocation that contains @address; LANEWISE_ERROR: there is none. */
+/** Gets beginning and size of the allocation that contains @address. LANEWISE_ERROR: no allocation contains it, or the
+ *  allocation was freed. */
 LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);
 
-/** Gets the range of addresses that allocations may have: the first address, and the end. Both are 0 before the machine
- *  is used. */
+/** Gets the range [*@begin, *@end) of the addresses of all allocations. Both are 0 before the machine is used. */
 LANEWISE_API void lanewise_address_range(const lanewise_machine *machine, uint64_t *begin, uint64_t *end);
 
-/** Returns the allocation that contains @address for direct access by the host; the pointer has the value of @address,
- *  so that host and kernels can exchange pointers. NULL: no allocation contains the address, or the host has other
- *  memory at that address (as for the second machine of a process). Checks do not observe the host's accesses to this
- *  memory. */
+/** Returns a pointer with which the host can access the allocation that contains @address. Its value is @address, so host
+ *  and kernels can exchange pointers. Returns NULL if no allocation contains the address, or if the host has other memory
+ *  at that address, as for a second machine in the process. Checks do not see accesses by such a pointer. */
 LANEWISE_API void *lanewise_host_pointer(lanewise_machine *machine, uint64_t address);
 
 /* ---- running --------------------------------------------------------------------------------- */
 
 /**
- * Queues a kernel after those that were launched before.
- * @grid, @block blocks of the grid, threads of a block: x, y, z, all at least 1
+ * Queues a launch of a kernel, which runs after all earlier launches.
+ * @grid, @block   number of blocks in the grid, and of threads in a block: x, y, z, each at least 1
  * @shared_bytes   size of the dynamic shared memory (extern __shared__)
- * @arguments      one pointer for each parameter, to its value (copied by this call): the address of a
- *                 buffer is a uint64_t; for __local memory the size in bytes, as a uint64_t
+ * @arguments      for each parameter a pointer to its value, which this call copies. The address of a buffer is a uint64_t.
+ *                 For a pointer to __local memory, the value is the size of the memory in bytes, a uint64_t
  */
 LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kernel *kernel,
                                  const uint32_t grid[3], const uint32_t block[3],
@@ -221,127 +225,130 @@ LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kerne
 /** Shape of a launch. */
 typedef struct lanewise_shape {
     uint32_t grid[3], block[3]; /* as in lanewise_launch */
-    uint32_t shared_bytes;      /* of dynamic shared memory */
-    uint32_t dimensions;        /* 1 to 3, as get_work_dim() returns; 0: as many as the sizes need */
-    uint32_t offset[3];         /* added to OpenCL's global ids: get_global_offset() */
+    uint32_t shared_bytes;      /* size of the dynamic shared memory */
+    uint32_t dimensions;        /* result of OpenCL's get_work_dim(), 1 to 3; 0: the number that the sizes need */
+    uint32_t offset[3];         /* result of OpenCL's get_global_offset(), which is added to global ids */
 } lanewise_shape;
-/** Does what lanewise_launch() does, with all members of a shape. @shape_bytes is sizeof *shape: members that an
- *  older caller does not know count as 0. */
+/** Queues a launch as lanewise_launch() does, with all members of a shape. @shape_bytes is sizeof *shape: if the caller was
+ *  compiled with an older version of the structure, the members that it lacks are 0. */
 LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise_kernel *kernel,
                                        const lanewise_shape *shape, size_t shape_bytes, const void *const *arguments);
 /** Runs all queued launches to their end. After a fault or a hang memory can be read, but no kernel can be launched.
  *  LANEWISE_FINDING: all launches have ended, and there are findings at locations that were not reported before;
- *  lanewise_error() has the message of the first of them. */
+ *  lanewise_error() returns the message of the first of them. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
-/** Makes a machine that stopped at a fault or a hang usable again: launches that have not ended are dropped. Memory,
- *  modules, findings and counts stay as they are, except that the counts of the GPU model begin anew. */
+/** Makes a machine that has stopped at a fault or a hang usable again. Launches that have not ended are dropped. Memory,
+ *  modules, findings and counts remain. Only the tables of the GPU model (reports "timing" and "timing-json") start from
+ *  zero. */
 LANEWISE_API int lanewise_recover(lanewise_machine *machine);
-/** Makes lanewise_wait return soon. May be called from a signal handler or another thread. */
+/** Makes a lanewise_wait() in progress return soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
 
 /** Options of lanewise_gdb(). */
 typedef struct lanewise_gdb_options {
     const char *address; /* "PORT", "HOST:PORT" (an empty host is 127.0.0.1), "unix:PATH"; NULL or "0": a free port */
-    const char *kernel;  /* the first launch of this kernel stops; NULL: the first launch of any */
-    uint64_t history_mib; /* memory for reverse execution; 0: 256 */
-    int own; /* not 0: gdb was started for this program, which is killed if the connection breaks */
-    /** Called when gdb can connect, with the operand of gdb's `target remote`; may be NULL. */
+    const char *kernel;  /* gdb stops at the first launch of this kernel; NULL: at the first launch */
+    uint64_t history_mib; /* memory for reverse execution in MiB; 0: 256 */
+    int own; /* not 0: gdb was started for this program only; if its connection breaks, the program is killed */
+    /** Called when gdb can connect. @target is the operand of gdb's `target remote`. May be NULL. */
     void (*ready)(void *context, const char *target);
     void *context;
 } lanewise_gdb_options;
 /**
- * Lets gdb debug the launches. lanewise_wait() waits at the launch that @options name until gdb has connected. From
- * then on gdb controls how launches run, and lanewise_wait() returns when all of them have ended. Between launches gdb
- * waits. After gdb has detached, launches run without it. Must be called before anything is loaded or allocated, and
- * only once. @options_bytes is sizeof *options. Reverse execution goes back no further than the beginning of the
- * launch.
+ * Lets gdb debug the launches. At the launch that @options select, lanewise_wait() waits until gdb has connected. From
+ * then on gdb controls the launches, and lanewise_wait() returns when all of them have ended. gdb waits while the program
+ * is not in lanewise_wait(). After gdb has detached, launches run without it. Reverse execution does not go back past the
+ * beginning of the current launch. Must be called before a program is loaded or memory is allocated, and only once.
+ * @options_bytes is sizeof *options.
  */
 LANEWISE_API int lanewise_gdb(lanewise_machine *machine, const lanewise_gdb_options *options, size_t options_bytes);
 
-/** After lanewise_set(machine, "record", FOLDER) each launch becomes a launch file in FOLDER, with the object, and the
- *  contents of the buffers before and after the launch. Each call of lanewise_launch() then first runs the launches
- *  that are queued. Returns the reason why the latest launch was left out, "" if it was recorded. */
+/** Returns the reason why the last launch was not recorded, or "" if it was recorded. After lanewise_set(machine, "record",
+ *  FOLDER), each launch is recorded: a launch file is written to FOLDER, with the object, and the contents of the buffers
+ *  before and after the launch. For this, lanewise_launch() first runs the launches that are queued. */
 LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */
 
-/** Location of an event. Unknown strings are "". Strings are valid as long as the machine. */
+/** Location of an event. A string that is not known is "". Strings are valid until the machine is destroyed. */
 typedef struct lanewise_location {
     const char *kernel, *function, *file;
     uint32_t line;     /* 0: not known */
     uint32_t block[3];
-    uint32_t warp;     /* index in the block */
+    uint32_t warp;     /* index of the warp in its block */
     uint32_t launch;   /* number of the launch: 1, 2, ... */
     uint64_t lanes;    /* lane mask */
     uint64_t pc;
 } lanewise_location;
-/** A finding at one location; location and message describe the first occurrence. */
+/** A finding. If it occurred several times, location and message describe the first occurrence. */
 typedef struct lanewise_finding {
-    const char *kind;       /* "race", as `lanewise explain` lists them */
-    const char *message;    /* no full stop */
+    const char *kind;       /* name of the kind, such as "race"; `lanewise explain` lists the kinds */
+    const char *message;    /* without a full stop at the end */
     lanewise_location location;
     lanewise_location other; /* previous access of a race; its kernel is "" if there is none */
-    uint64_t address;       /* 0: none */
-    const char *allocation; /* name of the nearest buffer at or below address */
-    uint64_t count;         /* number of lanes, over all occurrences */
-    unsigned call_count;       /* number of inlined calls that contain `location` */
-    unsigned other_call_count; /* number of inlined calls that contain `other`: see lanewise_finding_call */
+    uint64_t address;       /* address that was accessed; 0: none */
+    const char *allocation; /* name of the buffer that contains `address`, or of the nearest one below it */
+    uint64_t count;         /* number of lanes, summed over all occurrences */
+    unsigned call_count;       /* number of inlined calls that contain `location`: see lanewise_finding_call */
+    unsigned other_call_count; /* number of inlined calls that contain `other` */
 } lanewise_finding;
-/** An inlined call of @function. Strings are as in lanewise_location. */
+/** An inlined call of a function. Strings are as in lanewise_location. */
 typedef struct lanewise_call {
-    const char *function;
-    const char *file; /* position of the call */
-    uint32_t line;    /* 0: not known */
+    const char *function; /* the inlined function */
+    const char *file; /* file and line of the call; line 0: not known */
+    uint32_t line;
 } lanewise_call;
-/** Returns the number of findings so far, without suppressed ones (check-suppress). They are indexed in the
- *  order in which they were found. */
+/** Returns the number of findings so far. Findings that check-suppress suppresses do not count. Findings have indices in the
+ *  order of their occurrence, until lanewise_finish() sorts them. */
 LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
-/** Gets finding @index, from 0. @out_bytes is sizeof *out: later versions may have more members at its end. */
+/** Gets finding @index, from 0. @out_bytes is sizeof *out: in later versions the structure may have more members at its
+ *  end. */
 LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
                                       lanewise_finding *out, size_t out_bytes);
-/** Gets inlined call @number, from 0, the innermost first, around the location of finding @index or (@other
- *  not 0) around that of the previous access. @out_bytes is sizeof *out. */
+/** Gets inlined call @number, from 0 for the innermost one, that contains the location of finding @index, or (@other not 0)
+ *  the location of the previous access. @out_bytes is sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
-/** Adds a location in the host program to finding @index, for JSON and SARIF reports: "launched by main" at
- *  @file and @line. @line 0 and @file "": not known. At most 4 for each finding. */
+/** Adds a location in the host program to finding @index, for reports in JSON and SARIF. @message says what is there, such
+ *  as "launched by main". If the location is not known, @file is "" and @line is 0. A finding can have 4 of them. */
 LANEWISE_API int lanewise_finding_relate(lanewise_machine *machine, unsigned index, const char *message, const char *file,
                                          uint32_t line);
-/** A finding of a program in its own calls. A text that is not known is "", and an unknown line is 0. */
+/** A finding about a call that the host program has made. A text that is not known is "", and an unknown line is 0. */
 typedef struct lanewise_host_finding {
     const char *kind; /* a kind of the class "api", such as "api-leak" */
     const char *message;
-    const char *function, *file; /* of the call */
+    const char *function, *file; /* function and file that contain the call */
     uint32_t line;
     uint64_t count; /* number of occurrences; 0 counts as 1 */
 } lanewise_host_finding;
-/** Adds a finding, if its kind is enabled; texts are copied. @finding_bytes is sizeof *finding. LANEWISE_FINDING: the
- *  finding is new, and is the last one of lanewise_finding_get(). LANEWISE_OK: the finding is not reported, or was
- *  reported at this location before. */
+/** Adds a finding of the host program, if its kind is enabled. Texts are copied. @finding_bytes is sizeof *finding.
+ *  LANEWISE_FINDING: the finding is new, and is the last one of lanewise_finding_get(). LANEWISE_OK: its kind is not
+ *  enabled, or it was added at this location before. */
 LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
-/** Returns 1 if findings of @kind are enabled, else 0. The options of the machine are fixed by this call. */
+/** Returns 1 if findings of @kind are enabled, else 0. Options of the machine cannot be changed after this call. */
 LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);
-/** Finishes the machine: no more launches are possible, and the session of gdb ends. Adds the findings of the end of a
- *  run ("heap-leak", "performance", and the fault or hang that ended it), and sorts findings by file and line.
- *  LANEWISE_FINDING: there are findings, also if they were reported before. */
+/** Ends the session of gdb. If checks are enabled, also ends the run: no more launches are possible, findings that only the
+ *  end of a run shows are added ("heap-leak", "performance", and the fault or hang that ended the run), and findings are
+ *  sorted by file and line. LANEWISE_FINDING: there are findings, whether they were reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);
 
-/* ---- what happened --------------------------------------------------------------------------- */
+/* ---- results of runs --------------------------------------------------------------------------- */
 
-/** Gets a count by name: "thread_instructions", "loads" ..., with a timing model "cycles". */
+/** Gets a count by its name, such as "thread_instructions" or "loads"; with a GPU model also "cycles". */
 LANEWISE_API int lanewise_statistic(lanewise_machine *machine, const char *name, uint64_t *value);
-/** Returns the name of count @index: 0, 1, ... until NULL. */
+/** Returns the name of count number @index, from 0; NULL after the last one. */
 LANEWISE_API const char *lanewise_statistic_name(unsigned index);
 /**
- * Writes a report as text, to be freed by lanewise_report_free.
- * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the timing model;
- *        "timing-json": the JSON object of the timing model; "findings": a line for each finding; "findings-json",
- *        "findings-sarif", "findings-junit"; "coverage": a tracefile of lcov, and "profile": the source with the cost
- *        of each line, for all launches so far
+ * Gets a report as text, which the caller frees with lanewise_report_free.
+ * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": these as a JSON
+ *        object; "findings": a line for each finding; "findings-json", "findings-sarif", "findings-junit": the findings in
+ *        these formats; "coverage": a tracefile of lcov for all launches so far; "profile": the source with the cost of
+ *        each line in all launches so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);
-/** Returns a hash over the machine's allocations and printed text: equal results have equal hashes. */
+/** Returns a hash over the contents of the machine's allocations and the text that kernels printed. Equal results have equal
+ *  hashes. */
 LANEWISE_API uint64_t lanewise_hash(const lanewise_machine *machine);
 
 #ifdef __cplusplus

@@ -4,7 +4,8 @@
  *
  *     cc saxpy.c $(pkg-config --cflags --libs lanewise) -o saxpy && ./saxpy
  *
- * With the name of a GPU model the run is timed on that model: ./saxpy volta
+ * ./saxpy volta counts the cycles of the GPU model volta. ./saxpy check makes the buffer y one element too short, and prints
+ * the finding of the check.
  */
 #include <lanewise.h>
 #include <stdio.h>
