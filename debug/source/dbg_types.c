@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* Encodings of base types in DWARF: DW_ATE_float, DW_ATE_signed, DW_ATE_signed_char. */
+/* Encodings of base types, as DWARF numbers them. */
 enum { ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 
 enum { MAX_TYPE_DEPTH = 32 };
