@@ -330,12 +330,12 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
 
 /**
  * Kinds of names that a front end offers for completion. A name may be emitted twice.
- * VARIABLES: variables in scope at the lane, innermost scope first, then those of the module
- * FUNCTIONS: functions by their source names
- * BUILT_IN: built-in variables of CUDA and OpenCL, such as "threadIdx.x"
- * MARKS: marks in history
- * COORDINATES: words with which a focus is selected, such as "block"
- * CUDA: topics of `info cuda`
+ * DBG_NAMES_VARIABLES: variables in scope at the lane, innermost scope first, then those of the module
+ * DBG_NAMES_FUNCTIONS: functions by their source names
+ * DBG_NAMES_BUILT_IN: built-in variables of CUDA and OpenCL, such as "threadIdx.x"
+ * DBG_NAMES_MARKS: marks in history
+ * DBG_NAMES_COORDINATES: words with which a focus is selected, such as "block"
+ * DBG_NAMES_CUDA: topics of `info cuda`
  */
 enum dbg_names {
     DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS, DBG_NAMES_BUILT_IN, DBG_NAMES_MARKS,

@@ -485,7 +485,7 @@ struct dbg_frame_location {
 /** Gets frame @index of a lane's backtrace. Returns false if @index is past the last frame. */
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame_location *out);
-/** Prints the parameters of a frame's function as "n = 3, p = {...}". Prints nothing if no parameters are known. */
+/** Prints the parameters of a frame's function as "  n = 3, p = {...}". Prints nothing if no parameters are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_frame_location *location, struct lw_sink *out);
 /** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane; 0: none. The selection ends when
