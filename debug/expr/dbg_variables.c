@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variables of the source (isa_debug of the object). A name is looked up in the scopes around the lane's pc,
- * innermost first, then in the module. Members and elements are selected by type.
+ * Variables of the source, from the debug information of the object. A name is looked up in the scopes that contain the
+ * lane's pc, innermost first, then in the module. Members and elements are selected by the variable's type.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Distance from a return address in debug address range 0xF4 to the CFA of the same frame in range 0xFA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
-/* ---- places ------------------------------------------------------------------------- */
+/* ---- variables in scope -------------------------------------------------------------- */
 
+/* Gets instruction and frame of a lane: those of the selected frame, or of the lane's pc. Returns false if the lane is not
+ * resident, if it does not have the selected frame, or without debug information. */
 static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_where *out)
 {
     struct emu_split_view split;
@@ -38,7 +41,8 @@ static bool is_variable(const struct isa_debug *debug, uint32_t die)
     return debug->dies[die].tag == ISA_TAG_VARIABLE || debug->dies[die].tag == ISA_TAG_PARAMETER;
 }
 
-/* Finds the scopes of the frame itself; an inlined call counts as a frame. */
+/* Finds the scopes that belong to the frame of @at, outermost first. An inlined call is a frame, so the scopes of the
+ * function that contains it are not among them. Returns their number. */
 static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     unsigned count = dbg_find_scopes(at, scopes, capacity), first = count;
@@ -104,13 +108,13 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
     }
 }
 
-/** Value of a source variable: in memory (or a debug address range), or known without a location. */
+/** Where the value of a variable is. */
 struct found {
-    bool here, in_memory;
-    uint64_t address, value;
+    bool here, in_memory;    /* here: the variable has a value; in_memory: it is at `address`, else it is `value` */
+    uint64_t address, value; /* address: of memory, or a debug address */
 };
 
-/** Returns the advice on how to see more variables of optimised code than @object describes. */
+/** Returns advice for the user: compiler options with which more variables have values than in @object. */
 static const char *see_more(const struct isa_object *object)
 {
     return isa_object_keeps_values(object) ? "compile with -g to see all variables" : "compile with --values to see "
@@ -118,6 +122,7 @@ static const char *see_more(const struct isa_object *object)
                                                                                       "all";
 }
 
+/* Finds the value of a variable at the instruction of @at. @die is the variable's debug information entry. */
 static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                    uint32_t die, struct found *out)
 {
@@ -145,8 +150,7 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     out->address = location->value;
     switch (location->kind) {
     case ISA_LOCATION_ADDRESS:
-        /* Register values are the values in the innermost frame. The values that the registers had in a caller are not
-         * known. */
+        /* Registers have the values of the innermost frame. The values that they had in a caller's frame are not known. */
         out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
         break;
     case ISA_LOCATION_FRAME:
@@ -206,7 +210,7 @@ struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
     return dbg_value_make(type, bits);
 }
 
-/* Extracts a bit field, sign-extended if signed. */
+/* Extracts a bit field from a word: @count bits from bit @from on, sign-extended if @is_signed. */
 static uint64_t bits_of(uint64_t word, unsigned from, unsigned count, bool is_signed)
 {
     uint64_t bits = count < 64 ? word >> from & lw_mask(count) : word;
@@ -259,7 +263,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         die = find_variable(&at, name);
     if (die == ISA_NO_DIE && e->dry && e->place == 0 && program != NULL &&
         emu_program_object(program)->debug != NULL) {
-        /* no warp is resident yet: a condition is checked against any variable of that name */
+        /* A condition is checked before its location is known, so any variable of this name is accepted. */
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
         for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
@@ -299,7 +303,7 @@ uint64_t dbg_typed_bytes(const struct dbg_operand *o)
                               : o->bytes;
 }
 
-/* Reads a pointer that the expression itself made: 8 bytes. */
+/* Reads the 8 bytes of a pointer whose type the expression itself has made, by a cast or by &. */
 static void finish_own(struct dbg_expr *e, struct dbg_operand *o)
 {
     uint8_t raw[8] = {0};
@@ -363,7 +367,7 @@ static bool is_array(const struct dbg_operand *o)
     return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
 }
 
-/* Steps into one dimension of an array's type. */
+/* Changes the type of an array to the type of its elements, which for several dimensions is an array, too. */
 static void choose_element(struct dbg_operand *o)
 {
     int64_t type = isa_type_plain(o->debug, o->type, NULL);
@@ -458,7 +462,7 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
                               .type = to->type, .stars = to->stars, .own = to->own};
 }
 
-/* Dereferences a pointer: changes @o to element @index of its target. */
+/* Replaces operand @o, a pointer, by the element @index to which it points. */
 static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
 {
     uint64_t bytes = 0;
@@ -499,14 +503,14 @@ void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     }
 }
 
-/* Returns true if all objects of the class share the member. No object then contains it. */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 {
     return isa_die_attr(debug, member, ISA_AT_EXTERNAL) != NULL ||
            isa_die_attr(debug, member, ISA_AT_DECLARATION) != NULL;
 }
 
-/* Finds member @name of a structure, of a base class, or of an unnamed structure in it. */
+/* Finds member @name of a structure, also in its base classes and in its members without a name. *@offset is set to its
+ * offset in the structure. */
 static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
                         unsigned depth, uint32_t *die, uint64_t *offset)
 {
@@ -618,8 +622,8 @@ bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
 
 /* ---- all of a frame -------------------------------------------------------------------- */
 
-/* Prints the value of a variable; @is_short: not of structures and arrays. Returns false if it has no value
- * here. */
+/* Prints the value of a variable; with @is_short, structures and arrays as {...}. Returns false if the variable has no value
+ * at this instruction. */
 static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                          uint32_t die, bool is_short, struct lw_sink *out)
 {
@@ -667,7 +671,8 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     }
 }
 
-/* Prints the variables of a scope, one on each line. @only: prints only variables with this tag; 0: all variables. */
+/* Prints the variables of a scope, one on each line. @only: tag of the variables that are printed; 0: all. Adds the number of
+ * printed variables to *@shown, and the number of those without a value to *@lost. */
 static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                         uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
                         struct lw_sink *out)
@@ -712,7 +717,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
-        if (!parameters || n == 0) /* The parameters are in the function's own scope. */
+        if (!parameters || n == 0) /* parameters are in the outermost scope of the frame, that of the function */
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
