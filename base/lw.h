@@ -29,7 +29,7 @@ enum lw_status {
     LW_ENOMEM,   /* there is not enough host memory, or guest memory that the host requests */
     LW_EIO,      /* an operation of the operating system failed */
     LW_EUNSUPP,  /* the input has a construct that Lanewise does not support */
-    LW_ESTATE,   /* not possible in the current state (nothing loaded, already running) */
+    LW_ESTATE,   /* the operation is not possible in the current state, for example because no program is loaded */
     LW_EAGAIN    /* the lanes wait until other lanes arrive (MACHINE 1, Step) */
 };
 
@@ -267,7 +267,7 @@ struct lw_call {
  */
 struct lw_command {
     const char *name;
-    const char *abbreviation; /* shortest accepted prefix; NULL: any unique prefix is accepted */
+    const char *abbreviation; /* shortest prefix of the name that is accepted; NULL: any unique prefix is accepted */
     const char *operands;
     const char *summary; /* one line without a full stop at the end */
     const char *example; /* an example for help: a command line without errors, which a test runs */

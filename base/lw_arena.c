@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arenas and growing arrays. */
+/* Arenas, whose allocations are freed together, and growing arrays. */
 #include "base/lw.h"
 
 #include <stdio.h>

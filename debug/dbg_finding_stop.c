@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stops of a run for the findings of a checker. */
+/* Makes a run stop for the findings of a checker. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A debugger session: threads and their ids, the two foci, focus lanes. */
+/* A debugging session: creates it, and handles threads and their ids, the run and view focus, and focus lanes. */
 #include "debug/debug_priv.h"
 
 #include <stdarg.h>

@@ -128,8 +128,9 @@ struct dbg_stoppoint {
     enum dbg_stoppoint_kind kind;
     enum dbg_owner owner;
     uint64_t pc;                 /* DBG_STOPPOINT_BREAK: address of the instruction */
-    uint64_t address;            /* DBG_STOPPOINT_WATCH: address as the user gave it */
-    unsigned size_bytes, access; /* DBG_STOPPOINT_WATCH: enum dbg_access */
+    uint64_t address;            /* DBG_STOPPOINT_WATCH: first watched address, as the user or gdb has given it */
+    unsigned size_bytes, access; /* DBG_STOPPOINT_WATCH: number of watched bytes; accesses that hit, as bits of enum
+                                  * dbg_access */
     dbg_thread_id thread;        /* DBG_STOPPOINT_WATCH: the thread, or the first thread of the block, that owns the
                                   * watched memory or register; 0: every thread sees it */
     unsigned lane;               /* the lane of `thread` that owns it; 0 if it is not one lane's */
@@ -192,7 +193,8 @@ enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count
                                 struct lw_error *err) LW_MUST_CHECK;
 bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
 /** Condition of a stoppoint that is a function and not the text of an expression. @lane is the focus lane of thread @id
- *  during the call. Returns true if the lane hits the stoppoint. The gdb stub evaluates gdb's agent expressions so. */
+ *  during the call. Returns true if the lane hits the stoppoint. The gdb stub has such a function for gdb's agent
+ *  expressions. */
 typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
                                  unsigned lane);
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
@@ -204,7 +206,7 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
 enum dbg_stop_kind {
     DBG_STOP_NONE, DBG_STOP_BREAKPOINT, DBG_STOP_STEP, DBG_STOP_FAULT, DBG_STOP_HANG,
     DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* every launch ran to its end */
-    DBG_STOP_BLOCKED,                     /* a step of a locked warp needs other warps to run first */
+    DBG_STOP_BLOCKED,                     /* the stepped lane waits, and lanes or warps that would end the wait cannot run */
     DBG_STOP_WATCH, DBG_STOP_CATCH,
     DBG_STOP_FINDING,                   /* a checker reported a finding: its message is in text */
     DBG_STOP_HISTORY_BEGIN,             /* no earlier history is recorded: the reason is in text */
@@ -226,7 +228,7 @@ struct dbg_stop {
     unsigned point;             /* id of the stoppoint that was hit; 0: none */
     struct emu_fault fault;
     struct emu_hang hang;
-    uint64_t watch_address;     /* DBG_STOP_WATCH: address as the user gave it */
+    uint64_t watch_address;     /* DBG_STOP_WATCH: first watched address, as the user or gdb has given it */
     unsigned watch_access;      /* DBG_STOP_WATCH: kind of the access, bits of enum dbg_access */
     unsigned watch_bytes;       /* DBG_STOP_WATCH: number of bytes in old_bytes and new_bytes */
     uint8_t old_bytes[64], new_bytes[64]; /* the watched bytes before and after the instruction */
@@ -257,9 +259,9 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Makes the run stop for finding @number. A checker reports a finding during an instruction or a host step by the function
- *  chk_options.found, from which cmd/ calls this function. It halts the machine (emu_machine_halt), so the run stops
- *  after that instruction with DBG_STOP_FINDING and one of the finding's live lanes in focus. */
+/** Makes the run stop for finding @number. Called by the function chk_options.found of cmd/ when a checker reports a finding,
+ *  during an instruction or a host step. Halts the machine (emu_machine_halt): after the instruction the run makes the stop
+ *  DBG_STOP_FINDING, with one of the finding's live lanes in focus. */
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints @text as a message of the running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
@@ -358,7 +360,7 @@ struct dbg_reg {
     enum dbg_reg_kind kind;
     unsigned number;
     unsigned bytes;      /* size of the whole register: 4 * W for a vector register */
-    const char *group;   /* "vector", "scalar", "predicate", "warp", "special" */
+    const char *group;   /* name of the register's group: "vector", "scalar", "predicate", "warp" or "special" */
     bool writable;
 };
 /** Returns the number of registers in the table: those that the program's kernels use. The table does not change while gdb

@@ -44,7 +44,7 @@ enum { DBG_REPORTED_LANES_SAVED = 16 };
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
 enum { DBG_WATCH_MAX = 64 };
-/** Location that a DBG_STOPPOINT_WATCH watches. */
+/** Location that a watchpoint watches: memory or registers, with their owner. */
 struct dbg_watched {
     enum dbg_scope scope;
     dbg_thread_id id;    /* scopes WARP and LANE: the owning warp; scope BLOCK: the first warp of the owning block */
@@ -207,7 +207,7 @@ enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_err
 /** Returns the program in which names are resolved: that of the current grid, or without a grid the first loaded one. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
 
-/* ---- points ------------------------------------------------------------------- */
+/* ---- stoppoints ------------------------------------------------------------------ */
 
 /** Returns true if gdb owns stoppoint @id, and false if it does not exist or a command of the debugger has added it. */
 bool dbg_stoppoint_is_gdb(const struct dbg *dbg, unsigned id);
@@ -299,10 +299,10 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
 void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out);
 /** Creates the tables of watchpoints if needed. Returns false if the host has no memory. */
 bool dbg_watch_ready(struct dbg *dbg);
-/** Marks the tables as outdated after stoppoints were added, removed, enabled or disabled. */
+/** Marks the tables of watchpoints as outdated. Called after stoppoints were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
-/** Remembers the owner of a gdb watchpoint that is about to be removed (struct dbg_ghost). */
+/** Stores the owner of a gdb watchpoint that is about to be removed, as gdb will insert it again (struct dbg_ghost). */
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point);
 /** Returns true if a stop is still to be made for a hit of a watchpoint or catchpoint, or for a checker's finding. */
 bool dbg_watch_pending(const struct dbg *dbg);
@@ -359,12 +359,12 @@ enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
                            struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- back in time -------------------------------------------------------------------- */
+/* ---- reverse execution ---------------------------------------------------------------- */
 
 /** Starts recording history with the functions dbg->save_host and dbg->load_host. */
 enum lw_status dbg_history_attach(struct dbg *dbg, uint64_t budget_bytes, struct lw_error *err)
     LW_MUST_CHECK;
-/** Stops recording history and drops what is recorded. */
+/** Stops recording history and drops the recorded history. */
 void dbg_history_end(struct dbg *dbg);
 /** Does dbg_reverse_step() @count times. With @over, a call with all instructions of the called function counts as one
  *  step. */
@@ -391,7 +391,7 @@ bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const ch
 /** Prints an address and the string at that address. */
 void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                     struct lw_sink *out);
-/** Prints "type = ..." for an expression or a type's name. @whole expands type names and prints members. */
+/** Prints "type = ..." for an expression or the name of a type. With @whole, typedefs are expanded and members are printed. */
 enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                               bool whole, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
@@ -430,7 +430,7 @@ enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHE
 const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 /** Returns the number that identifies a warp in debug addresses. */
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
-/** Finds the warp with a slot number of dbg_warp_slot(). */
+/** Finds the resident warp with a number of dbg_warp_slot(). Returns false if there is none. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
 /** Returns the debug address at which a lane's value of a variable can be read. @location is the index of the variable's
  *  location in the debug information of the object that the lane runs (dbg_value_window.c). Returns 0 if the location

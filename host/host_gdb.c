@@ -152,7 +152,7 @@ static enum lw_status next_launch(void *context, bool *more, struct lw_error *er
         pthread_cond_timedwait(&g->changed, &g->mutex, &until);
         if (g->machine->engine->interrupted && !noted) {
             noted = true;
-            dbg_finding_record(g->dbg, "no kernel is running: the next launch stops");
+            dbg_finding_record(g->dbg, "no kernel is running: the run will stop at the next launch");
         }
     }
     *more = !g->last;
@@ -263,7 +263,7 @@ static enum lw_status start(struct host_gdb *g, struct lw_error *err)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     g->started = pthread_create(&g->thread, NULL, server_main, g) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return g->started ? LW_OK : LW_FAIL(err, LW_EIO, "gdb: no thread can be made to serve it");
+    return g->started ? LW_OK : LW_FAIL(err, LW_EIO, "gdb: the host cannot start a thread that serves it");
 }
 
 bool host_gdb_wants(const struct lanewise_machine *m)

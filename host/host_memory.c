@@ -104,7 +104,7 @@ int lanewise_allocation(lanewise_machine *m, uint64_t address, uint64_t *begin, 
     bool inside;
 
     if (m == NULL || begin == NULL || bytes == NULL)
-        return host_missing(m, "lanewise_allocation", begin == NULL ? "the begin" : "the size");
+        return host_missing(m, "lanewise_allocation", begin == NULL ? "the beginning" : "the size");
     if (m->machine == NULL || !emu_allocation_at(m->machine, address, &a, &inside) || !inside ||
         (a.flags & EMU_ALLOC_FREED) != 0)
         return host_refuse(m, "address 0x%llx is not inside an allocation", (unsigned long long)address);

@@ -57,7 +57,7 @@ enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder,
         r->folder = strdup(folder);
     if (r == NULL || r->folder == NULL) {
         free(r);
-        return LW_FAIL(err, LW_ENOMEM, "record: no memory");
+        return LW_FAIL(err, LW_ENOMEM, "record: the host has no memory");
     }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         const enum lw_status status = LW_FAIL(err, LW_EIO, "record: %s: %s", folder, strerror(errno));
@@ -139,7 +139,7 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
         }
     }
     if (r->buffer_count == MAX_BUFFERS || total > MAX_LAUNCH_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "its buffers have more than %d MiB, or are more than %d", (int)(MAX_LAUNCH_BYTES >> 20),
+        return LW_FAIL(err, LW_ERANGE, "it has more than %d MiB of buffers, or over %d buffers", (int)(MAX_LAUNCH_BYTES >> 20),
                        MAX_BUFFERS);
     b = &r->buffers[r->buffer_count];
     *b = (struct recorded){.address = address, .bytes = bytes};
@@ -356,7 +356,7 @@ void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kerne
     name_kernel(r, kernel->function->name);
     if (r->launches > MAX_LAUNCHES || r->bytes > MAX_FOLDER_BYTES) {
         if (!r->full)
-            note(r, "the folder is full: later launches are left out");
+            note(r, "the folder is full, so later launches are not recorded");
         r->full = true;
         return;
     }
@@ -381,7 +381,7 @@ void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
     lw_buffer_init(&text);
     lw_printf(&text.sink, "# Launch %u of a program, recorded by lanewise %s.\n", r->launches, lanewise_version());
     if (stop->kind != EMU_STOP_IDLE)
-        lw_printf(&text.sink, "# It ended with a %s, which it has here as well.\n", stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
+        lw_printf(&text.sink, "# It ended with a %s, and a run of this file does so as well.\n", stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
     if (m->chk != NULL && chk_count(m->chk) > r->findings)
         lw_put(&text.sink, "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
     r->findings = m->chk != NULL ? chk_count(m->chk) : 0;

@@ -286,7 +286,7 @@ int lanewise_recover(lanewise_machine *m)
     if (m->finished || (m->stopped && m->stop.kind == EMU_STOP_IDLE))
         return host_refuse(m, "the machine has finished");
     if (m->stop.kind == EMU_STOP_LIMIT)
-        return host_refuse(m, "the machine has reached a limit, which is that of all its work");
+        return host_refuse(m, "the machine has reached a limit, which is for all its launches together: create a new machine");
     host_gdb_end(m);
     all_counts(m, &counts);
     m->past = counts;

@@ -225,11 +225,11 @@ static const struct lw_command rows[] = {
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
-    {"goto",            "goto",            "<mark|count|place>", "Go back or forward to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
+    {"goto",            "goto",            "<mark|count|start|end>", "Go back or forward to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
     {"run",             "run",             "",                 "Restart the program: the same as goto start; continue then runs from there", "run", do_run, LW_COMMAND_CHANGES},
     {"mark",            "mark",            "[name]",           "Give the current position of the run a name, for goto",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<target> [bytes]",  "Show which instruction last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
-    {"origin",          "origin",          "<place>",          "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
+    {"origin",          "origin",          "<target>",         "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
     {"history",         "history",         "",                 "Show the instruction counts that goto can reach, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */

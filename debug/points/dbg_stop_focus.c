@@ -13,7 +13,7 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     stop->lane = thread->lane;
     stop->pc = thread->location.pc;
     dbg->seen = *thread;
-    if (thread->ready) /* the pc of a split that is blocked at a barrier is where it continues: it has not arrived there */
+    if (thread->ready) /* a split that is blocked at a barrier has not arrived at its pc, where it will continue */
         dbg_reported_lanes_add(dbg, thread->id, thread->location.pc, thread->location.lanes);
     dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }

@@ -465,7 +465,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
         status = dbg_hit_before(dbg, dbg_history_now(dbg), noticed ? finding : 0, &hit, &found,
                                 &interrupted, err);
     if (status != LW_OK)
-        (void)!dbg_history_move(dbg, start.at, NULL); /* the error in `status` is the one to report */
+        (void)!dbg_history_move(dbg, start.at, NULL); /* an error of this move is ignored: `status` has the first error */
     else if (interrupted)
         status = visit(dbg, &start, stop, err);
     else if (found && (!noticed || hit.at >= finding))

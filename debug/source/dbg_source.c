@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source positions of code: functions, line rows, source text, locations, disassembly. */
+/* Finds function, source line and source text of a pc, and prints locations and disassembled code. */
 #include "debug/debug_priv.h"
 
 #include <ctype.h>

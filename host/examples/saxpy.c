@@ -31,7 +31,7 @@ static void check(lanewise_machine *gpu, int result)
     exit(result);
 }
 
-/* Prints the findings, one on each line. Returns their number. */
+/* Prints the findings, one on each line. Returns 1 if there are any, else 0. */
 static int report(lanewise_machine *gpu)
 {
     unsigned count = lanewise_finding_count(gpu);

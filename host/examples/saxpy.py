@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CUDA kernel from Python, on a machine without a GPU: python3 saxpy.py [MACHINE]
+"""A CUDA kernel from Python, on a machine without a GPU: python3 saxpy.py [MODEL | check]
 
-With a machine's name, such as volta, it is timed; with "check" the buffer y is an element short,
-and the findings of a check are printed. docs/howto/python.md says how the package lanewise is installed.
+python3 saxpy.py volta counts the cycles of the GPU model volta. python3 saxpy.py check makes the buffer y one element
+too short, and prints the finding of the check. docs/howto/python.md explains how to install the package lanewise.
 """
 import sys
 
