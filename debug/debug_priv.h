@@ -40,7 +40,7 @@ struct dbg_reported_lanes_saved {
 };
 enum { DBG_REPORTED_LANES_SAVED = 16 };
 
-/** Owner of a watched location: whose instructions can access it. */
+/** Owner of a watched location: all threads, one block, one warp or one lane. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
 enum { DBG_WATCH_MAX = 64 };
@@ -152,7 +152,7 @@ struct dbg {
                                      * `list -` ends */
     char *list_file;    /* source file of these two lines (owned); NULL: the next `list` starts at the focus */
     uint64_t listed_pc; /* pc of the focus at the last `list`; at another pc the next `list` starts at the focus */
-    uint64_t disassemble_next, disassembled_pc; /* pc at which the next `disassemble` starts; pc of the focus at the last */
+    uint64_t disassemble_next, disassembled_pc;
 
     struct emu_history *history; /* recorder of history; NULL: no history is recorded */
     bool (*save_host)(void *context, void **data, size_t *size);
