@@ -371,7 +371,7 @@ void dbg_history_end(struct dbg *dbg);
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** Call @fn for each name of the kinds DBG_NAMES_COORDINATES, DBG_NAMES_CUDA and DBG_NAMES_BUILT_IN. */
+/** Three functions that call @fn for each name of the kinds DBG_NAMES_COORDINATES, DBG_NAMES_CUDA and DBG_NAMES_BUILT_IN. */
 void dbg_coordinates_words_each(dbg_name_fn fn, void *context);
 void dbg_cuda_names_each(dbg_name_fn fn, void *context);
 void dbg_built_in_each(dbg_name_fn fn, void *context);
@@ -395,9 +395,10 @@ void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t a
 enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                               bool whole, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Returns the innermost source scope that contains the instruction; UINT32_MAX: none. */
+/** Returns the debug information entry of the innermost source scope that contains instruction @insn of @program; UINT32_MAX:
+ *  none. */
 uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn);
-/** Prints all variables in scope at the lane. */
+/** Prints all variables in scope at the lane's pc, or in its selected frame, one on each line. */
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** Prints the parameters of the selected frame, one on each line. */
@@ -579,7 +580,7 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
 bool dbg_tag_is_structure(unsigned tag);
-/** Returns true if the type is named char: arrays of it are printed as text. */
+/** Returns true if the type is char. A value of it is printed as a character, and an array as text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** Prints the name of a type as in a declaration, "const float *". Of an array, the first @skip dimensions are not part
  *  of the type. */

@@ -45,7 +45,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
     return LW_OK;
 }
 
-/* Moves the focus to the coordinates that @axis and the operands of the command are together, as in "block" and "3". */
+/* Moves the focus to the coordinates in the text @axis followed by the operands of the command, such as "block 3". */
 static enum lw_status go_along(const struct lw_call *call, const char *axis, struct lw_error *err)
 {
     char text[512], operands[480];

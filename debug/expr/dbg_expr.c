@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Expressions: a recursive-descent parser that evaluates the expression for one lane while it parses. A dry run checks
- * names and syntax and reads no state of the machine. The operand of &&, || or ?: that does not count is parsed in a dry
- * run, too.
+ * names and syntax and reads no state of the machine. An operand of &&, || or ?: that C would not evaluate is parsed in a
+ * dry run, too.
  */
 #include "debug/expr/dbg_expr_priv.h"
 

@@ -5,7 +5,7 @@
 
 #include "debug/debug_priv.h"
 
-enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* nesting of structures */ };
+enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* maximal nesting of structures that are printed or searched */ };
 
 /* Kinds of locations that an expression can name and an assignment can write. DBG_TARGET_NONE: the value has no location.
  * V, S, P, SP: registers by class. */
@@ -181,8 +181,8 @@ static inline bool dbg_typed(const struct dbg_operand *o)
 {
     return o->debug != NULL || o->stars != 0;
 }
-/** Gets the distance in bytes between two elements of a pointer or an array; 0: not known. Returns false if the operand is
- *  neither. */
+/** Gets the distance in bytes between two consecutive elements of an array, or of the memory to which a pointer points; 0:
+ *  not known. Returns false if the operand is neither array nor pointer. */
 bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes);
 /** Prepares an operand for pointer arithmetic: an array becomes a pointer to its first element. */
 void dbg_typed_decay(struct dbg_operand *o);

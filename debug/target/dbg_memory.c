@@ -24,8 +24,8 @@
  *                                   a variable in several pieces, or a computed one (dbg_value_window.c)
  *
  * warp: number of the slot in which a warp is resident; the engine numbers the slots of all cores. slot: number of the
- * slot of a block, as the table `info os blocks` shows it. off: offset in bytes. F0 to F3 and F5 show the focus lane or its
- * warp.
+ * slot of a block, as the table `info os blocks` shows it. off: offset in bytes. An address of F0 to F3 or F5 contains no
+ * lane: it shows the focus lane or its warp.
  */
 #include "debug/debug_priv.h"
 
