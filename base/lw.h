@@ -47,7 +47,7 @@ struct lw_error {
  */
 enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
-/** Calls lw_fail(). Code outside of base/ uses this macro and not the function. */
+/** Calls lw_fail(). Most code uses this macro. */
 #define LW_FAIL(err, status, ...) lw_fail((err), (status), __VA_ARGS__)
 /** Inserts the formatted text and ": " before the message in @err. Returns the status in @err. */
 enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...) LW_PRINTF(2, 3);
@@ -267,7 +267,8 @@ struct lw_call {
  */
 struct lw_command {
     const char *name;
-    const char *abbreviation; /* shortest prefix of the name that is accepted; NULL: any unique prefix is accepted */
+    const char *abbreviation; /* shortest prefix of the name that is accepted, or another short name; NULL: any unique prefix
+                               * is accepted */
     const char *operands;
     const char *summary; /* one line without a full stop at the end */
     const char *example; /* an example for help: a command line without errors, which a test runs */

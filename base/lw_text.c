@@ -12,8 +12,8 @@
 
 enum { MAX_NAME = 63 };
 
-/* The distance is the number of steps that change @a to @b. A step inserts, deletes or replaces a letter, or exchanges two
- * neighbouring letters. */
+/* The distance is the smallest number of steps that change @a to @b. A step inserts, deletes or replaces a letter, or
+ * exchanges two neighbouring letters. */
 unsigned lw_edit_distance(const char *a, const char *b)
 {
     unsigned rows[3][MAX_NAME + 1], *before = rows[0], *above = rows[1], *row = rows[2];

@@ -422,7 +422,7 @@ enum lw_status lw_yaml_double(const struct lw_yaml_document *document,
             *out = *text == '-' ? -value : value;
             return LW_OK;
         }
-        /* In YAML, infinity is .inf, and a number that is not one is .nan. */
+        /* In YAML, infinity is written .inf, and not-a-number .nan. */
         if (strcasecmp(text + sign, ".inf") == 0 || strcasecmp(text + sign, ".nan") == 0) {
             value = strtod(text + sign + 1, NULL);
             *out = *text == '-' ? -value : value;

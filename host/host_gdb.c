@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets gdb debug the launches of a program. A thread of its own, the server, serves gdb. Only one of the program's thread
- * and the server uses the machine at a time. lanewise_wait() gives the machine to the server and waits until all launches
- * have run. The server gives the machine back when the debugger asks for the next launch (next_launch). The history that
- * is recorded begins anew each time, because reverse execution cannot undo what the program does in between.
+ * Lets gdb debug the launches of a program. A separate thread, the server, serves gdb. Either the program's thread or the
+ * server uses the machine, never both. lanewise_wait() gives the machine to the server and waits until all launches have
+ * run. The server gives the machine back when the debugger requests the next launch (next_launch). Recording of history
+ * starts again each time, because reverse execution cannot undo what the program does between launches.
  */
 #include "host/host_priv.h"
 

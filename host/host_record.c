@@ -120,8 +120,8 @@ static enum lw_status put_buffer(struct lanewise_machine *m, const struct record
 
 /* ---- the launch ------------------------------------------------------------------------------------------ */
 
-/** Adds a buffer with its current contents to the launch file, unless it was added before. @variable: name of the module
- *  variable that it is; NULL: it is none. *@name is set to its name in the launch file. */
+/** Adds a buffer with its current contents to the launch file, unless it was added before. @variable: name of a module
+ *  variable, whose memory is added; NULL: an allocation is added. *@name is set to its name in the launch file. */
 static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
                                  const char **name, struct lw_error *err)
 {
