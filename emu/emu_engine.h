@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Engines: scheduling of warps; observers, stops, breakpoints, detection of hangs. */
+/* Engines: scheduling of warps, observers, stops, breakpoints, and detection of hangs. */
 #ifndef EMU_ENGINE_H
 #define EMU_ENGINE_H
 
@@ -8,19 +8,19 @@
 enum emu_stop_kind {
     EMU_STOP_NONE,
     EMU_STOP_IDLE,        /* all queued grids have ended */
-    EMU_STOP_BREAK,       /* a split is before an instruction with a breakpoint */
+    EMU_STOP_BREAK,       /* the next instruction of a split has a breakpoint */
     EMU_STOP_FAULT,
     EMU_STOP_HANG,
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
-    EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: the block makes
-                             * no progress */
-    EMU_STOP_COUNT,       /* run: the instruction count emu_engine.stop_at is reached */
-    EMU_STOP_LIMIT        /* the engine's caller ends the run at a limit: emu_machine_where() */
+    EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: no warp of the block can
+                             * make progress */
+    EMU_STOP_COUNT,       /* `run` has reached the instruction count emu_engine.stop_at */
+    EMU_STOP_LIMIT        /* the engine's caller ends the run at a limit, and describes it by emu_machine_where() */
 };
 
-/** Reference to a warp, resident or not. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
+/** Reference to a warp, which need not be resident. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
 struct emu_thread_ref {
     uint32_t grid;  /* sequence number */
     uint64_t block; /* linear index */
@@ -36,39 +36,41 @@ struct emu_stop {
     struct emu_hang hang;
 };
 
-/** Observer of every event. While an observer is attached, runs execute the observed path. @on_event returns true to
- *  stop after this instruction, and must not change state. */
+/** Observer of every event. While an engine has an observer, runs use the observed path, which fills events. @on_event must not
+ *  change state. It returns true to stop after this instruction. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
     struct emu_observer *next; /* next observer in the list of observers */
 };
 
-/** Kinds of resident slots that are numbered over the whole machine. */
+/** Kinds of resident slots. Slots of each kind are numbered over all cores of the machine. */
 enum emu_slot_kind { EMU_SLOT_BLOCK, EMU_SLOT_WARP };
 
-/** Functions of an engine of any kind. The functional engine is a deterministic rotation. */
+/** Functions of an engine of any kind. The functional engine runs the warps in a deterministic rotation. */
 struct emu_engine_ops {
     const char *name;
     void (*destroy)(struct emu_engine *engine);
-    /** Runs until something stops the engine. */
+    /** Runs until something stops the run; @stop describes what. */
     enum lw_status (*run)(struct emu_engine *engine, struct emu_stop *stop,
                           struct lw_error *err);
     /** Executes one instruction of the warp that the engine runs next. */
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
-    /** Executes one instruction of the given resident warp and split. The stop is EMU_STOP_BLOCKED, with the reason in
-     *  stop->hang.detail, if the split cannot run. Breakpoints are ignored. */
+    /** Executes one instruction of the given resident warp and split, and ignores breakpoints. If the split cannot run, the stop
+     *  is EMU_STOP_BLOCKED, with the reason in stop->hang.detail. */
     enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** Executes one rotation of the other warps: a time slice for each other warp and split of the block.
-     *  EMU_STOP_BLOCKED: the block makes no progress, but blocks that did not run could enable it to continue. */
+    /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
+     *  @place's warp. If none of them can run, warps of other blocks get a slice. The stop is EMU_STOP_BLOCKED if the block makes
+     *  no progress, although blocks that did not run could enable it to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
-    /** Resident warps in (grid, block, warp) order; blocks not yet started are listed with their entry state. */
+    /** Number of resident warps, and the warp at an index in (grid, block, warp) order. A block that has not started is listed
+     *  with its entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
     bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
-    /** Finds core and slot of a resident block; creates its state if the block has not started. */
+    /** Finds core and slot of a resident block, and creates the block's state if the block has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
     /** slot_of gets the slot number of a resident block, or of one of its warps; every replay gives the same number.
@@ -79,7 +81,7 @@ struct emu_engine_ops {
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
                     struct emu_thread_ref *place);
     uint64_t (*instructions)(const struct emu_engine *engine);
-    uint64_t (*cycles)(const struct emu_engine *engine); /* cycles so far; NULL: the engine has no clock */
+    uint64_t (*cycles)(const struct emu_engine *engine); /* cycles so far; NULL: the engine does not count cycles */
 };
 struct emu_engine {
     const struct emu_engine_ops *ops;
@@ -87,12 +89,11 @@ struct emu_engine {
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
-    /** Number of host threads that `run` may use, initially 1. The functional engine gives each thread its own blocks
-     *  if the kernel is block-order-free and there is no observer, listener, schedule log or history, breakpoint,
-     *  immediate text, scalar_rule warn, or stop_at. Otherwise all blocks run in the fixed order on the caller's
-     *  thread; results, reports and text are the same. A grid that started on several threads ends on them: an observer
-     *  or breakpoint that is added during an interruption takes effect from the next grid on, and steps are refused
-     *  (LW_ESTATE). */
+    /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the kernel
+     *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
+     *  warn, or stop_at. Otherwise all blocks run in the fixed order on the caller's thread. Results, reports and text are the
+     *  same in both cases. A grid that started on several threads ends on them: an observer or breakpoint that is added during an
+     *  interruption takes effect from the next grid on, and steps are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -112,7 +113,7 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and writes the text that must be output at that time. */
+/** Fills @stop for a step whose event was a fault, and writes the text that the fault makes due. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
 /** Spin observer: observes blocks that make no progress, for engines with their own order. The observer proves that

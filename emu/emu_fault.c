@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guest faults as values: the warp leaves its handler chain, and the fault describes the cause. */
+/* Guest faults as values: a faulting warp leaves its handler chain, and w->fault describes the cause. */
 #include "emu/memory/emu_mem_priv.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guest faults, and reports on runs that make no progress. */
+/* Guest faults, and reports about runs that make no progress. */
 #ifndef EMU_FAULT_H
 #define EMU_FAULT_H
 
@@ -13,7 +13,7 @@ enum emu_fault_kind {
 };
 const char *emu_fault_name(enum emu_fault_kind kind);
 
-/** A guest fault: a value, never a host error. */
+/** A guest fault. It is returned as a value; it is never an error of the emulator. */
 struct emu_fault {
     enum emu_fault_kind kind;
     uint64_t lanes;        /* lanes that fault */
@@ -25,12 +25,12 @@ struct emu_fault {
     uint32_t grid;         /* sequence number */
     uint64_t block;        /* linear index */
     unsigned warp;         /* index in the block */
-    char detail[200];      /* clause for the message, such as the allocation, the distance outside it, or the violated
-                            * rule */
+    char detail[200];      /* clause for the message: the allocation, the distance of the address from it, or the violated rule */
 };
 /** Returns the kind of access by the instruction at the fault's pc: "load", "store" or "atomic". */
 const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
-/** Returns true if the stack had no space for the frame of a called function, whose saved values are lost. */
+/** Returns true if the fault is a full stack: there was no space for the frame of a called function. The values that the caller
+ *  saved are lost then. */
 bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
 /** Prints "fault: out-of-bounds global store of 4 bytes at 0x... ...": one line, no newline. */
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
@@ -39,12 +39,12 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 enum emu_hang_kind {
     EMU_HANG_NONE,
     EMU_HANG_DEADLOCK,      /* no warp is ready, sleeping or pending */
-    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
-    EMU_HANG_CTA_BARRIER,   /* lanes wait at a CTA barrier that not all lanes reach */
+    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach the barrier */
+    EMU_HANG_CTA_BARRIER,   /* lanes wait at a CTA barrier that some lanes never reach */
     EMU_HANG_LIVELOCK,      /* lanes repeat a cycle for ever */
-    EMU_HANG_SIMT,          /* running lanes wait for lanes of their warp that wait, below the top of a SIMT stack, to
-                             * reconverge with the running lanes */
-    EMU_HANG_VALUE          /* lanes repeat a cycle for ever, and the value that they read repeatedly is never written */
+    EMU_HANG_SIMT,          /* the running lanes wait for lanes of their own warp, and these lanes are below the top of the SIMT
+                             * stack, where they wait to reconverge with the running lanes */
+    EMU_HANG_VALUE          /* lanes repeat a cycle for ever because they wait for a value that no thread writes */
 };
 /** Returns "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value", or "none". */
 const char *emu_hang_name(enum emu_hang_kind kind);
@@ -54,15 +54,15 @@ struct emu_hang {
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    /** The report: a summary, then a line for each group of waiting lanes. A line states what the lanes wait for:
-     *  lanes, pcs with source lines, barriers, memory locations with their values. */
+    /** The report. Its first line is a summary. Each further line is about one group of waiting lanes, and states what they wait
+     *  for: other lanes, with pcs and source lines; a barrier; or a memory location, with its value. */
     char detail[4000];
 };
 /** Prints "hang: ...", then the other lines indented; no newline at the end. */
 void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
-/** Fills out->detail for a run that is ended early: @why, a clause, then a line for each location at which
- *  lanes are, as in a hang report. The run does not hang: out->kind is EMU_HANG_NONE. The other members
- *  describe the first warp. */
+/** Fills out->detail for a run that ends early without a hang. The first line is @why, a clause. Each further line names a
+ *  location and the lanes that are there, as in a hang report. out->kind is EMU_HANG_NONE; the other members describe the first
+ *  warp. */
 void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
 /** Prints where->detail: its first line, then the other lines indented; no newline at the end. */
 void emu_where_print(const struct emu_hang *where, struct lw_sink *out);

@@ -5,9 +5,9 @@
 
 #include "emu/emu_machine.h"
 
-/** Decodes, validates and places an object, and allocates its module variables. The object is borrowed until
- *  the program is destroyed. @machine owns the program. Errors: LW_EFORMAT, LW_EUNSUPP with location and
- *  construct. */
+/** Decodes and validates an object, assigns an address to its code, and allocates its module variables. The object is borrowed
+ *  until the program is destroyed. @machine owns the program. Errors: LW_EFORMAT; LW_EUNSUPP, whose message names the location
+ *  and the unsupported construct. */
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
                                 struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
 const struct isa_object *emu_program_object(const struct emu_program *program);
@@ -25,15 +25,16 @@ const struct emu_program *emu_machine_program_next(const struct emu_machine *mac
 uint64_t emu_program_base(const struct emu_program *program);
 /** Returns the decoded instruction at a guest address; NULL outside the code or if misaligned. */
 const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
-/** Returns true if no instruction marked global *observes* is reachable from the kernel's entry (MACHINE 4). */
+/** Returns true if the kernel's entry reaches no instruction that the instruction table marks as global *observes* (MACHINE
+ *  4). */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
-/** Returns the analysis of the order that a kernel needs, with the reason; borrowed. */
+/** Returns the analysis of whether a kernel's results depend on the order of its blocks, with the reason. The result is
+ *  borrowed. */
 const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
-/** Prints the host code of the first instruction of @object's text as this machine would execute it: the handler for
- *  all lanes, and the masked handler. Errors: as emu_program_load; LW_EUNSUPP on a processor whose code cannot be
- *  shown. */
+/** Prints the host code that this machine executes for the first instruction of @object: the code of the handler for all lanes,
+ *  and of the masked handler. Errors: as emu_program_load; LW_EUNSUPP if the code of this host processor cannot be printed. */
 enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
                               struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 

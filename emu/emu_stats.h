@@ -8,20 +8,21 @@
 /** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts the values
  *  that the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
-    /* Instructions on vector registers, by the tags of their sources: [0] all sources are U, [1] all sources are U or
-     * A, [2] at least one source is V. */
+    /* Instructions on vector registers, counted by the tags of their source registers: [0] all sources are U, [1] all sources are
+     * U or A and at least one is A, [2] at least one source is V. */
     uint64_t instructions[3];
-    uint64_t reads[3], writes[3]; /* accesses to vector registers, by tag (writes: the tag after them) */
-    uint64_t addresses[3];        /* addresses of memory instructions, by tag */
+    uint64_t reads[3], writes[3]; /* accesses to vector registers, counted by the register's tag; writes: the tag after the
+                                   * write */
+    uint64_t addresses[3];        /* addresses of memory instructions, counted by the tag of the address */
     uint64_t expansions;
-    /* Shadow mode: registers written, by the number of leading bytes in which the lanes agree
-     * (docs/explanation/uniform-affine.md); register banks that their bases and deltas take, and that lane
-     * vectors take. */
+    /* Shadow mode. common: registers written, counted by the number of leading bytes that are equal in all lanes
+     * (docs/explanation/uniform-affine.md). delta_banks and row_banks: register banks that these values take, if stored as a base
+     * and deltas, and if stored as lane vectors. */
     uint64_t common[5], delta_banks, row_banks;
-    /* Lane instructions, of thread_instructions, that tags make unnecessary: all except 1 if the result (for a compare,
-     * its sources) is U, all except 2 if the result is A. */
+    /* Those of thread_instructions that tags make unnecessary: all lanes except one if the result is U, all except two if it is
+     * A. For a compare, the tags of its sources decide. */
     uint64_t lanes_saved;
-    uint64_t rows_made, row_lanes; /* compact mode: lane vectors materialised from tags, and their lanes */
+    uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags, and of the lanes in them */
     uint64_t mismatches;          /* shadow mode: lane vectors that differ from their tag, an internal error */
 };
 struct emu_stats {
@@ -43,10 +44,10 @@ static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
 void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out);
 /** Sums the statistics of the machine's cores. thread_instructions counts the lanes of each split. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
-/** A count and its name; counts of the tags have no row. */
+/** Name of a count, and its offset in struct emu_stats. Counts in emu_tag_stats have no row. */
 struct emu_stat_row {
     const char *name;
-    size_t offset; /* offset of a uint64_t in struct emu_stats */
+    size_t offset; /* of a uint64_t member */
 };
 extern const struct emu_stat_row emu_stat_rows[];
 extern const size_t emu_stat_row_count;
