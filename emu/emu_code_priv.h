@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to emu/: a program as loaded and as decoded for a core, and the handlers of a compilation level. */
+/* Internal to emu/: a loaded program, its decoded copy for a core, and the handlers of one x86-64 level. */
 #ifndef EMU_CODE_PRIV_H
 #define EMU_CODE_PRIV_H
 
@@ -13,43 +13,44 @@ struct emu_hook_filters;
 struct emu_icache;
 
 /**
- * Handler of an instruction. It executes the instruction for the warp's running split, and continues with the next
- * instruction (a tail call, or a return to the driver in LW_LOOP builds). It leaves the chain for an EMU_LEAVE_* reason
- * with w->di at the instruction to execute next.
+ * Handler of an instruction. It executes the instruction for the warp's running split, and continues with the next instruction by
+ * a tail call, or in LW_LOOP builds by a return to the driver. For one of the EMU_LEAVE_* reasons it leaves the chain of handlers
+ * instead, with w->di at the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
 struct emu_handlers {
-    emu_handler_fn *full; /* handler when all lanes of the padded row may be written */
-    emu_handler_fn *part; /* masked handler: results are blended by w->mask_row */
+    emu_handler_fn *full; /* handler for use when all lanes of the padded vector register may be written */
+    emu_handler_fn *part; /* masked handler: it writes only the lanes in w->mask_row */
 };
 
-/** Decoded instruction, 64 bytes. Vector operands are byte offsets from w->regs; a uniform operand (scalar,
- *  constant, immediate) is at w->ubase[ukind] + b. */
+/** Decoded instruction, 64 bytes. A vector operand is a byte offset from w->regs. A uniform operand (scalar, constant, immediate)
+ *  is at w->ubase[ukind] + b. */
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* The members of the unions depend on the instruction. Instructions that work on tags use these members for
-     * register indices (emu_compact_priv.h). Memory instructions use only td and ta. */
+    /* Unions whose member depends on the instruction: instructions on tags use td, ta, tb and tc as register indices
+     * (emu_compact_priv.h); memory instructions use only td and ta. */
     union {
-        int32_t delta;  /* branch target, as a distance in instructions */
+        int32_t delta;  /* distance to the branch target, in instructions */
         struct { uint16_t td, ta; };
     };
     union {
-        int32_t disp;   /* memory offset */
+        int32_t disp;   /* address offset of a memory instruction */
         struct { uint16_t tb, tc; };
     };
-    uint32_t index;     /* index in the program */
-    uint16_t run;       /* instructions to the end of the straight-line run, this one included */
+    uint32_t index;     /* index of the instruction in the program */
+    uint16_t run;       /* number of instructions from this one to the end of the straight-line run, both included */
     uint16_t op;        /* enum isa_op */
-    uint8_t guard;      /* predicate 0..6, 7: none; bit 3: negated; bit 4: scalar */
-    uint8_t ukind;      /* enum emu_ukind of b */
-    uint8_t p, q;       /* predicates written, 7: none (p[8] is the sink) */
-    uint8_t r;          /* predicate that is read; bit 3: negated */
-    uint8_t sub;        /* compare, conversion or size selector; barrier number */
+    uint8_t guard;      /* number 0..6 of the guard predicate, or 7: no guard; bit 3: the guard is negated; bit 4: it is a scalar
+                         * predicate */
+    uint8_t ukind;      /* enum emu_ukind of operand b */
+    uint8_t p, q;       /* numbers of the predicates that are written; 7: none (the value is given to the sink p[8]) */
+    uint8_t r;          /* number of the predicate that is read; bit 3: it is negated */
+    uint8_t sub;        /* selector of the comparison, conversion or access size; number of the barrier */
     uint8_t flags;      /* EMU_D_* */
-    uint8_t reg;        /* plain register number for handlers that need one */
-    uint64_t aux;       /* lookup tables, lane modes, member-mask rows */
+    uint8_t reg;        /* register number as encoded, for handlers that need it */
+    uint64_t aux;       /* depends on the instruction: lookup table, lane mode, or offset of the member masks */
 };
 _Static_assert(sizeof(struct emu_dinsn) == 64, "decoded instructions are a cache line");
 
@@ -57,41 +58,42 @@ enum emu_ukind {
     EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1,
     EMU_U_SPECIAL, /* special registers of the block: emu_block.special */
     EMU_U_COUNT,
-    EMU_U_ROW = EMU_U_COUNT /* X is a vector register: b is its offset */
+    EMU_U_ROW = EMU_U_COUNT /* the operand is a vector register, and b is its byte offset */
 };
 enum {
     EMU_D_SOFT = 1,     /* the instruction is bsync.soft */
     EMU_D_COUNTED = 2,  /* barrier with an arrival count */
-    EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
-    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math_priv.h): handlers named `m` */
+    EMU_D_MODIFIED = 16, /* a prelude handler runs first: it applies source modifiers or copies scalars to all lanes */
+    EMU_D_FLOAT_MODE = 32, /* reg holds modifiers (emu_math_priv.h), and the handler is one of those named `m` */
     EMU_D_ENDS_RUN = 64,
-    EMU_D_LAST = 128 /* last instruction of its function: control must not continue at the next instruction, because the
-                      * next function has other registers */
+    EMU_D_LAST = 128 /* last instruction of its function. Control must not continue at the next instruction: it belongs to another
+                      * function, which has other registers */
 };
 
-/** Operations of a prelude, which runs before its instruction: each listed source is copied to a scratch register and
- *  is splatted or negated there; the instruction then reads the scratch register. */
+/** Sources that a prelude handler prepares before its instruction. Each one is copied to a scratch register, where modifiers are
+ *  applied, or a scalar is copied to all lanes. The instruction then reads the scratch register. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
-    struct emu_handlers base;   /* handlers of the instruction itself */
+    struct emu_handlers base;   /* handlers of the instruction, which run after the prelude */
     struct emu_handlers tagged; /* compact mode: handlers of the instruction on tags */
     struct {
         uint8_t kind;  /* enum emu_prelude_kind */
         uint8_t ukind; /* kind of a uniform source */
-        uint8_t words; /* 1 or 2 */
-        uint8_t mods;  /* source modifiers */
-        uint32_t from, to; /* offset of the register or uniform source; offset of the scratch register */
+        uint8_t words; /* size of the source in 32-bit words, 1 or 2 */
+        uint8_t mods;  /* source modifiers to apply */
+        uint32_t from, to; /* from: byte offset of the vector register or uniform source; to: byte offset of the scratch
+                            * register */
     } source[3];
     bool is_float;
 };
 
-/** A program decoded for a core. Each core has its own copy, so that its handlers can be patched. */
+/** A program decoded for one core. Each core has its own copy, because handlers are replaced in it. */
 struct emu_code {
     const struct emu_program *program;
-    struct emu_dinsn *insn;      /* [program->count + 1]: the last entry is a bad-pc sentinel */
-    struct emu_handlers *base;   /* [count + 1] handlers of instructions without layers: emu_layers_priv.h */
-    uint8_t *layers;             /* [count + 1] bits of enum emu_layer on each instruction */
-    struct emu_handlers hook;    /* handlers of EMU_LAYER_HOOK at the core's level */
+    struct emu_dinsn *insn;      /* [program->count + 1]; the last element faults, for a pc after the code */
+    struct emu_handlers *base;   /* [count + 1] handlers that instructions have without layers: emu_layers_priv.h */
+    uint8_t *layers;             /* [count + 1] layers of each instruction, bits of enum emu_layer */
+    struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK for the core's level */
     struct emu_icache *icache;
     uint32_t *cached;            /* indices of instructions whose inline cache is in use */
     uint32_t cached_count;
@@ -102,64 +104,64 @@ struct emu_code {
     struct emu_chain *chain;     /* [count]; NULL: no instruction has EMU_D_CHAIN */
     struct emu_hook_filters *hook_filter; /* [count] filters of hooks; NULL: no instruction has a hook */
     struct emu_tag_insn *tag;    /* [count]; NULL with the tags off */
-    struct emu_plan *plan;       /* compact mode: [count] plans of the instructions that need one; other entries are
-                                  * zero */
-    uint8_t shape;               /* emu_plan_shape() of the blocks for which the code is decoded */
+    struct emu_plan *plan;       /* compact mode: [count] plans; the plan of an instruction that needs none is zero */
+    uint8_t shape;               /* emu_plan_shape() of the blocks for which the program is decoded */
 };
 
 enum { EMU_NO_RPC = UINT32_MAX };
 struct emu_program {
     struct emu_machine *machine;
     const struct isa_object *object;
-    struct isa_insn *insn; /* decoded instructions, object->text_count */
+    struct isa_insn *insn; /* [count] instructions of object->text */
     struct emu_form *form; /* [count] */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
     uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
-    uint64_t *variable_address; /* [object variable] address; 0 for shared memory */
-    uint8_t *breakpoint;   /* [count] a breakpoint is set */
-    bool prints;           /* contains a vprintf */
-    bool launches;         /* contains a launch.kernel or launch.group */
-    struct isa_order_analysis *order; /* [function of the object], set for kernels */
-    struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
+    uint64_t *variable_address; /* [variable of the object] address; 0 for a variable in shared memory */
+    uint8_t *breakpoint;   /* [count] 1: a breakpoint is set at the instruction */
+    bool prints;           /* the program contains a vprintf */
+    bool launches;         /* the program contains a launch.kernel or launch.group */
+    struct isa_order_analysis *order; /* [function of the object] order analysis, filled in for kernels */
+    struct emu_kernel_use *use; /* [function of the object] numbers of registers that a warp of the kernel needs */
     uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
-    uint32_t *lpc;         /* [count] isa_likely_points(), for the engine `likely`; else NULL */
-    uint32_t *rank;        /* [count + 1] isa_object_ranks(), for the engines `frontier` and `likely`; NULL: the order of
-                            * the pcs */
+    uint32_t *lpc;         /* [count] likely convergence points from isa_likely_points(); only for the reconvergence engine
+                            * `likely`, otherwise NULL */
+    uint32_t *rank;        /* [count + 1] ranks from isa_object_ranks(), for the reconvergence engines `frontier` and `likely`;
+                            * NULL: instructions are ordered by pc */
     struct emu_program *next;
 };
 
-/** Returns "file:line" of an instruction, or "function+0xoffset" if its line is not known, formatted into @text. */
+/** Returns the location of an instruction, formatted into @text: "file:line", or "function+0xoffset" if the line is not known. */
 const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
                               size_t size);
 
-/* Handlers of one compilation level; expanded by emu_exec.c. */
+/* Handlers and helpers compiled for one x86-64 level; emu_exec.c defines them. */
 struct emu_level {
     const char *name;
-    unsigned level; /* 1, 3, 4 */
-    unsigned row_lanes; /* registers are padded to a multiple of this number of lanes */
+    unsigned level; /* x86-64 level: 1, 3 or 4 */
+    unsigned row_lanes; /* vector registers are padded to a multiple of this number of lanes */
     unsigned vector_lanes; /* number of lanes of one host vector */
-    /** Selects the handlers of a decoded instruction (operands already filled in). Sets both to NULL if the level has
-     *  no handler for these modifiers: *why is then a clause for the message. */
+    /** Selects the handlers of a decoded instruction, whose operands are already filled in. If the level has no handler for the
+     *  instruction's modifiers, sets both handlers to NULL, and *why to a clause for the message. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
-    struct emu_handlers prelude; /* handlers of EMU_D_MODIFIED instructions */
-    struct emu_handlers hook;    /* handlers of instructions for which the machine's hooks have requested a call */
-    /** Compact mode: materialises register @index from its tag; handlers of memory accesses at tagged
-     *  addresses. */
+    struct emu_handlers prelude; /* handlers of preludes, for EMU_D_MODIFIED instructions */
+    struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK */
+    /** Compact mode. make_row materialises register @index from its tag. tagged_memory selects the handlers of a memory access
+     *  whose address is tagged. */
     void (*make_row)(struct emu_warp *w, unsigned index);
     bool (*tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
-    /** Fills a mask row from a lane mask. */
+    /** Fills a mask row (a word 0 or ~0 for each lane) from a lane mask. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
-    /** Returns the affine breaks: lanes l of 1 .. n - 2 whose word is not the mean of the words of its neighbours
-     *  (modulo 2^32), so that the row is not affine there. */
+    /** Returns the affine breaks of a vector register: the lanes l of 1 .. n - 2 whose word is not the mean of its two
+     *  neighbours' words, modulo 2^32. */
     uint64_t (*bends)(const uint32_t *row, unsigned n);
     /** Returns true if row[l] == value for all lanes of @lanes. */
     bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);
-    /** Returns true if the handlers of @op read X from a vector register only. */
+    /** Returns true if the handlers of @op read operand X only from a vector register, never from a uniform operand. */
     bool (*rows_only)(unsigned op);
-    /** Returns true if the full handler of a v_cvt is a loop over a row of any length. */
+    /** Returns true if the full handler of a v_cvt converts a vector register of any length by a loop. */
     bool (*converts_rows)(const struct emu_dinsn *di);
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;

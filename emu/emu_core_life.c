@@ -50,7 +50,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
 {
-    /* the blocks and counters of a core change often, so no two cores may share a cache line */
+    /* no two cores may share a cache line, because the blocks and counters of a core change often */
     struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
     struct emu_core **cores;
 
@@ -63,7 +63,8 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    /* most of the many slots in which blocks can wait for launches are never used */
+    /* most slots are never used, because they exist only for blocks that wait for launches; reserved memory costs nothing until
+     * it is used */
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);

@@ -116,32 +116,31 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 /** Fills @stop for a step whose event was a fault, and writes the text that the fault makes due. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** Spin observer: observes blocks that make no progress, for engines with their own order. The observer proves that
- *  warps repeat a cycle for ever as long as shared and global memory do not change. It also records the locations that
- *  these warps read repeatedly. The engine destroys the observer when emu_core_progress() grows. */
+/** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. It proves that warps
+ *  repeat a cycle for ever as long as shared and global memory do not change, and records the locations that these warps read
+ *  repeatedly. The engine destroys the observer when emu_core_progress() grows. */
 struct emu_spin_observer;
 /**
- * Creates a spin observer.
- * @tries number of earlier observations that proved nothing: the more there were, the longer this one lasts
- * @chosen a debugger or a log chooses the splits that run: the proof then leaves out other splits. Returns NULL without
- * memory.
+ * Creates a spin observer. Returns NULL if there is no memory.
+ *  @tries   number of earlier observations that proved nothing; each of them makes this observation longer
+ *  @chosen  a debugger or a log chooses the splits that run; the proof then considers only these splits
  */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Returns true if the observer cannot prove anything about some warp, so that the observation may end. */
+/** Returns true if the observer has given up a warp: then it can prove nothing, and the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
-/** Returns true if no warp of the block can make progress, and enough of their reads were observed. Adds a new warp to
- *  the observation, if there is capacity. */
+/** Returns true if the observer has proved that no warp of the block can make progress, and has seen enough of the warps' reads
+ *  for the report. Includes warps that are new in the observation, if there is capacity. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
-/** Returns true if this warp is proved to repeat a cycle. */
+/** Returns true if the observer has proved that this warp repeats a cycle for ever. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
-/** Fills @stop with the hang report of a block that makes no progress. @probe is the observation that proved that no
- *  running warp will make progress; NULL: no warp of the block can run. */
+/** Fills @stop with the hang report of a block that makes no progress. @probe: the observer that proved that no running warp will
+ *  make progress; NULL: no warp of the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
-/** Returns a count that grows with each step of the block whose progress other warps can see: a store that changes a
- *  byte of shared or global memory, an exit, text (MACHINE 4, Progress). */
+/** Returns a count that grows with each step whose progress other warps can see (MACHINE 4, Progress): a store that changes a
+ *  byte of shared or global memory, an exit, or printed text. */
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
 /** Returns true if a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
@@ -150,28 +149,26 @@ bool emu_breakpoint_any(const struct emu_machine *machine);
 /** Returns true if a breakpoint is set at @pc. */
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
-/** Sets or removes a breakpoint. The breakpoint replaces the handler of the decoded instruction, so breakpoints cost
- *  nothing while none is set. Errors: LW_ERANGE when @pc is not an instruction. */
+/** Sets or removes a breakpoint. A breakpoint replaces the handler of the decoded instruction, so a run without breakpoints has
+ *  no cost. Errors: LW_ERANGE when @pc is not an instruction. */
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- native code --------------------------------------------------------------------------------- */
 
 /*
- * Native code of kernels, as emu uses it: a translator above emu (native/) turns a kernel into host code, and emu
- * executes this code instead of its handlers where no observer could see the difference. There are two forms. Code for
- * whole warps requires that all lanes of the warp are live, active and in one split. Masked code executes the lanes of
- * one split. Both work on the warp's registers and on the machine's memory through a frame. Both may leave at any
- * instruction, which the interpreter then executes.
+ * Native code of kernels: a translator above emu (native/) turns a kernel into host code, and emu executes this code instead of
+ * its handlers when no observer could notice the difference. There are two forms. Code for whole warps requires that all lanes of
+ * the warp are live, active and in one split. Masked code executes the lanes of one split. Both forms access the warp's registers
+ * and the machine's memory through a frame. Both may stop before any instruction, and the interpreter then continues there.
  */
 
-/** Global memory that an instruction's scattered lanes accessed last: [low, low + bytes), from the arena's start;
- *  bytes 0: none. */
+/** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). bytes 0: no allocation. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
 
-/** State of a warp that native code reads and writes. */
+/** What native code reads and writes of a warp's state. */
 struct emu_native_frame {
     char *regs;              /* register file: vector register r at (first_row + r) * stride */
     uint32_t *s;             /* s0.. */
@@ -182,76 +179,79 @@ struct emu_native_frame {
     uint8_t *global;         /* host address of ISA_GLOBAL_BASE */
     uint64_t global_bytes;
     const uint16_t *load_valid, *store_valid; /* [page] bytes usable from the start of the page */
-    const uint8_t *dirty;    /* [page] EMU_NATIVE_DIRTY: stores need no mark */
+    const uint8_t *dirty;    /* [page] value EMU_NATIVE_DIRTY: a store need not mark the page as written */
     uint8_t *shared;
     uint64_t shared_bytes;
-    struct emu_native_window *window; /* [windows of the kernel] */
-    uint64_t *uniform;       /* [2 * 256]: base and step of uniform and affine registers, for native code itself */
-    uint64_t limit;          /* instructions after which the code leaves at the next loop head; masked code never executes more */
+    struct emu_native_window *window; /* [number of windows of the kernel] */
+    uint64_t *uniform;       /* [2 * 256] base and step of uniform and affine registers; used only by native code */
+    uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
+                              * executes more than this number */
     uint64_t mask;           /* masked code: lanes of the split */
     uint64_t alone;          /* masked code: not 0 if the warp has no other split */
-    /* Results. */
+    /* results */
     uint64_t retired;        /* warp instructions executed */
-    uint64_t loads, stores;  /* number of loads and stores among the retired instructions that emu_native_execute() has
-                              * not counted */
+    uint64_t loads, stores;  /* number of retired loads and stores, without those that emu_native_execute() has counted itself */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
-    void *warp;              /* the warp, for the functions below */
+    void *warp;              /* the warp, for the functions below that are called from native code */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3 };
 
-/** Functions that native code calls. The functions return false if the instruction would fault or is not simple: native
- *  code then leaves before the instruction, with nothing changed. */
+/** Functions that native code calls. They return false, and change nothing, if the instruction would fault or needs a case that
+ *  they do not handle. Native code then leaves before the instruction. */
 
-/** Executes instruction @index, which is not a control instruction, by its handlers on the warp's registers. */
+/** Executes instruction @index, which is not a control instruction, by its interpreter handlers on the warp's registers. */
 bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
-/** Tests that [offset, offset + bytes) of the arena may be loaded or stored, and marks the pages of a store. */
+/** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a store
+ *  as written. */
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
 /** Sets window @slot to the allocation that contains @offset. */
 bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
 /** Executes a bssy of barrier register @reg for the running split. */
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
-/** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the frame has
+/** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
  *  executed before the bsync. */
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
-/** Properties of the kernel and blocks for which native code is requested. */
+/** What native code is requested for: the kernel, and properties of its blocks. */
 struct emu_native_request {
     const struct isa_object *object;
-    const struct isa_insn *insn; /* [insn_count], of the program */
+    const struct isa_insn *insn; /* [insn_count] decoded instructions of the program */
     uint32_t insn_count;
     const struct isa_function *kernel;
     unsigned width;
     uint32_t block[3];           /* threads of a block in each dimension */
-    uint32_t stride, first_row;  /* register file */
-    unsigned vregs;              /* number of vector registers that the kernel's warps have */
-    bool masked;                 /* masked code */
+    uint32_t stride, first_row;  /* layout of the register file, as in emu_native_frame.regs */
+    unsigned vregs;              /* number of vector registers of the kernel's warps */
+    bool masked;                 /* true: masked code is requested; false: code for whole warps */
 };
 
-/** A site at which native code leaves: the next instruction, and the numbers to be added to the frame's counts. */
+/** A site at which native code leaves. next: instruction at which the interpreter continues; the other members are added to the
+ *  frame's counts. */
 struct emu_native_site {
     uint32_t next, retired, loads, stores;
 };
-/** Native code of a kernel for one block shape. */
+/** Native code of a kernel for blocks of one shape. */
 struct emu_native_kernel {
-    const struct emu_native_site *site; /* sites at which the code leaves; site 0: no instruction was executed */
-    /** Executes the warp or split from entry @entry on until it leaves. */
+    const struct emu_native_site *site; /* sites at which the code leaves; site 0 is for the case that no instruction was
+                                         * executed */
+    /** Executes the warp, or the split, from entry @entry until the code leaves. */
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
-    const uint16_t *entry;  /* [count]: 1 + number of the entry at instruction first + i, 0: none */
+    const uint16_t *entry;  /* [count] 1 + number of the entry at instruction first + i; 0: the instruction is no entry */
     uint32_t first, count;
     uint32_t windows, entries;
 };
 
-/** Translates kernels. */
+/** A translator of kernels. */
 struct emu_native {
-    /** Returns the code for @request, which belongs to the translator and stays valid; NULL: there is none. */
+    /** Returns the code for @request. The translator owns the code, which stays valid. NULL: it cannot be translated. */
     const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request);
-    /** Masked code of a kernel is requested after warps that are not whole have reached entries this often, because
-     *  many kernels never diverge. */
+    /** Number of times that warps which are not whole reach an entry before masked code of the kernel is requested; many kernels
+     *  never diverge. */
     uint32_t masked_after;
 };
 
-/** Lets the machine's functional engine use native code. NULL: the interpreter executes all instructions. @native is
- *  borrowed. */
+/** Lets the machine's functional engine use native code from translator @native, which is borrowed. NULL: the interpreter
+ *  executes all instructions. */
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native);
 /** Returns the number of instructions that native code has executed, for statistics and tests. */
 uint64_t emu_machine_native_instructions(const struct emu_machine *machine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event of one warp instruction (MACHINE 5), which describes the effects of a step. */
+/* The event of one warp instruction (MACHINE 5): it describes everything that the step changed. */
 #ifndef EMU_EVENT_H
 #define EMU_EVENT_H
 
@@ -10,90 +10,89 @@
 enum emu_event_kind {
     EMU_EV_RETIRED,
     EMU_EV_FAULT,
-    EMU_EV_ARRIVED /* lanes arrived at a .sync operation and wait: no instruction was executed */
+    EMU_EV_ARRIVED /* lanes arrived at a .sync operation and wait there: no instruction was executed */
 };
 enum emu_conv_op {
     EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
     EMU_CONV_SAVE, EMU_CONV_RESTORE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
 };
 
-/** Cause for which waiting lanes became ready. */
+/** Why waiting lanes became ready. */
 enum emu_release {
     EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
     EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
-    EMU_RELEASE_POP /* stack: the lanes above reached the reconvergence pc or exited */
+    EMU_RELEASE_POP /* SIMT stack: the lanes of the entries above reached the reconvergence pc or exited */
 };
 
-/** Tag of a vector register of a warp, describing the values in all live lanes. U: base. A: base + stride *
- *  (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is the machine's warp width and rise is 0,
- *  except under the rules `fold`. V: any values. */
+/** Tag of a vector register: it describes the values in all live lanes of a warp. U: every lane has `base`. A: lane l has base +
+ *  stride * (l % fold) + rise * (l / fold) modulo 2^32, where fold is the warp width and rise is 0, except under the tag rules
+ *  `fold`. V: lanes have any values. */
 enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
 struct emu_tag {
     uint8_t kind;  /* enum emu_tag_kind */
-    bool pair;     /* this register and the following one form one 64-bit value that is U or A: see pair_base */
-    uint8_t fold;  /* number of lanes in a row of the block, or W */
+    bool pair;     /* this register and the next one hold a 64-bit value that is U or A: pair_base, pair_stride, pair_rise */
+    uint8_t fold;  /* under the tag rules `fold`: number of lanes in a row of the block; otherwise W */
     uint32_t base;
     int32_t stride, rise;
     uint64_t pair_base;
     int64_t pair_stride, pair_rise;
 };
-/** A vector register that an instruction reads or writes. */
+/** A vector register that an instruction reads or writes, and its tag before and after the instruction. */
 struct emu_tag_change {
     uint8_t reg;
-    bool read, written; /* the instruction's operands read or write it, even if the guard is false in all lanes */
+    bool read, written; /* the instruction has the register as a source or destination, even if its guard is false in all lanes */
     struct emu_tag before, after;
 };
 
 struct emu_outcome {
     uint64_t pc, lanes;
-    unsigned split; /* id of the lanes' split after the step */
+    unsigned split; /* id of the split in which the lanes are after the step */
 };
 enum emu_access_kind {
     EMU_ACCESS_LOAD,
     EMU_ACCESS_STORE,
     EMU_ACCESS_ATOMIC,
-    EMU_ACCESS_REDUCE,  /* atomic that returns no result */
+    EMU_ACCESS_REDUCE,  /* atomic whose old value is not returned */
     EMU_ACCESS_CONSTANT /* constant operand: all lanes read one address of a bank */
 };
-/** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has base + stride * (l - lowest
- *  lane). */
+/** Lanes whose addresses are affine: lane l of `lanes` accesses base + stride * (l - lowest lane). `lanes` is not empty. */
 struct emu_event_segment {
     uint64_t lanes, base;
-    int64_t stride; /* distance of the lanes' addresses; 0 for one lane */
+    int64_t stride; /* difference between the addresses of neighbouring lanes; 0 for a single lane */
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
- * One access of a step, with all its lanes. Reads of vprintf and assertfail from guest memory (format, arguments,
- * names) are not listed, because the size of strings is unknown before they are read; EMU_MACHINE_TEXT and _ASSERT
- * have the text. Reads of launch instructions are not listed either; EMU_MACHINE_LAUNCH reports them.
+ * One memory access of a step, with all its lanes. What vprintf and assertfail read from guest memory (format, arguments, names)
+ * is not listed, because the size of a string is not known before it is read; the machine events EMU_MACHINE_TEXT and
+ * EMU_MACHINE_ASSERT hold the text. What launch instructions read is not listed either; EMU_MACHINE_LAUNCH reports it.
  */
 struct emu_access {
-    enum isa_space space;      /* space of the lowest lane, after generic resolution */
+    enum isa_space space;      /* space of the lowest lane's address; a generic address is resolved */
     enum emu_access_kind kind;
     uint8_t bytes;             /* bytes that each lane accesses */
-    uint8_t order, scope, cache; /* values of the modifier groups */
-    /** The access fetches texels of a texture. `lanes` are the lanes that read a texel. The other lanes of the
-     *  instruction fetched outside the texture and read no memory. The read of the descriptor is not listed. */
+    uint8_t order, scope, cache; /* values of the instruction's modifiers */
+    /** The access fetches texels of a texture. `lanes` are the lanes that read a texel; the other lanes of the instruction
+     *  fetched outside the texture and read no memory. The read of the texture's descriptor is not listed. */
     bool texture;
-    /** Lanes that the access serves. A scalar load is one access, reported for the lowest lane; a constant
-     *  operand of a scalar instruction serves all lanes of the split. */
+    /** Lanes for which the access is made. A scalar load is one access, reported for the lowest lane. A constant operand of a
+     *  scalar instruction counts for all lanes of the split. */
     uint64_t lanes;
-    const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
+    const uint8_t *lane_space; /* [lane] enum isa_space of the lane's address; a generic address is resolved */
     const uint64_t *address;   /* [lane] generic addresses */
-    const uint8_t (*old_value)[16]; /* [lane]: memory before the access */
-    const uint8_t (*new_value)[16]; /* [lane]: memory after a write; NULL for loads */
+    const uint8_t (*old_value)[16]; /* [lane] bytes in memory before the access */
+    const uint8_t (*new_value)[16]; /* [lane] bytes in memory after a write; NULL for loads */
     bool affine;
     uint64_t base;
     int64_t stride;
     /** Global accesses: the allocation of the lowest lane's address. */
     bool in_allocation;
     struct emu_allocation allocation;
-    /** Atomics: lanes in the order in which they were served; other accesses have no order. */
+    /** Order in which the lanes of an atomic were served. Other accesses have no order. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
-    /** EMU_EVENT_ADDRESSES: the addresses of all lanes in closed form, each lane in one segment, sorted by
-     *  lowest lane. 0: there are too many segments, or they were not requested; the arrays above are then
-     *  valid. */
+    /** Event detail EMU_EVENT_ADDRESSES: number of segments that describe the addresses of all lanes. Each lane is in one
+     *  segment; the segments are sorted by lowest lane. 0: the addresses need more than EMU_EVENT_SEGMENTS segments, or segments
+     *  were not requested; the arrays above are then valid. */
     unsigned piece_count;
     struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
@@ -103,8 +102,8 @@ struct emu_event_conv {
     enum emu_conv_op op;
     uint8_t reg;
     bool soft;
-    uint64_t group;             /* number of the group */
-    uint64_t arrived, released; /* lanes that arrived, lanes that were released */
+    uint64_t group;             /* number of the lanes' group (MACHINE 2) */
+    uint64_t arrived, released; /* lanes that arrived at the barrier, and lanes that the step released from it */
     enum emu_release why;
 };
 /** Effect of a step on a CTA barrier. */
@@ -114,7 +113,7 @@ struct emu_event_cta {
     unsigned arrived, expected;
     uint64_t generation;
 };
-/** Result of one step. Pointers are borrowed until the next step on the same core. */
+/** What one step did. Pointers are borrowed until the next step on the same core. */
 struct emu_event {
     enum emu_event_kind kind;
     /* the warp that executed the step */
@@ -125,14 +124,14 @@ struct emu_event {
     unsigned slot;     /* resident block slot on the core */
     unsigned warp;     /* index in the block */
     unsigned split;
-    /** Instructions retired before this one: by the core's warps (several cores have no common order), by the
-     *  warp, by the block. */
+    /** Number of instructions retired before this one: by the core's warps, by the warp, and by the block. Instructions of
+     *  different cores have no common order. */
     uint64_t sequence;
     uint64_t warp_sequence, block_sequence;
     /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* lanes of the split, exec, guard, and the lanes that are in all three */
+    /* masks: lanes of the split; exec; guard; and lanes in which the instruction had an effect, which are in all three */
     uint64_t split_lanes, exec, guard, effective;
     /* control flow */
     const struct emu_outcome *outcomes;
@@ -143,14 +142,13 @@ struct emu_event {
     /* memory */
     struct emu_access access[2];
     unsigned access_count;
-    /* tags of the registers that the instruction reads and writes. With the tags off no register is listed, and every
-     * register is V */
+    /* tags of the registers that the instruction reads or writes. If tags are off, no register is listed. */
     const struct emu_tag_change *tags;
     unsigned tag_count;
-    unsigned expansions; /* number of tagged registers that became V because only some lanes were written */
-    /* start and end */
-    /** True if the warp, block or grid had retired nothing before this step. After a fault or an arrival this
-     *  is also true for the next step. */
+    unsigned expansions; /* number of tagged registers that became V because the instruction wrote only some lanes */
+    /* start and end of warp, block and grid */
+    /** True if no instruction of the warp, block or grid had retired before this step. After a step that ends in a fault or
+     *  arrival, the members are therefore true again in the next step. */
     bool warp_started, block_started, grid_started;
     bool warp_ended, block_ended, grid_ended; /* this step ended the last lane of the warp, block or grid */
     struct emu_fault fault; /* valid if kind == EMU_EV_FAULT */

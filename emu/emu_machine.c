@@ -11,7 +11,7 @@
 #include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 
-/* A table, so that it is read-only on every host. */
+/* a constant table instead of assignments, so that every host places it in read-only memory */
 static const struct emu_config defaults = {
     .warp_width = 32,
     .reconv = "cbar",
@@ -53,8 +53,8 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
                    near ? "'?" : "");
 }
 
-/* Reserves global memory of the requested size, or fails. If the size is the default, which no user chose, reserves as
- * much as the host's limits (ulimit -v) permit. Results do not depend on the reserved size. */
+/* Reserves global memory of the requested size, or fails. If the size is the default, and so not a user's choice, reserves as
+ * much as the host's limit (ulimit -v) permits, down to LEAST_BYTES. Results do not depend on the reserved size. */
 static enum lw_status memory_init(struct emu_machine *machine, struct lw_error *err)
 {
     enum { LEAST_BYTES = 1 << 28 };
@@ -275,10 +275,10 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
             const struct emu_block *block = &core->block[b];
             if (!block->in_use || block->ended)
                 continue;
-            /* the counts of warps that still run have not been added yet */
+            /* warps that still run have not yet added their counts to their block's */
             for (unsigned w = 0; w < block->warp_count; w++)
                 emu_warp_count(&block->warp[w], out);
-            if (block->retired == 0) { /* placed, or created for a debugger: the block has not begun */
+            if (block->retired == 0) { /* the block was placed, or created for a debugger, but has not begun */
                 out->blocks--;
                 out->warps -= block->warp_count;
             }
@@ -405,7 +405,7 @@ void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t add
     snprintf(name, size, "%s", emu_allocation_at(machine, address, &a, &inside) && inside ? a.name : "");
 }
 
-/* ---- programs: look-ups by address ------------------------------------------------- */
+/* ---- programs: look-up by address ------------------------------------------------- */
 
 const struct isa_object *emu_program_object(const struct emu_program *program)
 {

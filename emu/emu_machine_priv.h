@@ -7,68 +7,68 @@
 #include "emu/memory/emu_memory_priv.h"
 #include "emu/print/emu_print_priv.h"
 
-/** State of a direct switch: a warp whose slice ends inside its handler chain switches to the next warp of its block's
- *  rotation without a return to the engine (emu_switch_to_next_warp). */
+/** State of a direct switch: when the slice of a warp ends inside its handler chain, the next warp of the block's rotation
+ *  continues in the chain, without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
     uint64_t until;    /* value of core->retired up to which direct switches are allowed; 0: they are not allowed */
     uint64_t launches; /* machine->launch_changes when direct switches were allowed */
-    uint64_t start;    /* w->retired at the start of the last slice after a direct switch */
+    uint64_t start;    /* value of w->retired when the slice after the last direct switch started */
     uint32_t quantum;  /* length of each slice */
-    bool handed;       /* a direct switch has happened: warp block->next_warp now runs in the slice */
+    bool handed;       /* a direct switch has happened: the running warp is block->next_warp */
 };
 
-/** One form of the native code of a core's grid: for whole warps, or masked. */
+/** Native code of a core's grid, in one of its two forms: for whole warps, or masked. */
 struct emu_native_form {
     const struct emu_native_kernel *kernel; /* NULL: none */
-    struct emu_native_gain {                /* [entries], owned: instructions that native code executed from an entry
-                                             * on */
-        uint32_t visits, instructions;      /* of the last visits; UINT32_MAX instructions: the entry is not used */
+    struct emu_native_gain { /* [entries], owned: number of instructions that native code executed from an entry on */
+        uint32_t visits, instructions;      /* of the last visits of the entry; instructions UINT32_MAX: the entry is not used any
+                                             * more */
     } *gain;
     uint32_t gains;
 };
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
-    uint32_t requests;                      /* number of times that masked code was missing */
-    bool masked_done;                       /* masked code was requested */
-    const struct emu_grid *grid;            /* last grid for which native code was requested, with its sequence number */
+    uint32_t requests;                      /* number of times that a warp reached an entry and masked code did not exist */
+    bool masked_done;                       /* masked code was requested from the translator */
+    const struct emu_grid *grid;            /* grid for which native code was last requested, and its sequence number */
     uint64_t sequence;
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
-    uint64_t uniform[2 * 256];              /* of the frame */
+    uint64_t uniform[2 * 256];              /* memory for emu_native_frame.uniform */
 };
 
 struct emu_nondet_log;
 struct emu_block_vector;
 struct emu_core {
     struct emu_machine *machine;
-    struct emu_step_scratch *scratch; /* rows that events borrow; last member */
+    struct emu_step_scratch *scratch; /* arrays that events borrow, and the step's flow */
     uint64_t retired;
     enum emu_event_detail event_detail;
     struct emu_core_ops ops;
     void *context;
     struct emu_block *block; /* [slots] */
     unsigned slots;
-    unsigned slots_used;     /* number of slots, from the first on, that have ever held a block */
+    unsigned slots_used;     /* number of slots, counted from slot 0, that have ever held a block */
     struct emu_code **code;  /* decoded copies, one for each program in use; owned */
     unsigned code_count, code_capacity;
-    unsigned free_hint;      /* first slot to try */
+    unsigned free_hint;      /* slot at which the search for a free slot starts */
     const struct emu_level *level;
     struct emu_warp_switch hand;
     struct emu_core_native native;
     struct emu_stats stats;
     struct emu_text_buffer text_capacity;
-    struct emu_warp_template *warp_template;      /* template of the warps of the grid whose block started last */
+    struct emu_warp_template *warp_template;      /* template of warps, made for the grid whose block started last */
     struct emu_tag_step *tag_step;    /* shadow mode: tags of the instruction being executed */
-    bool helper;           /* core of an additional host thread; guests do not see it */
-    struct emu_nondet_log *answers; /* non-deterministic inputs of a replay, or NULL */
-    struct emu_block_vector *block_vector; /* plan of the kernel whose blocks started last, or NULL */
-    bool notes_itself;       /* the core's engine writes the schedule log, so the core does not */
-    uint64_t passes;         /* steps that retired nothing (emu_count_stalled_step) */
+    bool helper;           /* the core belongs to an additional host thread; guests do not see it */
+    struct emu_nondet_log *answers; /* recorded non-deterministic inputs during a replay, otherwise NULL */
+    struct emu_block_vector *block_vector; /* plan of block-wide execution for the kernel whose block started last, or NULL */
+    bool notes_itself;       /* the core's engine writes the schedule log itself; the core then records nothing */
+    uint64_t passes;         /* number of steps in which no instruction retired (emu_count_stalled_step) */
     uint64_t pass_retired;   /* instruction count at the last step that retired nothing */
-    uint64_t pass_run;       /* number of steps that retired nothing at count pass_retired */
+    uint64_t pass_run;       /* number of such steps at instruction count pass_retired */
 };
 
 /** Returns the block in @slot; NULL: the slot is free. */
@@ -77,10 +77,11 @@ struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 struct emu_warp *emu_warp_at(const struct emu_core *core, unsigned slot, unsigned warp);
 
 enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };
-enum { EMU_LAUNCH_NESTING = 64 }; /* nesting levels of launches, the host's included */
+enum { EMU_LAUNCH_NESTING = 64 }; /* nesting levels of launches; a host launch is level 0 */
 enum { EMU_STREAM_LISTS = 1 << 10 };
 
-/** Memory of the parameters of a completed device launch, for reuse: ISA_CONST_BANK_BYTES + 8 bytes, zeros after the link. */
+/** Memory for the parameters of a device launch, free for reuse after a launch has completed: ISA_CONST_BANK_BYTES + 8 bytes,
+ *  which are zero after `next`. */
 struct emu_spare_bank {
     struct emu_spare_bank *next;
 };
@@ -100,14 +101,13 @@ struct emu_machine {
     struct lw_hash text_hash;
     struct emu_text text;
     const struct emu_policy *policy;
-    const struct emu_reconv *reconv; /* the reconvergence engine; NULL: cbar */
+    const struct emu_reconv *reconv; /* the reconvergence engine; NULL, as in some unit tests: cbar */
     enum emu_push_order push_order;
     unsigned breakpoint_count;
     struct emu_machine_listener *listeners;
-    struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_hooks *active_hooks;                   /* hooks in use: attached_hooks, or NULL while @again */
-    uint64_t hooks_epoch;                    /* counts from 1; filters are valid if their emu_hook_filters.epoch
-                                              * equals it */
+    struct emu_fault_filter *fault_filter; /* borrowed; may be NULL */
+    struct emu_hooks *active_hooks;                   /* attached_hooks, or NULL while `again` is set */
+    uint64_t hooks_epoch; /* counts from 1; a filter is valid if its emu_hook_filters.epoch equals this number */
     struct emu_hooks *attached_hooks;               /* may be NULL */
     bool again;            /* the machine is replaying */
     bool halt;             /* the engine must stop after this instruction */
@@ -117,35 +117,36 @@ struct emu_machine {
     unsigned threads_used; /* largest number of host threads on which a grid ran; 0: one thread */
     struct emu_log *log;   /* the schedule log, or NULL */
     struct emu_native *native; /* translator to native code, or NULL */
-    struct emu_grid *spare_grids; /* grids of launches that history has undone, for replay */
+    struct emu_grid *spare_grids; /* grids of host launches that a move into the past has undone; a replay launches them again */
     struct emu_grid *oldest;      /* the first host or device launch that is not complete */
     struct emu_grid *spare_device; /* memory of finished device launches, for reuse */
     struct emu_spare_bank *spare_bank; /* memory of their parameters, for reuse */
     uint32_t device_open;         /* number of device launches that are not complete */
     uint32_t pending;             /* number of device launches that have not started */
     uint64_t launch_changes;      /* grows when a device launch is queued or complete */
-    /* Device launches that wait for no launch in their stream and have blocks that no engine has placed, in launch
-     * order; the number of such launches of each depth, and a bit for each depth that has such launches. */
+    /* Lists of startable device launches: they wait for no launch in their stream, and have blocks that no engine has placed.
+     * first_start and last_start: the list in launch order. starts: number of startable launches of each depth; start_levels: a
+     * bit for each depth with a startable launch. */
     struct emu_grid *first_start, *last_start;
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;
-    struct emu_grid *stream[EMU_STREAM_LISTS]; /* last launch of each stream, in lists by a hash of its name */
-    uint64_t looks;               /* number of the last observation of blocks without progress */
+    struct emu_grid *stream[EMU_STREAM_LISTS]; /* last launch of each stream, in lists by a hash of the stream's name */
+    uint64_t looks;               /* number of observations of blocks without progress so far; numbers emu_warp.look */
 };
 
 /** Notifies the machine's listeners. */
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event);
-/** Begins a replay, during which hooks are not called. Does nothing during a replay. */
+/** Begins a replay, during which hooks are not called. Has no effect while a replay is in progress. */
 void emu_machine_begin_replay(struct emu_machine *machine);
-/** Ends a replay and notifies the hooks. @same: the machine is in the state in which the replay began. Does nothing
- *  without a replay. */
+/** Ends a replay and notifies the hooks. @same: the machine is in the state in which the replay began. Has no effect if no replay
+ *  is in progress. */
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
-/** Makes lanes ready that wait for launches of @block, all of which are complete. */
+/** Makes the lanes that wait at launch.sync of @block ready. All launches of the block are complete. */
 void emu_block_launches_done(struct emu_block *block);
-/** Gets the name of the allocation that contains @address; empty without allocation or name. */
+/** Gets the name of the allocation that contains @address, or "" if no allocation contains it or the allocation has no name. */
 void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);
 
-/** Returns true if a checker requested a stop after the instruction just executed, and clears the request. */
+/** Returns true, and clears the request, if a hook, filter or listener requested a halt after the instruction just executed. */
 static inline bool emu_consume_halt_request(struct emu_machine *machine)
 {
     bool halt = machine->halt;
@@ -154,10 +155,10 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
     return halt;
 }
 
-/** Adds one to a count of a grid, which other cores may do concurrently. Returns the new value. */
+/** Increments a count of a grid, which other cores may increment at the same time. Returns the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* an addition with a lock prefix waits for all earlier stores: 60 ns after the stores of a new block */
+    /* an atomic addition waits for all earlier stores of its processor: 60 ns after the stores that initialise a block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

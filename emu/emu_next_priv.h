@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends of handlers, and marks of their lane loops.
+ * How handlers of instructions end, and pragmas for their loops over lanes.
  *
- * In normal builds a handler jumps to the next one: a tail call, which gcc (-O2 and up) compiles to a jump.
- * If calls are not compiled to jumps (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a driver
- * that runs w->di while w->leave == 0.
+ * In normal builds a handler jumps to the next handler by a tail call, which gcc (-O2 and up) compiles to a jump. In builds
+ * without this optimisation (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a driver, which calls the
+ * handler of w->di while w->leave is 0.
  */
 #ifndef EMU_NEXT_PRIV_H
 #define EMU_NEXT_PRIV_H
@@ -17,8 +17,8 @@
 #define EMU_LANE_LOOP_32 EMU_LANE_LOOP
 #else
 #define EMU_LANE_LOOP _Pragma("GCC ivdep")
-/* Loop over four vectors of 8 lanes: gcc -O2 does not unroll even such a loop, and spends a fifth of its
- * instructions on control. */
+/* For a loop over four vectors of 8 lanes. Without the pragma, gcc -O2 does not unroll even such a loop, and a fifth of its
+ * instructions are loop control. */
 #define EMU_LANE_LOOP_32 _Pragma("GCC ivdep") _Pragma("GCC unroll 4")
 #define EMU_TAIL return
 #endif
@@ -35,7 +35,7 @@
 #define EMU_NEXT_PART(w, di) EMU_TAIL (di)[1].h.part((w), (di) + 1)
 #endif
 
-/** Continues with @t, on the chain (full or masked) of the running lanes. */
+/** Continues at instruction @t with its full or masked handler, whichever the running lanes need. */
 #ifdef LW_LOOP
 #define EMU_GO(w, t)                                                                  \
     do {                                                                              \
@@ -52,7 +52,7 @@
     } while (0)
 #endif
 
-/** End of a handler that is in both chains. */
+/** Ends a handler that is used both as full and as masked handler. */
 #define EMU_NEXT(w, di)                                                               \
     do {                                                                              \
         if ((w)->full)                                                                \

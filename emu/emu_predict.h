@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses before a kernel computes them: the slices of isa/isa_slice.h evaluated for one launch, for any block and
- * thread, and the rectangle of cache lines that a block accesses in each array. The functions do not read guest
- * memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University
- * 2016, 3 and 5.
+ * Prediction of the addresses that a kernel will access. The slices of isa/isa_slice.h are evaluated for one launch, for any
+ * block and thread; the result is, for each array, the rectangle of cache lines that a block accesses. The functions do not read
+ * guest memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University 2016,
+ * chapters 3 and 5.
  */
 #ifndef EMU_PREDICT_H
 #define EMU_PREDICT_H
 
 #include "emu/emu_grid.h"
 
-/** A thread, and for each loop of the slices the number of its iteration (0: the first). NULL: every loop is in its
- *  first iteration. */
+/** A thread, and the number of the iteration in which each loop of the slices is (0: the first). iteration NULL: every loop is in
+ *  its first iteration. */
 struct emu_predict_thread {
     uint32_t ctaid[3], tid[3];
     const uint64_t *iteration;
 };
 struct emu_predict;
-/** Creates the predictor of @grid. The kernel's slices are borrowed; *@out is NULL without slices (isa_object_slice).
- *  Errors: LW_ENOMEM. */
+/** Creates the predictor of @grid. It borrows the slices that the kernel has in its object; *@out is NULL if the object has none
+ *  (isa_object_slice). Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
-/** Creates the predictor of a grid with @slices of its kernel, which are borrowed; NULL: the kernel has no slices. */
+/** Creates the predictor of a grid from @slices, the slices of its kernel, which are borrowed; NULL: the kernel has no slices. */
 enum lw_status emu_predict_create_with(const struct emu_machine *machine, const struct emu_grid *grid,
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
-/** Slices of a program's kernels: the slices of the object, or new slices if the object has none. */
+/** Slices of a program's kernels: those of the object, or new ones if the object has none. */
 struct emu_predict_slices;
 /** Creates the slices of the kernels of @program, which is borrowed. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
 const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
-/** Global accesses of a kernel: how many exist, and how many have no slice, by reason. The first reason is 1. */
+/** Number of global accesses of a kernel, and number of those without a slice, by the reason why they have none. Reasons are
+ *  numbered from 1. */
 enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
 struct emu_predict_sites {
-    unsigned count, accepted, arrays; /* arrays: number of arrays that accepted accesses touch */
+    unsigned count, accepted, arrays; /* count: accesses; accepted: accesses with a slice; arrays: arrays that the accepted
+                                       * accesses touch */
     unsigned rejected[EMU_PREDICT_REASONS];
 };
-/** Counts the global accesses of the kernel of @slices; NULL: the kernel has no slices. */
+/** Counts the global accesses of the kernel to which @slices belong; NULL: the kernel has no slices. */
 void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
-/** Returns the name of a reason: "data-dependent". */
+/** Returns the name of a reason, such as "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
 
-/** Returns the address that the accepted site @site accesses at @thread. */
+/** Returns the address that @thread accesses at site @site, which is an accepted access. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
-/** Gets the iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops
- *  around @loop. If the loop has other exits, the result is an upper bound. Returns false if the iterations are not
- *  known. */
+/** Gets the number of iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops that
+ *  contain @loop. If the loop has exits that the slices do not describe, the number is an upper bound. Returns false if the
+ *  number is not known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
-/** Ids that an address depends on: a set of bits. */
+/** Bits of the result of emu_predict_depends(): the ids on which an address depends. */
 enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
 unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
 /** Returns the number of slice evaluations so far. */
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
-/** An address in the first iteration of all loops, as the sum of a constant and of ids multiplied by factors, modulo
- *  2^64. It is valid for all threads of the launch: no part of the sum wraps for any of them. */
+/** An address in the first iteration of all loops: `constant` plus the sum of each id times its factor, modulo 2^64. The form is
+ *  valid for all threads of the launch: no part of the sum wraps for any of them. */
 struct emu_predict_affine {
     uint64_t constant;
     int64_t tid[3], ctaid[3];
@@ -66,39 +68,36 @@ struct emu_predict_affine {
 /** Gets the address of @site in affine form. Returns false if the address has no affine form. */
 bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
 
-enum { EMU_RECT_LINE = 128 }; /* bytes */
-/** Rectangle in an array: columns are cache lines, rows are the array's rows. A rectangle without lines (w or h is
- *  0) is empty. */
+enum { EMU_RECT_LINE = 128 }; /* bytes of a cache line */
+/** Rectangle in an array. Columns are cache lines of a row, rows are rows of the array. The rectangle is empty if w or h is 0. */
 struct emu_rect {
     uint32_t x, y, w, h;
 };
 /** Returns the number of lines that are in both rectangles. */
 uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
-/** Shape of an array, if it is known from another source than the launch. */
+/** Shape of an array, as a caller knows it from another source than the launch. */
 struct emu_predict_shape {
-    uint64_t pitch; /* bytes per row; 0: inferred from the strides of the array's sites */
-    uint64_t bytes; /* extent of the array; 0: not known */
+    uint64_t pitch; /* bytes from row to row; 0: inferred from the strides of the array's sites */
+    uint64_t bytes; /* size of the array; 0: not known */
 };
-enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* flags: count stores, too; evaluate the last iterations of
-                                                          * loops, too */
-/** Gets the lines that block @ctaid accesses in array @array by its first and last threads. Returns false if no site of
- *  the array counts. */
+/* flags: also predict the sites of stores; also evaluate the last iterations of loops */
+enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 };
+/** Gets the lines of array @array that the first and last threads of block @ctaid access. Returns false if no site of the array
+ *  is predicted. */
 bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
 /** An array in one launch. */
 struct emu_predict_array {
-    uint64_t base;  /* address of the array's first whole line */
+    uint64_t base;  /* address of the first line that is entirely in the array */
     uint64_t pitch; /* bytes from row to row; 0: there is one row */
-    /* used: the prediction counts sites of the array. by_block: the address of one of these sites depends on the
-     * block */
+    /* used: at least one site of the array is predicted. by_block: the address of one of these sites depends on the block. */
     bool used, by_block;
 };
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);
-/** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that
- *  emu_predict_range evaluates. The callback may be called several times for a line, and is never called for a line
- *  outside the array. */
+/** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that emu_predict_range
+ *  evaluates. @each may be called several times for a line, but never for a line outside the array. */
 void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
                         const struct emu_predict_shape *shape, unsigned flags,
                         void (*each)(void *context, uint32_t x, uint32_t y), void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to emu/: splits, warps and blocks as all folders see them; operands and counts of a running warp;
+/* Internal to emu/: splits, warps and blocks, as all directories of emu/ use them; operands and counts of a running warp;
  * faults. */
 #ifndef EMU_WARP_PRIV_H
 #define EMU_WARP_PRIV_H
@@ -9,27 +9,28 @@
 
 struct emu_block;
 
-/** Reason for which a warp left its handler chain. */
+/** Why a warp left its handler chain. */
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */
-    EMU_LEAVE_SLICE_END,    /* the split's slice ended: diverged, blocked, yielded, exited */
-    EMU_LEAVE_BREAK,   /* a breakpoint at w->di, which was not executed */
+    EMU_LEAVE_SLICE_END,    /* the slice of the split ended: the split diverged, blocked, yielded or exited */
+    EMU_LEAVE_BREAK,   /* the instruction at w->di has a breakpoint and was not executed */
     EMU_LEAVE_FAULT    /* w->fault is set; the faulting instruction changed nothing */
 };
 
 struct emu_split {
-    uint8_t id, state; /* enum emu_split_state; a split's index in the table is its id */
-    uint8_t barrier;   /* convergence register or CTA barrier at which the split is blocked */
+    uint8_t id, state; /* id: the split's index in the warp's table; state: enum emu_split_state */
+    uint8_t barrier;   /* number of the convergence register or CTA barrier at which the split is blocked */
     uint8_t flags;     /* EMU_SPLIT_* */
-    uint32_t pc;       /* instruction index in the program; for a running split w->di has it */
+    uint32_t pc;       /* index of the next instruction in the program; not valid for the running split, whose next instruction is
+                        * w->di */
     uint64_t lanes;
     uint64_t since;    /* value of the warp's instruction count when the split last ran or became ready */
-    uint64_t seq;      /* stack_like: order of pushing */
-    uint64_t wake;     /* sleeping: block instruction count at which it wakes */
-    uint64_t family;   /* lanes of the split that an engine divided, including the lanes of this part; 0: the split is
-                        * undivided */
-    uint64_t born;     /* creation sequence; decides ids when several splits are divided in one step */
+    uint64_t seq;      /* stack_like policy: position in the order in which splits were pushed */
+    uint64_t wake;     /* sleeping: instruction count of the block at which the split wakes */
+    uint64_t family;   /* lanes of the split that a call of emu_split_divide() has divided, of which this split is a part; 0: this
+                        * split is undivided */
+    uint64_t born;     /* creation sequence; decides which split gets which id when several splits are divided in one step */
     uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red for whose result the split waits */
 } __attribute__((aligned(64)));
 enum {
@@ -39,25 +40,26 @@ enum {
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** State of a convergence barrier register. If all lanes that hold a group number hold the same number, this number is
- *  in `number`, and the vector register w->breg[reg] is stale. number 0: the vector register is valid. Lanes outside
- *  `lanes` hold 0. Values of dead lanes are undefined. */
+/** State of a convergence barrier register of a warp. If all lanes that hold a group number hold the same number, `number` has
+ *  this number, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside `lanes` hold 0.
+ *  Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
     uint64_t arrived;  /* lanes blocked at this register */
     uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** Entry of a SIMT stack, or of the tables of another engine (emu_simt_entries.c). An entry's own lanes are the lanes that
- *  no later entry has. If an entry has own lanes and waits, its pc is the pc of their split. */
+/** Entry of a SIMT stack, or of the table of another reconvergence engine (emu_simt_entries.c). The own lanes of an entry are
+ *  those that no later entry contains. If an entry with own lanes waits, its pc is the pc of the split of these lanes. */
 struct emu_simt_entry {
-    uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
-    uint32_t pc;           /* pc at which it continues */
-    uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc and at pc */
+    uint32_t rpc;          /* pc at which the entry is popped, if the call depth is rdepth; EMU_NO_RPC: the entry is never popped
+                            * at a pc */
+    uint32_t pc;           /* pc at which the entry's lanes continue */
+    uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc, and at pc */
     uint64_t lanes;
-    uint32_t began;        /* pc + 1 at which the split of the entry began, for the engine `early`; 0: not known */
-    int16_t split;         /* id of the split of the entry's own lanes; -1: all its lanes are in later entries */
-    bool early;            /* the entry waits before its end for lanes that began where its split began */
+    uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began; 0: not known */
+    int16_t split;         /* id of the split of the entry's own lanes; -1: the entry has no own lanes */
+    bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
 struct emu_simt {
@@ -66,105 +68,110 @@ struct emu_simt {
     struct emu_simt_entry base[EMU_SIMT_BASE];
 };
 
-/** Registers before v0 in a warp's register file (emu_decode_priv.h). */
+/** Number of registers before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
-/** A warp, laid out by cache lines of the host: a step reads two lines at its start, two from `exec` on, and the
- *  registers that it uses (emu_step_addresses.c). Its address must not alias low vector registers modulo 4 KiB. */
+/** A warp. Its members are arranged by cache lines of the host: a step reads the first two lines, the two lines from `exec` on,
+ *  and the registers that the instruction uses (emu_step_addresses.c). The address of the structure must differ from those of low
+ *  vector registers modulo 4 KiB, because equal ones alias in the host's store buffer. */
 struct emu_warp {
-    char *regs;            /* register file: v0.., then special registers */
+    char *regs;            /* register file: EMU_ROW_V0 registers, v0.., then special registers */
     uint32_t stride;       /* bytes of a vector register */
-    uint32_t n;            /* lanes of a padded vector register */
-    uint64_t e;            /* lanes in which instructions have an effect: m & exec */
+    uint32_t n;            /* number of lanes in a vector register, including padding */
+    uint64_t e;            /* mask m & exec: lanes in which instructions have an effect */
     uint64_t m;            /* lanes of the running split; only emu_warp_set_lanes() sets them */
-    int64_t budget;        /* instructions that this slice may still retire, after the current run */
-    const struct emu_dinsn *run_start; /* first instruction not counted yet */
-    const struct emu_dinsn *di;        /* instruction at which to continue after the chain was left */
+    int64_t budget;        /* number of instructions that this slice may still retire after the current straight-line run */
+    const struct emu_dinsn *run_start; /* first instruction of the current run that is not counted yet */
+    const struct emu_dinsn *di;        /* after the handler chain was left: instruction at which the warp continues */
     struct emu_code *code;
-    const char *ubase[EMU_U_COUNT]; /* line 1 of the warp in the host cache begins here (lines count from 0) */
+    const char *ubase[EMU_U_COUNT]; /* [enum emu_ukind] addresses of uniform operands. This member begins line 1 of the warp in
+                                     * the host's cache (lines count from 0). */
     uint8_t leave;         /* enum emu_leave */
-    bool full;             /* e contains all lanes that the warp has: the full chain runs */
+    bool full;             /* e contains all lanes of the warp, so that full handlers may run */
     uint8_t width;         /* W */
     uint8_t m_count;       /* number of lanes in m */
     unsigned index;        /* index in the block */
     struct emu_core *core;
     struct emu_block *block;
-    uint64_t all;          /* lw_mask(width); few instructions use it */
-    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
-    uint8_t last_column, last_row; /* numbers of the last column and row of the warp's lanes; W is (last_column + 1) *
-                                    * (last_row + 1) */
+    uint64_t all;          /* lw_mask(width), for the few instructions that need it */
+    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets from regs: the zero row, the row for discarded results,
+                                                       * scratch rows for operands A, B and C */
+    uint8_t last_column, last_row; /* tag rules `fold`: numbers of the last column and row of the warp's lanes in the block, so
+                                    * that (last_column + 1) * (last_row + 1) is W */
     uint16_t vreg_count;
-    struct emu_ctag *ctag;   /* compact mode: [row index] tags; NULL in other modes */
+    struct emu_ctag *ctag;   /* compact mode: tags, by register index; NULL in other modes */
     uint8_t *cstate;
-    struct emu_shadow *shadow; /* shadow mode: tags in addition to the rows (emu_tags_priv.h); NULL in other modes */
+    struct emu_shadow *shadow; /* shadow mode: tags in addition to the lane vectors (emu_tags_priv.h); NULL in other modes */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    uint32_t s[128];       /* s0..s125, exec in 126:127; exec has the cache line after s0..s125 */
-    /* The members from exec to the base of the stack are set to initial values in each new warp of a grid
-     * (init_warp). */
+    uint32_t s[128];       /* s0..s125, then exec in s[126] and s[127]; exec is in the cache line after s0..s125 */
+    /* In each new warp, init_warp() sets the members from exec to simt.heap to initial values. */
     uint64_t live;
     uint64_t retired;      /* warp instructions */
-    uint64_t lane_retired; /* sum of active split sizes over instructions */
+    uint64_t lane_retired; /* sum over the retired instructions of the number of lanes of the running split */
     uint64_t slice_start;   /* value of retired when the warp's counts were last added to its block */
-    /* splits, managed by emu_split.c */
+    /* table of splits; emu_split.c manages it */
     unsigned split_count;
     int running;           /* id of the split with the time slice, or -1 */
     unsigned turn_used;    /* instructions of the running split's slice so far */
     unsigned last_low;     /* lowest lane of the split selected last */
-    bool stepped;          /* the warp executes in single steps for the machine's hooks */
-    bool halting;          /* the hook has been called for the next instruction, and halts the warp before it */
-    bool parts;            /* emu_split_divide may have divided a split; may be stale. If false, no split has a
-                            * family */
+    bool stepped;          /* the warp executes in single steps because the machine's hooks requested it */
+    bool halting;          /* the hook of the next instruction has been called, and it halts the warp before that instruction */
+    bool parts;            /* a split may be a part of a divided split (emu_split_divide); may still be true when no part exists.
+                            * If false, every split's `family` is 0 */
     bool reaches;          /* reconv->reach must be called at the end of each slice */
-    bool tagged;           /* shadow or ctag is set */
+    bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
-    struct emu_flow *flow; /* receives the effects of a step (watched path), or NULL; it is in the cache line after
-                            * exec's */
-    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: facts about addresses that are known in this straight-line run */
-    uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
+    struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. It is in the cache line after
+                            * that of exec */
+    uint8_t proved[EMU_ADDR_CHECKS]; /* bits EMU_PROVED_*: facts about addresses in registers, valid within the current
+                                      * straight-line run */
+    uint8_t sp[8];         /* scalar predicates sp0..sp6 as 0 or 1; spt is 1 */
     uint64_t split_ids;
     uint32_t breg_blocked; /* set of convergence registers at which lanes are blocked */
-    uint32_t run_done;     /* number of instructions of the current run before the instruction that reads a clock */
-    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids of splits; the running one is READY */
-    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
-    uint64_t seq_counter;  /* from here on zeros */
-    uint64_t hooked_lanes;         /* lanes of the split whose access the machine's hooks saw last */
+    uint32_t run_done;     /* number of instructions of the current run that precede an instruction that reads a clock */
+    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] set of the ids of splits in that state; the running split counts as
+                                               * READY */
+    uint64_t p[9];         /* predicates p0..p6 as lane masks; pt, which is all ones; and a sink for discarded results */
+    uint64_t seq_counter;  /* this member and the following ones are 0 in a new warp */
+    uint64_t hooked_lanes;         /* lanes of the split whose access was last reported to the machine's hooks */
     uint64_t group_counter, born_counter;
-    uint64_t served;       /* compact mode: instructions executed on tags for all W lanes */
-    uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps; tags lost;
-                                                  * vectors materialised */
-    struct emu_simt simt;  /* used by reconvergence engines with a table of entries; emu_split_fini() frees simt.heap */
+    uint64_t served;       /* compact mode: number of instructions executed on tags for all W lanes */
+    uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps, registers that lost their tag, and
+                                                  * lane vectors materialised */
+    struct emu_simt simt;  /* table of entries, for reconvergence engines that have one; emu_split_fini() frees simt.heap */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* bytes of local memory of each lane */
     unsigned breg_count;
-    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
+    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers; read by emu_breg_number() */
     struct emu_breg_form bform[ISA_BREG_COUNT]; /* initially zeros */
     const struct emu_policy *policy; /* copies of machine options */
     unsigned quantum, window;
-    uint64_t look;         /* number of the observation that proved that the warp loops for ever */
-    uint32_t cycle;        /* index of its record in that observation */
+    uint64_t look;         /* number of the observation that proved that the warp repeats a cycle for ever */
+    uint32_t cycle;        /* index of the warp's record in that observation */
 
-    /* From here on a new warp keeps the old contents of the slot: the members above determine which of the following
-     * members are valid. */
+    /* The following members are not initialised in a new warp: they keep what the slot's earlier warp left. The members above
+     * determine which of them are valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
-    uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
-    uint64_t mask_lanes;   /* lanes that mask_row represents: emu_warp_set_lanes */
-    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as words: 0 or ~0 for each lane */
-    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid if the element of proved[] has a bit set */
+    uint64_t member[EMU_MAX_LANES]; /* [lane] member masks of lanes that wait at a warpsync */
+    uint64_t mask_lanes;   /* mask that mask_row represents (emu_warp_set_lanes) */
+    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* mask_lanes as words: 0 or ~0 for each lane */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* elements are valid if the element of proved[] with the same index is not 0 */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
-    uint32_t arrived;      /* arrived lanes, including phantom lanes of a partial group */
-    uint32_t arrived_live; /* arrived lanes that are live */
-    uint32_t alone;        /* warps that arrived by emu_split_bar_alone() and have not changed since then */
-    uint64_t generation;   /* sequence number of the opening of the barrier among the block's barriers */
-    uint64_t *lanes;       /* [warp] arrived lanes */
-    uint32_t brought, yes; /* bar.red: active lanes that arrived, and arrived lanes with a true predicate */
+    uint32_t arrived;      /* number of arrived lanes, including the lanes of a partial last group that were never launched
+                            * (MACHINE 2) */
+    uint32_t arrived_live; /* number of arrived lanes that are live */
+    uint32_t alone;        /* number of warps that arrived by emu_split_bar_alone() and whose splits have not changed since */
+    uint64_t generation;   /* value of the block's cta_generation at the first arrival of the current use */
+    uint64_t *lanes;       /* [warp] mask of arrived lanes */
+    uint32_t brought, yes; /* bar.red: number of active lanes that arrived, and of arrived lanes whose predicate is true */
 };
 
-/** Special registers with values known when a block starts: %ntid, %ctaid, %nctaid, %offset, %workdim. */
+/** Number of special registers whose values are fixed when a block starts: %ntid, %ctaid, %nctaid, %offset and %workdim. */
 enum { EMU_BLOCK_SPECIALS = ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X };
 static inline bool emu_special_of_block(enum isa_special sr)
 {
@@ -179,9 +186,9 @@ struct emu_block {
     uint32_t special[EMU_BLOCK_SPECIALS]; /* special registers from ISA_SR_NTID_X on: equal in all warps of the block */
     unsigned slot;
     bool in_use, started;
-    bool ended;       /* no lane is live; counted in the grid */
-    bool unseen;      /* a debugger's inspection of the past created the block: checkers are notified of its start when
-                       * it first runs */
+    bool ended;       /* no lane is live; the grid's count of ended blocks includes the block */
+    bool unseen;      /* a debugger's inspection of the past created the block, and checkers have not been notified of its start:
+                       * this happens when the block first runs */
     bool ends_grid;   /* the block was the last block of its grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
@@ -189,29 +196,29 @@ struct emu_block {
     uint8_t *shared;
     uint32_t shared_bytes;
     struct emu_cta_barrier cta[ISA_CTA_BARRIER_COUNT];
-    uint32_t cta_open;       /* CTA barriers in use; managed by emu_barrier.c, 0 at the start */
-    uint64_t cta_generation; /* generation of the barrier opened last */
-    uint64_t retired;        /* warp instructions; value of `clock` */
-    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit and
-                              * every printed text */
-    uint64_t seen, seen_at;  /* seen: value of progress when it was last checked; seen_at: 1 + time of the last check
-                              * that found progress */
-    uint64_t retired_then;   /* value of retired when a check last found that some block had made progress */
-    uint64_t look;           /* Observation (emu_spin_observer_priv.h) that proved that some warps loop, and properties
-                              * of these warps: */
-    uint32_t look_arrives, look_waits; /* sets of the CTA barriers at which the warps arrive, and at which they always
-                                        * wait */
-    uint64_t sleep_offset;   /* added to `retired` for the wake-up times of sleeping splits, after a jump of the block's
-                              * time */
+    uint32_t cta_open;       /* set of the CTA barriers that are in use; emu_barrier.c manages it */
+    uint64_t cta_generation; /* number of times that the use of a CTA barrier of the block began */
+    uint64_t retired;        /* number of retired warp instructions; the guest reads it as `clock` */
+    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit, and every
+                              * printed text */
+    uint64_t seen, seen_at;  /* seen: value of `progress` at its last check; seen_at: 1 + time of the last check that found
+                              * progress */
+    uint64_t retired_then;   /* value of `retired` when the last check found that any block had made progress */
+    uint64_t look;           /* Number of the observation (emu_spin_observer_priv.h) that proved that some warps of the block loop
+                              * for ever. The next members describe these warps. */
+    uint32_t look_arrives, look_waits; /* set of the CTA barriers at which the warps arrive in their cycle, and of those at which
+                                        * they always wait */
+    uint64_t sleep_offset;   /* added to `retired` to get the block's time, at which sleeping splits wake. It grows when all
+                              * splits sleep and the time jumps */
     unsigned next_warp;      /* index of the next warp in the rotation */
-    uint32_t children;       /* launches of the block that are not complete: launch.sync waits for them */
+    uint32_t children;       /* number of launches by the block that are not complete; launch.sync waits for them */
     uint32_t streams;        /* number of streams that launch.stream has created */
-    void *memory;            /* heap block with warps, vector registers and shared memory */
+    void *memory;            /* heap block that holds the warps, vector registers and shared memory */
     size_t memory_bytes;
-    void *bregs;             /* barrier registers, which few kernels use: lw_reserve */
+    void *bregs;             /* memory of the barrier registers, which few kernels use; from lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised, or 0; members that the
-                              * template's warps never change are still valid */
+    uint64_t formed_by;      /* stamp of the warp template from which the block's memory was initialised; 0: none. Members that
+                              * the template's warps never change are still valid for the same template */
 };
 
 /** Leaves the chain; @next is the instruction that the split executes when it continues. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: the whole state of a machine and its engine as a file, taken between any two instructions. The file has
- * a magic number, version, layout of the state, options, programs, the bytes of the host, the state (emu_state.c), the
- * pages of global memory that are not zero, and a hash of everything.
+ * Checkpoints: a file with the whole state of a machine and its engine between two instructions. The file has a magic number,
+ * version, fingerprint of the state's layout, options, programs, the host's own bytes, the state (emu_state.c), the pages of
+ * global memory that are not zero, and a hash of everything before it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void put_programs(struct emu_bytes *out, const struct emu_machine *machin
     }
 }
 
-/** Writes each page as the distance from the preceding page and its bytes; 0 ends the list. */
+/** Writes each non-zero page: its distance from the preceding written page, then its bytes. A distance of 0 ends the list. */
 static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES, last = 0;
@@ -138,7 +138,8 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
-/** Returns true if the bytes after the last usable byte of a page are zero, since no store reaches them. */
+/** Returns true if the bytes after the last usable byte of a page are zero, as they always are, because no store can reach
+ *  them. */
 static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
 {
     uint64_t any = 0;
@@ -165,7 +166,7 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
     return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its memory pages cannot be read") : LW_OK;
 }
 
-/** Clears global memory, including the host's earlier writes. */
+/** Clears global memory, including what the host has written. */
 static void clear_memory(struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES;

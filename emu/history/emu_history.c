@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: a ring of snapshots and a schedule log. A snapshot has the machine's state (emu_state.c) and the pages of
- * global memory that were written since the preceding snapshot. The contents of a page at a snapshot are therefore in
- * that snapshot or in the nearest earlier one that has the page. To move to an instruction, the engine restores the
- * nearest snapshot at or before it and replays the log.
+ * History: a ring of snapshots, and a schedule log. A snapshot has the machine's state (emu_state.c) and the pages of global
+ * memory that were written since the preceding snapshot. A page's contents at a snapshot are therefore in that snapshot or, if it
+ * does not have the page, in the nearest earlier one that does. To move to an instruction, the engine restores the nearest
+ * snapshot at or before the instruction and replays the log from there.
  */
 #include "emu/history/emu_history_priv.h"
 
@@ -15,27 +15,25 @@
 #include "emu/engine/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
-#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, from which another snapshot is worth its
-                                   * cost */
-#define LEAST_HALF UINT64_C(1024) /* when the machine moves back, a snapshot in the middle of the replayed instructions
-                                   * is taken only if a half has at least this number of instructions, and if its replay
-                                   * takes at least the time of eight snapshots */
-#define SPEED_GUESS 2e7           /* instructions per second, assumed before a measurement */
+#define VISIT_FAR UINT64_C(65536) /* a snapshot in the past is taken only at this distance, in instructions, from the preceding
+                                   * one */
+#define LEAST_HALF UINT64_C(1024) /* When the machine moves back, a snapshot in the middle of the replayed instructions is taken
+                                   * only if each half has at least this number of instructions, and if the replay of a half takes
+                                   * as long as eight snapshots. */
+#define SPEED_GUESS 2e7           /* speed of a replay, in instructions per second, assumed until it is measured */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
-#define FIRST_LOOK UINT64_C(65536) /* warp instructions between two readings of the clock */
-#define LEAST_SECONDS 0.02         /* shortest time between snapshots, which is also at least 50 times the cost of a
-                                    * snapshot */
+#define FIRST_LOOK UINT64_C(65536) /* first estimate of the number of warp instructions between two readings of the clock */
+#define LEAST_SECONDS 0.02 /* shortest time between two snapshots; it is also at least 50 times the duration of a snapshot */
 
 struct snapshot {
     uint64_t instructions;
     struct emu_log_cursor cursor;
     struct emu_bytes state;
-    struct emu_pages pages; /* pages changed since the preceding snapshot; for the first snapshot, all pages that are
-                             * not zero */
-    bool visit; /* taken in the past, where a user inspects the run */
+    struct emu_pages pages; /* pages written since the preceding snapshot; first snapshot: all pages that are not zero */
+    bool visit; /* the snapshot was taken while the machine was in the past, where a user inspected the run */
 };
 
-/** The state of the host after its steps up to a position of the log. */
+/** State of the host after the host steps up to a position of the log. */
 struct mark {
     struct emu_log_cursor cursor;
     void *data;
@@ -43,7 +41,7 @@ struct mark {
 };
 
 struct emu_history {
-    struct emu_recorder recorder; /* interface to the engine */
+    struct emu_recorder recorder; /* functions that the engine calls; first member */
     struct emu_functional *f;
     struct emu_machine *machine;
     struct emu_log *log;
@@ -51,19 +49,19 @@ struct emu_history {
     struct emu_history_options options;
     struct snapshot *snap;
     size_t count, capacity;
-    size_t at; /* snapshot whose state global memory has, except for CHANGED pages */
+    size_t at; /* index of the snapshot whose contents global memory has, except in pages with EMU_DIRTY_CHANGED */
     struct mark *mark;
     size_t mark_count, mark_capacity;
-    uint64_t host_steps; /* the log's host_steps when the last mark was made */
-    uint64_t latest;     /* instruction count at the live end, while in the past */
+    uint64_t host_steps; /* value of the log's host_steps when the last mark was added */
+    uint64_t latest;     /* while the machine is in the past: instruction count at the end of history */
     double taken;        /* time at which the last snapshot was taken */
     double cost;         /* duration of the last snapshot */
-    double visit_cost;   /* duration of the last snapshot in the past */
-    double speed;        /* speed of the last long replay, instructions per second; 0: there was no long replay so far */
-    uint64_t looked_at;  /* instruction count at the last reading of the clock */
-    double looked;       /* time of that reading */
+    double visit_cost;   /* duration of the last snapshot that was taken in the past */
+    double speed;        /* speed of the last long replay, in instructions per second; 0: not measured yet */
+    uint64_t looked_at;  /* instruction count when the clock was last read */
+    double looked;       /* time when the clock was last read */
     bool ended;
-    char why[200];       /* reason why no earlier history is recorded */
+    char why[200];       /* reason why history ended, or why earlier history was dropped; otherwise "" */
 };
 
 static double seconds(void)
@@ -74,8 +72,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- snapshots and the log within the budget
- * ------------------------------------------------------------------------ */
+/* ---- snapshots and the log within the budget --------------------------------------------------- */
 
 static uint64_t bytes_of(const struct emu_history *h)
 {
@@ -104,7 +101,8 @@ static void end_history(struct emu_history *h, const char *why)
     snprintf(h->why, sizeof h->why, "%s", why);
 }
 
-/** Removes snapshot @i; the following snapshot gets its pages. Returns false without memory. */
+/** Removes snapshot @i and gives its pages to the following snapshot, which keeps its own version of pages that both have.
+ *  Returns false if there is no memory. */
 static bool merge_snapshot(struct emu_history *h, size_t i)
 {
     if (!emu_pages_merge(&h->snap[i + 1].pages, &h->snap[i].pages))
@@ -117,7 +115,7 @@ static bool merge_snapshot(struct emu_history *h, size_t i)
     return true;
 }
 
-/** Removes the first snapshot: counts before the second are no longer reachable. */
+/** Removes the first snapshot. Instruction counts before the second one are then out of reach. */
 static bool drop_first(struct emu_history *h)
 {
     size_t kept = 0;
@@ -127,7 +125,7 @@ static bool drop_first(struct emu_history *h)
     snprintf(h->why, sizeof h->why,
              "the earlier part was dropped, as history may use only %llu MiB",
              (unsigned long long)(h->options.budget_bytes >> 20));
-    /* the last of the earlier marks has the host's state at this position */
+    /* of the marks before the new first snapshot only the last is needed: it has the host's state at that snapshot */
     for (size_t i = 0; i < h->mark_count; i++) {
         bool hidden = i + 1 < h->mark_count &&
                       !emu_log_is_before(&h->mark[i + 1].cursor, &h->snap[0].cursor);
@@ -148,8 +146,8 @@ static bool drop_first(struct emu_history *h)
     return true;
 }
 
-/** Returns the snapshot to remove: the snapshot whose removal leaves the smallest gap in relation to its age. Old
- *  snapshots become sparse, and recent snapshots remain close together. */
+/** Returns the index of the snapshot to remove. It is the one whose removal leaves the smallest gap relative to its age, so that
+ *  old snapshots become sparse and recent ones stay dense. */
 static size_t least_missed(const struct emu_history *h)
 {
     uint64_t now = h->snap[h->count - 1].instructions;
@@ -167,7 +165,7 @@ static size_t least_missed(const struct emu_history *h)
     return found;
 }
 
-/** Removes the snapshot taken last, which is not worth its memory. */
+/** Removes the newest snapshot, because it exceeds the budget. */
 static void drop_last(struct emu_history *h)
 {
     struct snapshot *s = &h->snap[--h->count];
@@ -178,8 +176,8 @@ static void drop_last(struct emu_history *h)
     h->at = h->count - 1;
 }
 
-/** Removes snapshots until the budget is met. @keep_first: reachable counts must remain reachable; if
- *  necessary the new snapshot is dropped instead. */
+/** Removes snapshots until the budget is met. @keep_first: the range of reachable instruction counts must not shrink; if no other
+ *  snapshot can be removed, the newest one is. */
 static void reserve_snapshot(struct emu_history *h, bool keep_first)
 {
     char why[200];
@@ -231,7 +229,7 @@ static void take(struct emu_history *h, bool keep_first)
     h->looked_at = h->f->core->retired;
 }
 
-/** Returns the last snapshot at or before @instructions. */
+/** Returns the index of the last snapshot at or before instruction count @instructions. */
 static size_t nearest(const struct emu_history *h, uint64_t instructions)
 {
     size_t k = 0;
@@ -246,8 +244,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-/** Limits the number of snapshots taken in the past: removes the snapshot that is farthest from the position, except
- *  the snapshot from which the machine was restored. */
+/** Keeps the number of snapshots taken in the past below its limit: if necessary, removes the one that is farthest from the
+ *  machine's position, but not the one from which the machine was restored. Returns false if there is none to remove. */
 static bool forget_visit(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -264,9 +262,9 @@ static bool forget_visit(struct emu_history *h)
     return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
 }
 
-/** Takes a snapshot in the past, @far instructions after the preceding snapshot, because a user who inspects a position
- *  returns there often. Its pages are those that changed since an earlier snapshot, which may be more pages than
- *  necessary, but is harmless. Without memory no snapshot is taken. */
+/** Takes a snapshot in the past if the preceding snapshot is at least @far instructions away, because a user who inspects a
+ *  position often returns to it. It stores all pages that changed since the snapshot from which the machine was restored. These
+ *  can be more pages than necessary, which is harmless. Without memory no snapshot is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
@@ -298,7 +296,7 @@ static void visit(struct emu_history *h, uint64_t far)
     h->at = at;
 }
 
-/** Sets the count at which the engine calls the recorder next. */
+/** Sets f->snapshot_at, the instruction count at which the engine next calls tick(). */
 static void plan(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -323,15 +321,16 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-/** Takes a snapshot if it is due; called by the engine between two slices at f->snapshot_at. */
+/** Takes a snapshot if one is due. The engine calls this between two slices when the instruction count has reached
+ *  f->snapshot_at. */
 static void tick(struct emu_recorder *recorder)
 {
-    struct emu_history *h = (struct emu_history *)recorder; /* the recorder is its first member */
+    struct emu_history *h = (struct emu_history *)recorder; /* recorder is the first member */
     double pause = h->cost * 50;
 
     if (h->ended)
         return;
-    if (emu_log_is_replaying(h->log)) { /* replayed history has snapshots */
+    if (emu_log_is_replaying(h->log)) { /* a replay needs no snapshots: history has them already */
         h->f->snapshot_at = h->f->core->retired + FIRST_LOOK;
         return;
     }
@@ -356,7 +355,8 @@ static void add_mark(struct emu_history *h)
     h->mark[h->mark_count++] = m;
 }
 
-/** Called before the engine runs at the live end. Records the host steps since the last run. */
+/** Called before the engine executes instructions at the end of history. If the host has made steps since the last call, records
+ *  the host's state as a mark. */
 static void begin(struct emu_recorder *recorder)
 {
     struct emu_history *h = (struct emu_history *)recorder;
@@ -369,9 +369,9 @@ static void begin(struct emu_recorder *recorder)
         end_history(h, "the host has no memory for history");
 }
 
-/* ---- going there ---------------------------------------------------------------------------- */
+/* ---- moving to an instruction ------------------------------------------------------------ */
 
-/** Returns the contents of a page at snapshot @k. */
+/** Returns the contents of a page of global memory at snapshot @k; NULL: the page was zero. */
 static const uint8_t *page_at(const struct emu_history *h, size_t k, uint64_t number)
 {
     for (size_t i = k + 1; i-- > 0;) {
@@ -408,18 +408,20 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     }
     h->at = k;
     emu_machine_begin_replay(h->machine);
-    h->log->applying = true; /* launches by the host are not recorded again */
+    h->log->applying = true; /* nothing is recorded while the state is loaded */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
-    h->f->counted.at = 0; /* clears the cached number of warps: another run may have reached the same count */
+    h->f->counted.at = 0; /* invalidates the cached number of warps, which is cached for an instruction count: in another timeline
+                           * this count can have another number of warps */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }
 
-/** Replays to count @to by halves. A user who moves back usually moves back further, in small steps, and each step
- *  would replay all instructions since the preceding snapshot. Therefore, if the replay of half of these instructions
- *  takes much longer than a snapshot, a snapshot is taken after that half. All further steps back then replay, in
- *  total, as many instructions as one step would have, times the logarithm of the number of steps. */
+/** Replays to instruction count @to, and takes snapshots on the way. A user who moves back usually moves back further in small
+ *  steps, and each step would replay all instructions since the preceding snapshot. So if the replay of half of these
+ *  instructions takes much longer than a snapshot, a snapshot is taken after that half, and again after half of the rest. All
+ *  further steps back together then replay about as many instructions as a single step would have, times the logarithm of the
+ *  number of steps. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -457,7 +459,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* With a snapshot here, the return to this position is fast. */
+            take(h, true); /* from this snapshot the machine will quickly return to its present position */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     }
@@ -471,7 +473,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
-        instructions = UINT64_MAX; /* includes all host steps at that count */
+        instructions = UINT64_MAX; /* to the end of history, so that the host steps at that count are included */
     size_t k = nearest(h, instructions);
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);
@@ -498,7 +500,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
     return status;
 }
 
-/** Drops snapshots after the machine's position when the log drops the later entries. */
+/** Called before the log drops its entries after the machine's position: drops the snapshots and marks after this position. */
 static void on_forget(void *context)
 {
     struct emu_history *h = context;

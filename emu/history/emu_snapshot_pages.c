@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of pages of global memory. */
+/* Copies of pages of global memory, for snapshots. */
 #include "emu/history/emu_history_priv.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
 
     *pages = (struct emu_pages){0};
     for (uint64_t page = 0; page < end; page++) {
-        /* skips eight untouched pages together */
+        /* eight pages without dirty bits are skipped in one go */
         if (page % 8 == 0 && page + 8 <= end && (lw_get64(memory->dirty + page) & any) == 0) {
             page += 7;
             continue;
@@ -93,7 +93,7 @@ bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older)
         bool take_new = k == older->count ||
                         (i < newer->count && newer->page[i].number <= older->page[k].number);
         if (take_new && k < older->count && newer->page[i].number == older->page[k].number)
-            free(older->page[k++].data); /* the newer snapshot has this page, too */
+            free(older->page[k++].data); /* both snapshots have this page: the older version is dropped */
         all[n++] = take_new ? newer->page[i++] : older->page[k++];
     }
     free(newer->page);

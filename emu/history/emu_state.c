@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of machine, core and engine as bytes. */
+/* The state of a machine, its core and its engine as bytes, for snapshots and checkpoints. */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- checks that emu_state.def has every member ------------------------------------------------------------------ */
+/* ---- compile-time check that emu_state.def lists every member -------------------------------------------- */
 
 #define NAME_PLAIN(member) #member " "
 #define NAME_CUSTOM(member) #member "* "
@@ -17,8 +17,8 @@
 #define NAME(how, member) NAME_##how(member)
 #define NAMES(LIST, type) LIST(NAME)
 
-/* For each list, declares a structure from the rows, in order, with the members' types and alignments. Its size and the
- * offset of its last member must equal those of the real structure. */
+/* For each list in emu_state.def, declares a structure `mirror` with the listed members, in order, with their types and
+ * alignments. It must have the same size as the real structure, and its last member the same offset. */
 #define MEMBER(how, member)                                                                   \
     _Alignas(__alignof__(((real *)0)->member)) __typeof__(((real *)0)->member) member;
 #define CHECK_MEMBERS(LIST, type)                                                             \
@@ -81,7 +81,8 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
     emu_bytes_fini(&launch);
 }
 
-/** Moves the host launches after the first @count to the spare list: a replay queues them again. */
+/** Moves the host launches after launch number @count to the list of spare grids. A replay takes them from there when it launches
+ *  them again. */
 static void put_aside(struct emu_machine *machine, uint32_t count)
 {
     struct emu_grid **at = &machine->grids, **end = &machine->spare_grids, *last = NULL;
@@ -99,7 +100,8 @@ static void put_aside(struct emu_machine *machine, uint32_t count)
         machine->grid_count = count;
 }
 
-/** Reads the relations of a device launch to other launches. Returns false if they are impossible. */
+/** Reads how a device launch is related to other launches: launcher, aggregation, stream. Returns false if the relations are
+ *  impossible. */
 static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                            struct emu_reader *in)
 {
@@ -120,11 +122,11 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                             p->stream_prev->parent.block == p->parent.block));
 }
 
-/** Recomputes counts and links after all launches have been read. */
+/** Recomputes counts of incomplete launches, and the links between launches, after all launches have been read. */
 static bool count_open(struct emu_machine *machine)
 {
-    /* From the newest launch to the oldest: a launch waits for the launches that it made and for the groups that
-     * were aggregated into it, and all of these were queued after it. */
+    /* Iterates from the newest launch to the oldest. A launch is incomplete while launches that it made, or groups aggregated
+     * into it, are incomplete; all of these are newer. */
     for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
         bool open = !emu_grid_complete(p);
         if (open)
@@ -143,7 +145,7 @@ static bool count_open(struct emu_machine *machine)
         if (p->aggregated_into != NULL)
             p->aggregated_into->pending_groups++;
     }
-    /* In addition, a launch waits for the preceding launch of its stream. */
+    /* A launch also waits for the preceding launch in its stream. */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;
@@ -189,7 +191,7 @@ static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *
                               last->block_count * last->block_warps)))
         return emu_state_bad(err, "a launch");
     while (parent == 0 && *host != NULL && (*host)->sequence <= sequence)
-        make_spare(machine, host); /* emu_grid_restore() searches the spare list. */
+        make_spare(machine, host); /* emu_grid_restore() looks for a host launch in the list of spare grids */
     enum lw_status status = emu_grid_restore(machine, &launch, sequence, first_warp_id,
                                              parent != 0, &p, err);
     if (status != LW_OK)
@@ -214,7 +216,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* existing launches remain, because other structures refer to them */
+    host = machine->grids; /* host launches that exist keep their structures, because other structures point to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)
@@ -238,14 +240,14 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
     return LW_OK;
 }
 
-/** Finds the blocks from which the open device launches came. */
+/** Finds the block that made each incomplete device launch, and counts the block's incomplete launches. */
 static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *err)
 {
     for (struct emu_grid *p = f->base.machine->grids; p != NULL; p = p->next) {
         if (!emu_grid_of_device(p))
             continue;
-        p->launcher_block = &f->core->block[0]; /* If the launching block has ended, its memory may hold another
-                                                 * block. */
+        p->launcher_block = &f->core->block[0]; /* if the launching block is not found, it has ended, and any block may be
+                                                 * named */
         for (unsigned s = 0; s < f->core->slots_used; s++) {
             struct emu_block *b = &f->core->block[s];
             if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
@@ -279,7 +281,7 @@ static void save_core(const struct emu_core *p, struct emu_bytes *out)
     emu_put(out, &p->stats, sizeof p->stats);
 }
 
-/** Loads a core's counts. Called after the core's blocks were started again, because starting a block changes the
+/** Loads a core's counts. This must be done after the core's blocks have been started again, because starting a block changes the
  *  counts. */
 static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
 {
@@ -307,11 +309,11 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
     }
 }
 
-/** Returns true if the loaded list of blocks satisfies the invariants of the fixed order. */
+/** Returns true if the loaded list of resident blocks satisfies the invariants of the fixed order. */
 static bool residents_fit(const struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
-    unsigned i = 0, ended = 0; /* number of ended blocks that still have their slots */
+    unsigned i = 0, ended = 0; /* ended: number of blocks that have ended but still are in a slot */
 
     if (f->placed)
         return f->grid == NULL;
@@ -406,7 +408,7 @@ static void free_blocks(struct emu_functional *f)
     f->grid = NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------ */
+/* ---- the whole state ------------------------------------------------------------------------------ */
 
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks and warps as bytes. */
+/* The state of blocks and warps as bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/engine/emu_engine_priv.h"
 
-/* ---- rows of bytes ------------------------------------------------------------------ */
+/* ---- rows of bytes: registers and shared memory, with runs of equal rows --------------------------- */
 
 enum row_kind { ROWS_ZERO, ROWS_WORD, ROWS_RAW };
 
-/** Classifies a row: all its 32-bit words are zero, or all are equal; otherwise the row is raw. */
+/** Returns the kind of a row, and its first word: all words are zero, all words are equal, or (raw) anything else. */
 static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *word)
 {
     uint32_t first = lw_get32(row), differ = 0;
@@ -23,7 +23,7 @@ static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *wor
     return differ != 0 ? ROWS_RAW : first != 0 ? ROWS_WORD : ROWS_ZERO;
 }
 
-/* Writes each run as its length * 4 + kind, then the word or the bytes. */
+/* Writes consecutive rows of one kind as a run: the number of rows * 4 + kind, then the common word, or the bytes of raw rows. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes)
 {
     const uint8_t *row = rows;
@@ -71,7 +71,7 @@ bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_by
 
 /* ---- a warp ---------------------------------------------------------------------------- */
 
-enum { SLACK_ROWS = 3 }; /* a pair or quad may start at the last register */
+enum { SLACK_ROWS = 3 }; /* additional registers after the last one, because a pair or quad may start there */
 
 static size_t local_rows(const struct emu_warp *w)
 {
@@ -97,7 +97,7 @@ static void save_split(const struct emu_warp *w, unsigned id, struct emu_bytes *
 static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 {
     EMU_SAVE(EMU_STATE_WARP, w, out);
-    if (w->ctag != NULL) /* materialises tagged registers: the state does not change */
+    if (w->ctag != NULL) /* gives tagged registers their lane vectors; this does not change the guest's state */
         emu_compact_show((struct emu_warp *)(uintptr_t)w);
     emu_tags_save(w, out);
     emu_put_rows(out, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS, w->stride);
@@ -126,7 +126,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     }
 }
 
-/** Returns true if the warp has the registers that code at @pc may name; @pc may be the address after the code. */
+/** Returns true if the warp has all registers that the function at @pc uses. The address after the code is valid, too. */
 static bool pc_is_good(const struct emu_warp *w, uint32_t pc)
 {
     const struct emu_program *program = w->code->program;
@@ -316,12 +316,13 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     return !in->bad;
 }
 
-/** Raises the machine's observation number to a loaded one, because observation numbers must not be reused. */
+/** Raises the machine's count of observations to *look, the number of a loaded observation, so that the number is not used
+ *  again. */
 static void note_look(const struct emu_block *block, uint64_t *look)
 {
     struct emu_machine *machine = block->core->machine;
 
-    if (*look >= UINT64_MAX / 2) /* No machine can have made so many observations: the number is invalid. */
+    if (*look >= UINT64_MAX / 2) /* no machine can have made so many observations: the number is invalid */
         *look = 0;
     if (machine->looks < *look)
         machine->looks = *look;
@@ -337,8 +338,8 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
     if (!emu_get_rows(in, block->shared, (block->shared_bytes + 63) / 64, 64) ||
         !load_cta(block, in))
         return emu_state_bad(err, "shared memory or barriers of a block");
-    block->formed_by = 0; /* 0 makes the next block in this slot initialise its memory again, since the loaded values do
-                           * not come from a warp template. */
+    block->formed_by = 0; /* 0: the next block in this slot must initialise its memory, because the loaded values are not those of
+                           * a warp template */
     block->warps_live = block->threads_live = 0;
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule log: entries as bytes, recording, cursors, and host steps. */
+/* The schedule log: encoding of entries as bytes, recording, cursors, and host steps. */
 #include "emu/log/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    SAME_BLOCK = 0x10, /* position: the same block as in the preceding entry */
-    WHOLE = 0x20,      /* steps: all lanes of split 0 */
-    FILL = 0x20,       /* looks: `which` is 1 */
-    ONCE = 0x40        /* count 1 */
+    SAME_BLOCK = 0x10, /* the entry's block is the block of the preceding entry */
+    WHOLE = 0x20,      /* EMU_LOG_STEP: the step is by all lanes of split 0 */
+    FILL = 0x20,       /* EMU_LOG_LOOK: `which` is 1 */
+    ONCE = 0x40        /* the entry's count is 1 */
 };
 
 /* ---- entries as bytes ---------------------------------------------------------------- */
@@ -29,9 +29,9 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
-/* Fields that follow the head, the position and the count of an entry, by kind and in order. Letters: s split, l
- * lanes, w which, a address, v value, c count, n size, b the number of bytes given by n, k a flag whether the bytes
- * are stored, followed by the stored bytes. */
+/* Fields that follow the first byte, the position and the count of an entry, in order, for each kind. Letters: s split; l lanes;
+ * w which; a address; v value; c count; n size; b bytes, whose number is field n; k a flag whether the bytes of field n are
+ * stored, followed by these bytes if it is set. */
 static const char fields[EMU_LOG_KINDS][6] = {
     [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
     [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",
@@ -87,7 +87,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
     }
 }
 
-/** Decodes the entry at @reader. Every value with a limited range is checked here. */
+/** Decodes the entry at @reader. Rejects values outside the range that a field permits. */
 static bool decode(struct emu_reader *reader, const struct emu_log_cursor *context,
                    struct emu_log_entry *e)
 {
@@ -176,13 +176,13 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
         log->cursor = behind;
     if (emu_log_is_before(&log->cursor, &log->front))
         log->front = log->cursor;
-    log->last = behind; /* New entries are added from this position on. */
+    log->last = behind; /* the next entry is added here */
     log->has_last = false;
 }
 
 /* ---- adding --------------------------------------------------------------------------- */
 
-/** Returns the context at the live end: the positions named last. */
+/** Returns the cursor, whose grid and block are those of the last entry. */
 static struct emu_log_cursor *end_of(struct emu_log *log)
 {
     return &log->cursor;
@@ -244,7 +244,7 @@ struct emu_log_cursor emu_log_position(struct emu_log *log)
     if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
-        emu_log_is_counted(e.kind)) { /* The count of the log's last entry may still grow. */
+        emu_log_is_counted(e.kind)) { /* the count of the last entry may still grow, so the position is within this entry */
         cursor = log->last;
         cursor.done = e.count;
     }
@@ -285,8 +285,8 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_history(log))
         return;
-    /* on_forget is called before the log changes: after a truncated entry, new entries are at the same bytes as the
-     * dropped entries */
+    /* on_forget must be called before the log changes: later, new entries can be at the same byte positions as the dropped
+     * ones */
     if (log->on_forget != NULL)
         log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
@@ -339,7 +339,7 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
                                                                             : "?";
 }
 
-/** Describes the difference between @have, the step of this run, and @want, the step in the log; "": there is none. */
+/** Describes how @have, a step of this run, differs from @want, the step in the log; "": they are equal. */
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {
@@ -392,7 +392,7 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
     }
 }
 
-/** Replaces the entry at the cursor by @e and the data of @e. */
+/** Replaces the entry at the cursor, which ends at byte @end, by @e with its data. */
 static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
 {
     struct emu_bytes fresh = {0};
@@ -432,8 +432,7 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
     difference(machine, e, &want, why, sizeof why);
     if (why[0] != '\0')
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: %s", log->name, why);
-    /* History may go back to a position before this entry. A replay must then repeat the step, so its data is
-     * stored. */
+    /* The log must now have the data: if history moves back to before this entry, the replay repeats the host's write. */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
     emu_log_advance(log, 0);
@@ -458,7 +457,8 @@ void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
     if (grid->bank0 != NULL)
         emu_put(out, grid->bank0, grid->bank0_valid);
     for (unsigned i = 0; grid->bank0 == NULL && i < launch->kernel->param_bytes; i++)
-        emu_put(out, "", 1); /* the launch is complete, and another launch uses the memory of its parameters */
+        emu_put(out, "", 1); /* writes zeros: the launch is complete, and a later launch has taken over the memory of its
+                              * parameters */
 }
 
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,

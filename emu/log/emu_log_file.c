@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A schedule log as a file: magic number, version, the machine's options, the entries, the instruction count, and a
- * hash of all these. Data written by the host is not in the file, because the host writes it again.
+ * A schedule log as a file: magic number, version, options of the machine, entries, instruction count, and a hash of everything
+ * before it. The data of the host's writes is not in the file, because in a replay the host writes it again.
  */
 #include "emu/log/emu_log_priv.h"
 
@@ -11,7 +11,7 @@
 static const char magic[8] = "LWSCHED\n";
 enum { VERSION = 1, HASH_BYTES = 8 };
 
-/** Copies the entries without the host's data; for live logs only. */
+/** Copies the entries without the data of host writes. The log must be one that this run has recorded. */
 static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 {
     struct emu_log copy = {.bytes = *out};
@@ -55,7 +55,7 @@ cleanup:
     return status;
 }
 
-/** Checks all entries: each can be decoded, and the last one marks the log as complete. */
+/** Checks that every entry can be decoded, and that the last one marks the end of a complete log. */
 static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 {
     struct emu_log_cursor at = {0}, behind;
@@ -64,7 +64,7 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 
     while (emu_log_peek(log, &at, &e, &behind, &bad)) {
         if (e.kind == EMU_LOG_STOP && behind.at == log->bytes.size) {
-            log->bytes.size = at.at; /* the final EMU_LOG_STOP is not replayed */
+            log->bytes.size = at.at; /* the EMU_LOG_STOP at the end is not replayed */
             log->retired = e.count;
             log->complete = true;
             return LW_OK;
@@ -131,7 +131,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
     uint64_t retired = log->machine != NULL ? emu_machine_retired(log->machine) : 0;
 
     if (!log->complete)
-        return LW_OK; /* the log is recorded by this run, or the run has left its history for another execution */
+        return LW_OK; /* this run has recorded the log, or has departed from it */
     if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: the run ends at instruction %llu, but the log at "
                                        "%llu", log->name,
