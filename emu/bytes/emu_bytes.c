@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing buffers, and readers for bytes of files that may be corrupt. */
+/* Growing byte buffers, and readers of bytes from files that may be corrupt. */
 #include "emu/bytes/emu_bytes_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine options in files: a log or checkpoint can be loaded only on a machine with the same options. */
+/* The machine's options in files: a log or checkpoint can only be loaded on a machine with the same options. */
 #include "emu/bytes/emu_bytes_priv.h"
 
 #include <stdio.h>
 
-/* Every member of struct emu_config, in order: NUMBER or TEXT if results depend on the option, otherwise FREE. */
+/* Every member of struct emu_config, in order. NUMBER or TEXT, by its type: results depend on the option. FREE: they do not, and
+ * the option is not written. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
     TEXT(reconv, "reconv")                                                                    \
@@ -55,7 +56,7 @@ void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config)
     OPTIONS(PUT_NUMBER, PUT_TEXT, NONE)
 }
 
-/** Formats this machine's value of @key. Returns false if there is no such option. */
+/** Formats the value that option @key has on this machine. Returns false if the option does not exist. */
 static bool value_of(const struct emu_config *config, const char *key, char *text, size_t size)
 {
 #define SHOW_NUMBER(member, name)                                                             \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds loads that share an address check (struct emu_addr_check).
+ * Finds loads that can share one address check (struct emu_addr_check).
  *
- * At each load a full row of addresses is compared with the values that its halves should have. Within one
- * straight-line run the result is the same for loads through registers that were not written in between, and for sums
- * of such a register and a value that is the same in all lanes. Results are valid for one run, because w->proved is
- * cleared when a run is counted. When a slice ends because of its length, the forms of rows remain valid, because they
- * depend only on the warp, but the host addresses do not.
+ * Each load compares its vector of addresses with the addresses that it would have if each half of the vector were uniform or
+ * contiguous. Within a straight-line run, the result is the same for other loads through the same registers, if these were not
+ * written in between, and through sums of such a register and a value that is the same in all lanes. A result is valid for one
+ * run, because w->proved is cleared when a run is counted. If a slice ends in the middle of a run because its quantum is used up,
+ * the results about uniform and contiguous halves stay valid, because they depend only on the warp; the host addresses do not.
  *
- * The technique is elimination of redundant bounds checks in a basic block. A load that shares a check takes 25 host
- * instructions if its address is known, and 60 if its form is known. Without sharing each load takes 100.
+ * This is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host instructions
+ * if its host address is known, and 60 if only the layout of its addresses is known. Without sharing, each load takes 100.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,15 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** A load whose check later loads may share. */
+/** A load that makes an address check, and what is known about sharing this check. */
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* no later instruction has written the load's address registers or base */
-    int slot;          /* slot of the check; -1: no later load shares the check so far */
+    bool lies;         /* since the load, no instruction has written its address registers or scalar base */
+    int slot;          /* slot of the check in w->proof; -1: no later load shares the check yet */
     uint32_t below, above;
-    uint64_t alike[4]; /* vector registers whose difference from the load's address register is the same in all lanes */
+    uint64_t alike[4]; /* set of the vector registers that differ from the load's address register by the same value in all
+                        * lanes */
 };
 
 enum { OPENINGS = 8, EXEC_END = ISA_S_EXEC + 2 };
@@ -40,8 +41,8 @@ static bool is_pair(const struct isa_insn *insn)
     return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
 }
 
-/** Returns true for unguarded loads of 32-bit words of global or shared memory, that all lanes execute, with addresses
- *  in vector registers. */
+/** Returns true for a load of 32-bit words from global or shared memory that has no guard, is executed by all lanes, and has its
+ *  addresses in vector registers. */
 static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -52,7 +53,8 @@ static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
            isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_B32;
 }
 
-/** Returns true if @insn computes its addresses in the same way as @first, from equivalent registers. */
+/** Returns true if @insn computes its addresses from its registers as @first does, and its registers equal those of @first or
+ *  differ from them by the same value in all lanes. */
 static bool follows(const struct opening *o, const struct isa_insn *first,
                     const struct isa_insn *insn)
 {
@@ -63,7 +65,7 @@ static bool follows(const struct opening *o, const struct isa_insn *first,
                           : (o->alike[insn->a / 64] >> insn->a % 64 & 1) != 0);
 }
 
-/** Returns true, and records the distance, if the words are at a known distance from the words of the first load. */
+/** Returns true, and records the distance, if @insn loads words at a known distance @above from the words that @first loads. */
 static bool lies(struct opening *o, const struct isa_insn *first, const struct isa_insn *insn,
                  int32_t above)
 {
@@ -82,7 +84,8 @@ static bool lies(struct opening *o, const struct isa_insn *first, const struct i
     return true;
 }
 
-/** Returns the register that @insn makes equivalent to its source; -1: none. */
+/** Returns the source register from which the destination of @insn differs by the same value in all lanes; -1: @insn is no such
+ *  instruction. */
 static int alike_to(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     return (insn->op == ISA_V_ADD_U32 || insn->op == ISA_V_SUB_U32) && di->flags == 0 &&
@@ -108,7 +111,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         } else if (use[u].reg_class == ISA_REG_S) {
             if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
-                o->open = false; /* The instruction writes exec, so other lanes execute after it. */
+                o->open = false; /* the instruction writes exec, so that other lanes execute after it */
             if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
                 overlaps(use[u].first, use[u].count, first->c, 2))
                 o->lies = false;
@@ -118,7 +121,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
         o->alike[d / 64] |= UINT64_C(1) << d % 64;
 }
 
-/** Returns true if @insn adds the same value in all lanes to the address registers of @first. */
+/** Returns true if @insn adds a value, the same in all lanes, to the address registers of @first in place. */
 static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
                      const struct emu_dinsn *di)
 {
@@ -127,8 +130,8 @@ static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
            di->ukind < EMU_U_ROW;
 }
 
-/** Returns true if one iteration, from @from to the branch @last, does not change the form of the address rows of load
- *  @at. */
+/** Returns true if an iteration of a loop, from @from to the branch @last, keeps uniform halves of load @at's addresses uniform
+ *  and contiguous halves contiguous. */
 static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
 {
     const struct isa_insn *first = &code->program->insn[at];
@@ -152,7 +155,7 @@ static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last
     return true;
 }
 
-/** Handles branch @last, which closes a loop of one run: the facts of its loads are carried to the next
+/** If branch @last closes a loop that is one straight-line run, lets the facts about its loads stay valid in the next
  *  iteration. */
 static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
 {
@@ -228,7 +231,7 @@ void emu_addr_cache_mark(struct emu_code *code)
             memset(opening, 0, sizeof opening);
             any = false;
             if (di->flags & EMU_D_ENDS_RUN)
-                slots = 0; /* The run ends here, where the handlers drop the facts. */
+                slots = 0; /* the run ends, and the handlers drop its facts */
         }
     }
 }

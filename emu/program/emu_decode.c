@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes isa_insn to emu_dinsn: operands become register offsets or uniform operands, modifiers become
- * selectors, and the level selects the handlers. An instruction without a handler is refused by name.
+ * Decodes isa_insn to emu_dinsn: operands become register offsets or uniform operands, modifiers become selectors, and the x86-64
+ * level supplies the handlers. An instruction without a handler is refused with a message that names it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
-/** Returns an immediate as the 64 bits that the instruction reads (MACHINE 7). */
+/** Returns the 64-bit value of an instruction's immediate (MACHINE 7). */
 static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     unsigned c_words = isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
@@ -47,7 +47,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
 {
     struct emu_code *code = dec->code;
 
-    /* neighbouring instructions often have the same immediate, so a short search backwards keeps the pool small */
+    /* A short search backwards keeps the pool small, because neighbouring instructions often have the same immediate. */
     for (uint32_t i = code->imm_count; i > 0 && i + 16 > code->imm_count; i--) {
         if (code->imm_pool[i - 1] == value) {
             *offset = (i - 1) * 8;
@@ -73,7 +73,7 @@ static enum lw_status decode_x(struct emu_decoder *dec, const struct isa_insn *i
         return LW_OK;
     case ISA_X_SCALAR:
         if ((insn->x & 255) > 127)
-            break; /* sz */
+            break; /* sz: handled below as the value 0 */
         di->ukind = EMU_U_SCALAR;
         di->b = (insn->x & 127) * 4;
         return LW_OK;
@@ -109,8 +109,8 @@ static enum lw_status prelude_add(struct emu_decoder *dec, struct emu_prelude **
     return LW_OK;
 }
 
-/** Adds a prelude that copies scalar register @number to all lanes of a scratch register, as source @source
- *  of an instruction that reads only vector registers. */
+/** Adds a prelude to an instruction that reads only vector registers: it copies scalar register @number to all lanes of the
+ *  scratch register for source @source. *@row is set to the scratch register's offset. */
 static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsigned source,
                             unsigned number, unsigned words, uint32_t *row, struct lw_error *err)
 {
@@ -120,7 +120,7 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     uint32_t from = number * 4;
 
     if (status == LW_OK && number > 127)
-        status = pool_add(dec, 0, &from, err); /* sz */
+        status = pool_add(dec, 0, &from, err); /* sz is the value 0 */
     if (status != LW_OK)
         return status;
     *row = source == 0 ? layout->row_a : source == 1 ? layout->row_b : layout->row_c;
@@ -132,7 +132,8 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     return LW_OK;
 }
 
-/** Decodes sources: scalar A and C, source modifiers and a uniform third source use scratch registers. */
+/** Decodes source operands. Scalar A and C, sources with modifiers, and a uniform third source are prepared in scratch
+ *  registers. */
 static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_insn *insn,
                                      const struct isa_op_info *info, struct emu_dinsn *di,
                                      struct lw_error *err)
@@ -169,7 +170,7 @@ static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_i
     if (mods)
         for (unsigned i = 0; i < 3; i++)
             src[i].mods = isa_insn_srcmod(insn, i);
-    /* Semantics: a, b, c are the first, second and third source as written. */
+    /* In the semantics, a, b and c are the first, second and third source as written in assembly. */
     if (insn->variant && x_words != 0 && c_words != 0) {
         __typeof__(src[0]) t = src[1];
         src[1] = src[2];
@@ -215,9 +216,9 @@ static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_in
     di->c = row_of(dec->layout, insn->c, false);
     di->d = row_of(dec->layout, insn->d, true);
     if (info->format == ISA_FMT_TEX)
-        return LW_OK; /* the handlers of texture fetches handle the remaining fields */
+        return LW_OK; /* the handlers of texture fetches read the remaining fields themselves */
     di->disp = isa_x_disp(insn->x);
-    di->reg = insn->c; /* scalar base or constant bank */
+    di->reg = insn->c; /* number of the scalar base register or of the constant bank */
     if (info->format == ISA_FMT_ATOM) {
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_ATYPE);
         di->aux = isa_mod_get(insn, ISA_MOD_AOP);
@@ -239,8 +240,8 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     return LW_OK;
 }
 
-/** Decodes an instruction of the scalar unit to plain register numbers: operand D to `reg` (255: the instruction writes no
- *  scalar register) and its number of words to `delta`, A to `p`, C to `c`, P to `q`. */
+/** Decodes an instruction of the scalar unit. Register numbers stay as they are: operand D is stored in `reg` (255: no scalar
+ *  register is written) and its number of words in `delta`, A in `p`, C in `c`, P in `q`. */
 static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)
@@ -261,7 +262,7 @@ static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_in
     if (info->flags & ISA_F_MEMORY) {
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_SSIZE);
         di->disp = isa_x_disp(insn->x);
-        di->q = insn->c; /* the bank */
+        di->q = insn->c; /* number of the constant bank */
         di->c = isa_x_reg(insn->x);
         return LW_OK;
     }
@@ -298,7 +299,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     di->d = row_of(layout, insn->d, true);
     if (!scalar_guard_ok(insn, info))
         return LW_FAIL(err, LW_EFORMAT, "the guard of %s must be a scalar predicate (sp0..sp6)", info->mnemonic);
-    /* only lane-wise instructions have preludes that splat scalars */
+    /* only instructions that execute each lane separately have preludes that copy scalars to all lanes */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
         return LW_FAIL(err, LW_EUNSUPP, "%s cannot have a scalar source, which is the same in all lanes: use s_mov_b32",
@@ -345,7 +346,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     case ISA_FMT_PRM:
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_PRMT);
         break;
-    case ISA_FMT_PLUT: /* The modifiers are bits 98:96 and 102:100. The bits above each have the negations. */
+    case ISA_FMT_PLUT: /* modifiers are in bits 98:96 and 102:100; the bit above each group negates */
         di->sub = (uint8_t)(insn->mod >> 16);
         di->reg = (uint8_t)insn->x;
         break;
@@ -427,7 +428,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return status;
     if ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) &&
         emu_special_of_block((enum isa_special)insn->x)) {
-        di->ukind = EMU_U_SPECIAL; /* the instruction is a move of a special register of the block */
+        di->ukind = EMU_U_SPECIAL; /* the instruction is executed as a move of a block's special register */
         di->b = (uint32_t)(insn->x - ISA_SR_NTID_X) * 4;
     }
     if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||
@@ -445,7 +446,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* The counter of a longer run saturates. Slices are shorter than that. */
+enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, which is longer than any slice. */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {
@@ -457,8 +458,9 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
     layout->row_c = 12 * layout->stride;
 }
 
-/** Adapts code to engines that ignore barriers: instructions on barrier registers have no effect. The instructions at which
- *  lanes may wait for others get the rpc layer: reconvergence pcs, likely convergence points under `likely`, and all instructions under `early`. */
+/** For reconvergence engines that ignore barriers: gives instructions on barrier registers a handler that does nothing. Adds the
+ *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for others: reconvergence pcs; likely convergence points for
+ *  the engine `likely`; all instructions for the engine `early`. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -477,7 +479,7 @@ static void mark_rpcs(struct emu_code *code)
     }
 }
 
-/** Adds the hook layer to instructions that the machine's hooks want. Returns false without memory. */
+/** Adds the hook layer to the instructions for which the machine's hooks request calls. Returns false if there is no memory. */
 static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level)
 {
     const struct emu_program *program = code->program;
@@ -495,8 +497,8 @@ static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level
     return !any || code->hook_filter != NULL;
 }
 
-/** Sets EMU_D_AHEAD outside of loops. An instruction is in a loop if a later branch goes to it or farther
- *  back. */
+/** Sets EMU_D_AHEAD on the loads and stores of kernels outside of loops. An instruction is in a loop if a later branch jumps to
+ *  it or to an earlier instruction. */
 static void mark_ahead(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -519,8 +521,8 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
-/** Writers of a vector register in a loop: the number of instructions that write it, up to two, and the last of
- *  them. */
+/** The instructions in a loop that write a vector register: their number, where 2 stands for more than one, and the index of the
+ *  last one. */
 struct writer {
     uint8_t count;
     uint32_t at;
@@ -545,8 +547,8 @@ static void find_writers(const struct emu_program *program, uint32_t first, uint
     }
 }
 
-/** Returns the bytes by which the address of load @load grows in an iteration of a loop, if only one instruction writes
- *  its register and this instruction adds a constant; otherwise 0. */
+/** Returns by how many bytes the address of load @load grows in each iteration of a loop. It is known if a single instruction
+ *  writes the address register, and this instruction adds a constant to it; otherwise the result is 0. */
 static int64_t advance_of(const struct emu_program *program, const struct writer *writer,
                           const struct isa_insn *load)
 {
@@ -562,13 +564,13 @@ static int64_t advance_of(const struct emu_program *program, const struct writer
 }
 
 enum {
-    LONGEST_CHAINED = 256, /* longest loop, in instructions: in a longer loop, the prefetched data is evicted before its
-                            * use */
-    FARTHEST_CHAINED = 32  /* longest distance from the load to the access with its word as index */
+    LONGEST_CHAINED = 256, /* length in instructions of the longest loop in which words are prefetched: in a longer one they would
+                            * be evicted before their use */
+    FARTHEST_CHAINED = 32 /* longest distance, in instructions, from a load to the access that uses the loaded word as an index */
 };
 
-/** Returns the access in (@at, @last] that uses the word loaded at @at as index to a scalar base; NULL: there is none
- *  at a short distance. */
+/** Returns an access in (@at, @last] with a scalar base, whose index is the word loaded at @at. NULL: there is none within
+ *  FARTHEST_CHAINED instructions. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;
@@ -585,12 +587,13 @@ static const struct isa_insn *chained(const struct emu_program *program, uint32_
     return NULL;
 }
 
-/** Sets EMU_D_CHAIN in loops; each load is analysed in its innermost loop. Returns false without memory. */
+/** Sets EMU_D_CHAIN on loads in loops. Each load is analysed for the innermost loop around it. Returns false if there is no
+ *  memory. */
 static bool mark_chains(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
     struct writer writer[256];
-    uint32_t done = 0; /* earlier loads have been analysed */
+    uint32_t done = 0; /* loads before this instruction have been analysed */
 
     for (uint32_t last = 0; last < program->count; last++) {
         const struct emu_dinsn *branch = &code->insn[last];
@@ -751,7 +754,7 @@ enum emu_access_kind emu_access_kind_of(enum isa_op op)
     case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
     case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
     case ISA_ACCESS_LOAD:
-    case ISA_ACCESS_NONE: break; /* scalar loads */
+    case ISA_ACCESS_NONE: break; /* scalar loads, too, are EMU_ACCESS_LOAD */
     }
     return EMU_ACCESS_LOAD;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the host code of an instruction with capstone: for the tuning of lane loops. */
+/* Prints the host code of an instruction's handlers with capstone, for tuning the lane loops. */
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
 #include "emu/program/emu_decode_priv.h"
 
 enum {
-    MAX_HOST_BYTES = 16384, /* longer handlers are truncated */
+    MAX_HOST_BYTES = 16384, /* limit of the printed host code of a handler */
     MAX_HOST_INSNS = 4096
 };
 
@@ -27,7 +27,7 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
     return LW_OK;
 }
 
-/** Returns the target of a direct jump; 0: not a direct jump. */
+/** Returns the target of a direct jump; 0: the instruction is no direct jump. */
 static uint64_t jump_target(csh handle, const cs_insn *insn)
 {
     if (!cs_insn_group(handle, insn, CS_GRP_JUMP))
@@ -39,7 +39,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
                : 0;
 #elif defined __aarch64__
     const cs_arm64 *arm = &insn->detail->arm64;
-    if (insn->id == ARM64_INS_BL) /* Capstone 4 counts the call instruction BL as a jump. */
+    if (insn->id == ARM64_INS_BL) /* capstone 4 puts the call instruction BL into the group of jumps */
         return 0;
     for (unsigned i = 0; i < arm->op_count; i++)
         if (arm->operands[i].type == ARM64_OP_IMM && i + 1u == arm->op_count)
@@ -90,7 +90,8 @@ static unsigned unknown_bytes(const uint8_t *p)
 #endif
 }
 
-/** Prints the code from the entry to the first end of control flow past which no earlier jump leads. */
+/** Prints a handler's host code from its entry on. The code ends at the first instruction without a successor that no earlier
+ *  jump passes. */
 static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
                           struct lw_sink *out)
 {
@@ -148,7 +149,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* otherwise the printed code would be the code that implements the tags */
+    own.tags = EMU_TAGS_OFF; /* with tags the handler would be that of the instruction on tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

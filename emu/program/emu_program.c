@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: validation of an object, its placement on a machine, and the order analysis. */
+/* Programs: validation of an object, its addresses on a machine, and the order analysis of its kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,8 +35,8 @@ void emu_programs_destroy(struct emu_machine *machine)
 
 /* ---- validation ------------------------------------------------------------------- */
 
-/** Checks that control flow stays in its function (except for calls), so that a kernel's registers can be
- *  counted. */
+/** Checks that no branch leaves its function, and that execution cannot run past the function's end. Only then is the set of
+ *  registers that a kernel can use known. */
 static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
                                  struct lw_error *err)
 {
@@ -71,8 +71,8 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     return LW_OK;
 }
 
-/** Collects the registers used in a range. *@calls is set if control flow can leave the function, by a call or a jump
- *  through a register. */
+/** Determines the registers that the instructions [first, first + count) use. Sets *@calls if control can leave them by a call or
+ *  an indirect jump. */
 static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
                                      bool *calls)
 {
@@ -98,7 +98,7 @@ static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first
     return all;
 }
 
-/** Analyses what each kernel can observe of the order of threads. */
+/** Analyses for each kernel whether the order of its threads can affect results. */
 static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
 {
     p->order = calloc(p->object->function_count + 1, sizeof *p->order);
@@ -108,8 +108,8 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
     return LW_OK;
 }
 
-/** Counts the registers that warps of a kernel need: the declared registers, and the registers that any reachable code
- *  uses. */
+/** Determines how many registers the warps of each kernel need: those that the kernel declares, and those that code reachable
+ *  from it uses. */
 static enum lw_status count_registers(struct emu_program *p, struct lw_error *err)
 {
     bool any = false;
@@ -339,7 +339,7 @@ uint64_t emu_program_fingerprint(const struct isa_object *object)
     return lw_hash_value(&hash);
 }
 
-/* ---- look-ups --------------------------------------------------------------------------- */
+/* ---- look-up by name --------------------------------------------------------------------- */
 
 bool emu_program_launches(const struct emu_program *program)
 {
