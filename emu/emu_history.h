@@ -93,7 +93,7 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
 /**
  * Restores a saved state on a machine on which the same programs are loaded and nothing was launched. The data need not be
  * trustworthy: every value is checked. After an error the machine is unusable.
- *  @host  the host's own bytes, borrowed from @data
+ * @host  the host's own bytes, borrowed from @data
  * Errors: LW_EFORMAT; LW_EUNSUPP, another version; LW_EINPUT, other programs or options.
  */
 enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, const void *data,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole state between two instructions as bytes, without global memory's pages: for snapshots
- * (emu_history.c) and checkpoints (emu_checkpoint.c). emu_state.def lists its members.
+ * The whole state of a machine between two instructions as bytes, except for the pages of global memory. Used by snapshots
+ * (emu_history.c) and checkpoints (emu_checkpoint.c). emu_state.def lists the structures' members.
  */
 #ifndef EMU_STATE_PRIV_H
 #define EMU_STATE_PRIV_H
@@ -16,7 +16,7 @@ struct emu_block;
 struct emu_spin_observer;
 struct emu_text;
 
-/* Writes the plain members of a structure, by its list in emu_state.def: EMU_SAVE(EMU_STATE_WARP, w, out). */
+/* Writes the members of a structure that its list in emu_state.def marks as PLAIN. Example: EMU_SAVE(EMU_STATE_WARP, w, out). */
 #define EMU_SAVE(LIST, from, out)                                                             \
     do {                                                                                      \
         const __typeof__(*(from)) *const from_ = (from);                                      \
@@ -40,42 +40,42 @@ struct emu_text;
 #define EMU_LOAD_DERIVED(member)
 #define EMU_LOAD_TRANSIENT(member)
 
-/** Returns a number derived from the rows, so that files of a build with other rows are rejected. */
+/** Returns a fingerprint of the lists in emu_state.def. A file with another fingerprint is rejected. */
 uint64_t emu_state_layout(void);
 
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 /**
  * Restores machine and engine from a saved state. The caller restores the pages of global memory.
- * @trusted the bytes are from this process; otherwise all bytes are checked, and LW_EFORMAT states what is wrong. After an
- *          error the machine must not run.
+ * @trusted  the bytes were written by this process. Otherwise all bytes are checked; LW_EFORMAT, with a message, reports wrong
+ *           ones, and the machine must not run afterwards.
  */
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** Writes rows of bytes, run-length encoded for zeros and repeated words. */
+/** Writes rows of bytes; runs of rows that contain only zeros, or only one repeated word, are shortened. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes);
 /** Reads rows that emu_put_rows() has written. Returns false if the bytes are invalid. */
 bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_bytes);
 
-/** Saves a block that has begun (emu_state_warp.c). */
+/** Writes the state of a block that has started (emu_state_warp.c). */
 void emu_block_save(const struct emu_block *block, struct emu_bytes *out);
-/** Loads a saved block into @block, which must be in the state after emu_core_block_start(). */
+/** Reads the state of a block into @block, which emu_core_block_start() has just started. */
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** Saves the table of allocations (emu_memory.c). */
+/** Writes the table of allocations (emu_memory.c). */
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out);
-/** Loads the table of allocations. */
+/** Reads the table of allocations. */
 enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Saves the spin observer (emu_spin_observer.c). @probe may be NULL. */
+/** Writes the state of the spin observer (emu_spin_observer.c). @probe may be NULL. */
 void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
-/** Destroys *@probe, and replaces it by the saved spin observer; NULL if none was saved. */
+/** Destroys *@probe, and replaces it by the spin observer that was saved; NULL: none was saved. */
 enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
-/** Saves text that waits for earlier blocks (emu_print.c). */
+/** Writes the printed text that is buffered until earlier blocks end (emu_print.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);
-/** Loads text that waits for earlier blocks. */
+/** Reads the printed text that is buffered until earlier blocks end. */
 enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
                              struct lw_error *err) LW_MUST_CHECK;
 

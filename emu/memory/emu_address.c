@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address spaces: interpretation of an address for a lane, for a fault's message, for a debugger. */
+/* Address spaces: what a generic address means for a lane, clauses that describe it in the message of a fault, and copies for a
+ * debugger. */
 #include "emu/lane/emu_semantics_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -25,8 +26,8 @@ const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t 
     return data;
 }
 
-/** Splits a generic address into its space and the offset in this space (const: and the bank). Addresses outside the
- *  other spaces are global. */
+/** Splits a generic address into its space and the offset in this space; for the constant space also gets the bank. An address
+ *  outside the other spaces is global. */
 static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned *bank)
 {
     *offset = address;
@@ -47,7 +48,7 @@ static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned
     return ISA_SPACE_GLOBAL;
 }
 
-/** Determines the fault of a global access that emu_global_ok refused. */
+/** Returns the kind of fault of a global access for which emu_global_ok returned false. */
 static enum emu_fault_kind global_fault(const struct emu_memory *memory, uint64_t address,
                                         unsigned bytes, bool write)
 {
@@ -78,7 +79,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
     if (space == ISA_SPACE_GENERIC || space == ISA_SPACE_CONST) {
         enum isa_space real = split_generic(address, &offset, &bank);
         if (space == ISA_SPACE_CONST && real != ISA_SPACE_CONST)
-            return EMU_FAULT_OUT_OF_BOUNDS; /* below bank 0: the offset was negative */
+            return EMU_FAULT_OUT_OF_BOUNDS; /* the address is below bank 0, because the offset was negative */
         space = real;
     }
     out->space = (uint8_t)space;
@@ -105,7 +106,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
         offset = (offset / 4 * w->n + lane) * 4 + offset % 4;
         out->step = w->n * 4;
     }
-    out->host = (uint8_t *)(uintptr_t)data + offset; /* constant data is only read */
+    out->host = (uint8_t *)(uintptr_t)data + offset; /* the cast removes const; constant data is nevertheless only read */
     return EMU_FAULT_NONE;
 }
 
@@ -122,7 +123,7 @@ enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_
 
 /* ---- addresses of an instruction ------------------------------------------------- */
 
-/* addresses of FETCH are computed from textures (emu_texture.c) */
+/* texture fetches have no address kind, because emu_texture.c computes their addresses */
 #define KIND_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_SCALAR_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_STORE EMU_IS(EMU_MEM_STORE)
@@ -179,7 +180,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* 32-bit address spaces: nvcc relies on sums that wrap in these spaces */
+    /* In shared and local memory addresses have 32 bits, and sums wrap: code from nvcc relies on it. */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];
@@ -196,14 +197,14 @@ void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
             address[l] += space == ISA_SPACE_SHARED ? ISA_SHARED_BASE : ISA_LOCAL_BASE;
 }
 
-/* ---- sentences ---------------------------------------------------------------------- */
+/* ---- text of messages --------------------------------------------------------------- */
 
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
 
-/** Formats "'name' (13 bytes at 0x...)", or without the name. */
+/** Formats "'name' (13 bytes at 0x...)", or "an allocation (13 bytes at 0x...)" if it has no name. */
 static void name_allocation(const struct emu_alloc_record *record, char *text, size_t text_size)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -214,7 +215,7 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
-/** Largest distance from an allocation at which messages assume that an address was meant for this allocation. */
+/** Largest distance from an allocation at which a message still names this allocation. */
 #define NEAR (UINT64_C(1) << 36)
 
 static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
@@ -263,10 +264,11 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     }
 }
 
-#define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
+#define STACK_REACH (UINT64_C(1) << 24) /* more than any frame has */
 
-/** Returns true if the stack pointer v2, or an address derived from it, is below 0. Addresses of 32 bits do not wrap,
- *  so the result is also true if the base is below 0 and the offset leads back into local memory. */
+/** Returns true if an offset in local memory is below 0: a stack pointer, or an address derived from it, after a stack overflow.
+ *  Also true if the base is below 0 and the offset added to it leads back into local memory, because the 32-bit sum is not
+ *  reduced to 32 bits here. */
 static bool is_below(uint64_t offset)
 {
     return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
@@ -283,7 +285,7 @@ bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu
         return false;
     f = isa_object_function_at(emu_program_object(program),
                                (uint32_t)((fault->pc - emu_program_base(program)) / ISA_WORD_BYTES));
-    if (f == NULL || f->kernel) /* the frame of a kernel is always allocated */
+    if (f == NULL || f->kernel) /* a kernel's own frame always has memory */
         return false;
     if (fault->space == ISA_SPACE_LOCAL)
         return is_below(offset);
@@ -356,9 +358,9 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
 
 /* ---- copies by generic address ---------------------------------------------------------- */
 
-enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: a write by a debugger, also to read-only memory */ };
+enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: a write by a debugger, which may change read-only memory */ };
 
-/** Copies instructions as bytes; for debuggers only. */
+/** Copies code as bytes, for debuggers only. */
 static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, uint8_t *data,
                           uint64_t size_bytes)
 {
@@ -373,7 +375,7 @@ static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, u
     return 0;
 }
 
-/** Copies the longest prefix of a global range that is mapped. */
+/** Copies the part of a global range, from its start on, that is accessible without a gap. Returns its size. */
 static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t *data,
                             uint64_t size_bytes, enum copy_kind kind)
 {
@@ -397,7 +399,7 @@ static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t
     return done;
 }
 
-/** Copies generic memory. @w may be NULL: then only global memory and code are available. */
+/** Copies a range of generic memory. @w NULL: only global memory and code are accessible. */
 static uint64_t copy_generic(struct emu_machine *machine, const struct emu_warp *w,
                              unsigned lane, uint64_t address, uint8_t *data,
                              uint64_t size_bytes, enum copy_kind kind)
@@ -465,7 +467,7 @@ uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsig
 {
     const struct emu_warp *w = emu_warp_at(core, slot, warp);
     struct emu_machine *machine = core->machine;
-    /* COPY_FORCE only reads from @data. */
+    /* The cast removes const; with COPY_FORCE, @data is only read. */
     uint64_t done = copy_generic(machine, w, lane, address, (uint8_t *)(uintptr_t)data, size_bytes,
                                  COPY_FORCE);
     struct emu_log_entry e = {.kind = EMU_LOG_MEMORY, .address = address, .size = done,

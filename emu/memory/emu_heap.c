@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc and free of kernels. Each object is an allocation of the machine, so that accesses are exact to the
- * byte and use after free is detected. Lanes are served in ascending order.
+ * malloc and free of kernels. Each object is an allocation of the machine, so accesses to it are checked to the byte, and use
+ * after free is detected. The lanes of a malloc or free are served in ascending order.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -20,7 +20,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
         uint64_t bytes = operand(w, di, (unsigned)l), address = 0;
         uint64_t left = machine->config.heap_bytes - machine->memory.heap_used;
 
-        /* a size that overflows when it is rounded up is refused; the result 0 means "no memory", as in C */
+        /* A size that would overflow when it is rounded up is refused. The result 0 means "no memory", as in C. */
         if (bytes == 0 || bytes > left || emu_heap_charge(bytes) > left ||
             emu_memory_alloc(machine, bytes, "malloc", EMU_ALLOC_HEAP, &address, NULL) != LW_OK)
             address = 0;
@@ -29,7 +29,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_GO(w, di + 1);
 }
 
-/** Returns the reason why @address cannot be freed, as a clause for a lane's message; NULL: it can be freed. */
+/** Returns a clause why @address cannot be freed, for the message of a fault; NULL: it can be freed. */
 static const char *refusal(const struct emu_machine *machine, uint64_t address)
 {
     struct emu_allocation a;
@@ -50,7 +50,7 @@ void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
     const char *why = "";
     uint64_t bad = 0;
 
-    /* all lanes are checked first, because if one lane is refused, no lane frees */
+    /* all lanes are checked before any memory is freed, because a fault must not change anything */
     for (LW_EACH_BIT(l, on)) {
         uint64_t address = operand(w, di, (unsigned)l);
         const char *no = address != 0 ? refusal(machine, address) : NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions one lane at a time: cases that the fast paths do not handle (lanes in several allocations or
- * spaces, accesses next to the end of an allocation), every fault, and all atomics. The accesses are exact and in lane
- * order. No byte changes before all lanes have been checked.
+ * Memory instructions, one lane at a time: accesses that the fast paths do not handle (lanes in several allocations or spaces, or
+ * next to the end of an allocation), every fault, and all atomics. Accesses are checked exactly and executed in lane order. No
+ * byte changes before all lanes have been checked.
  */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
 /* ---- checking all lanes ---------------------------------------------------------- */
 
-/** Gets addresses and host locations of @lanes. Returns false after raising a fault for all invalid lanes, with the
- *  kind and address of the lowest invalid lane. */
+/** Computes addresses and host addresses of @lanes. If a lane's access is invalid, raises a fault for all invalid lanes, with the
+ *  kind and address of the lowest of them, and returns false. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
                         uint64_t *address, struct emu_host_address *target)
@@ -37,8 +37,8 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     return false;
 }
 
-/** Caches the allocation of the lowest lane if it contains the addresses of all lanes: the next scattered
- *  access of this instruction then takes the fast path. */
+/** Sets the instruction's cache to the allocation of the lowest lane, if it contains the addresses of all lanes. The next
+ *  scattered access of this instruction then takes the fast path. */
 static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      const uint64_t *address, const struct emu_host_address *target)
 {
@@ -92,8 +92,8 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                changed = changed || target[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value in local
-                                                                          * memory */
+                /* local memory does not count: no other lane can wait for a value in it */
+                changed = changed || target[l].space != ISA_SPACE_LOCAL;
             }
         }
         if (write)
@@ -121,8 +121,8 @@ unsigned emu_atype_bytes(unsigned atype)
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
 
-/** pick_f32() and pick_f64() return the minimum or maximum of two floats, given as bits. If one operand is a NaN, the result
- *  is the other operand; -0 is below +0. */
+/** pick_f32() and pick_f64() return the minimum or maximum of two floats, given as bits. If one operand is a NaN, the result is
+ *  the other one; -0 is less than +0. */
 static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
 {
     const float x = emu_f32_bits(a), y = emu_f32_bits(b);
@@ -136,7 +136,7 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
     return BITS_f64(max ? emu_max_f64_plain(x, y) : emu_min_f64_plain(x, y));
 }
 
-/* Executes @op on the low halves of @a and @b. Bits 31:16 of the result are zero. */
+/* Executes @op on the low 16 bits of @a and @b. Bits 31:16 of the result are zero. */
 static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
 {
     float x = bf ? emu_f32_of_bf16(a & 0xffff) : emu_f32_of_f16(a);
@@ -146,31 +146,31 @@ static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
                           : emu_f32_bits(pick_f32(BITS_f32(x), BITS_f32(y), op == ISA_AOP_MAX));
     return bf ? emu_bf16_of_f32(x) : emu_f16_of_f32(x);
 }
-/* Does what pick_half() does, for both halves of a register. */
+/* Executes @op on both 16-bit halves of @a and @b. */
 static uint32_t pick_halves(uint32_t a, uint32_t b, bool bf, unsigned op)
 {
     return pick_half(a, b, bf, op) | pick_half(a >> 16, b >> 16, bf, op) << 16;
 }
 
-/** The lanes of an atomic, with checked locations. */
+/** Operands of an atomic, whose locations have been checked. */
 struct emu_atomic_run {
     uint64_t lanes;
-    uint8_t *const *place; /* [lane], or NULL: the location is host + (off[lane] ^ flip) */
+    uint8_t *const *place; /* [lane] host addresses; NULL: lane l accesses host + (off[l] ^ flip) */
     uint8_t *host;
     const uint32_t *off;
     uint32_t flip;
-    const uint32_t *x0, *x1, *c0, *c1; /* registers of operand and swap value */
-    uint32_t *d0, *d1;                 /* registers of the result, NULL: none */
-    bool threads;                      /* other host threads access the same memory */
+    const uint32_t *x0, *x1, *c0, *c1; /* registers of the operand and of the swap value of cas: low and high words */
+    uint32_t *d0, *d1;                 /* registers of the result: low and high words; NULL: no result */
+    bool threads;                      /* other host threads may access the same memory */
 };
 
-/* Words of guest memory, which other parts of the emulator access as bytes. */
+/* types for words of guest memory, which the rest of the emulator accesses as bytes */
 typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* Registers as local variables, because the compiler assumes that guest memory may alias every object to which a
- * pointer exists. */
+/* Members of @run as local variables: stores to guest memory could otherwise force the compiler to reload them, because guest
+ * memory may alias any object to which a pointer exists. */
 #define ATOMIC_LOCALS                                                                         \
     const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
     const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \
@@ -184,7 +184,8 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
-/* Operation that the host executes in one instruction; the expression is the value after the operation. */
+/* An operation for which the host has an atomic instruction. The expression is the value after the operation; m is the value
+ * before it. */
 #define ATOMIC_HOST(T, function, expression)                                                  \
     if (run->threads) {                                                                       \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -199,8 +200,8 @@ typedef uint64_t __attribute__((may_alias)) word64;
     }                                                                                         \
     ATOMIC_LOOP(T, expression)
 
-/* Loop over the lanes for one operation: m is the value in memory, x the operand. A lane's registers are read
- * before its result is written, which may be in the same register. */
+/* Loop over the lanes for one operation: m is the value in memory, x the operand. The registers of a lane are read before its
+ * result is written, because the result may be in the same register. */
 #define ATOMIC_LOOP(T, expression)                                                            \
     if (plain) {                                                                              \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -266,7 +267,7 @@ static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned t
     return changed != 0;
 }
 
-/* Words of 32 and of 64 bits. */
+/* Functions for words of 32 and of 64 bits. */
 #define RUN_WORDS(N)                                                                          \
     static bool run##N(const struct emu_atomic_run *run, unsigned op, unsigned type)          \
     {                                                                                         \
@@ -308,7 +309,7 @@ static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned t
             ATOMIC_HOST(word##N, __atomic_fetch_xor, m ^ x);                                  \
         case ISA_AOP_EXCH:                                                                    \
             ATOMIC_LOOP(word##N, x);                                                          \
-        default: /* cas: the operand is the comparand */                                      \
+        default: /* cas: the operand is the value to compare with */                                      \
             ATOMIC_LOOP(word##N, m == x ? ROW_word##N(c0, c1, l) : m);                        \
         }                                                                                     \
         return changed != 0;                                                                  \
@@ -368,7 +369,8 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         place[l] = target[l].host;
         touch(w, &target[l], address[l], bytes);
         if (target[l].space == ISA_SPACE_LOCAL && bytes == 8) {
-            /* The words of a lane are not contiguous, and no other thread can access them. */
+            /* the two words of a lane in local memory are not contiguous; they are combined here, which is safe because no other
+             * thread can access them */
             local |= UINT64_C(1) << l;
             wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + target[l].step) << 32;
             place[l] = (uint8_t *)&wide[l];

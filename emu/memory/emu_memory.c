@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Global memory: the arena, its page maps, allocations, host copies and hash_mem.
+ * Global memory: the arena, its page maps, allocations, copies by the host, and hash_mem.
  *
- * The arena is one reservation of address space. Pages take no memory until they are accessed. One page of host
- * memory before the arena and one after it, which the guest cannot access, permit row moves to read next to an
- * access. An allocation has its own pages, with an inaccessible page after them. The page maps state to the byte
- * which addresses may be accessed (emu_global_ok).
+ * The arena is one reservation of address space, whose pages take no memory until they are accessed. One page of host memory
+ * before the arena and one after it, which the guest cannot access, let copies of whole vectors read past both ends of an access.
+ * Each allocation has its own pages, with an inaccessible page after them. The page maps state, to the byte, which addresses may
+ * be accessed (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -23,7 +23,7 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
-    return memory->bytes / EMU_PAGE_BYTES + 1; /* the map's last entry is the page after the arena */
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last entry is for the page after the arena */
 }
 
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
@@ -34,7 +34,8 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
                        "the size of global memory is %llu bytes: it must be from 8 KiB to 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
-    /* Host and device use the same addresses where the host permits that: emu_global_share. */
+    /* requests the address at which host and device addresses are equal, as emu_global_share needs it; the host may choose
+     * another one */
     uint8_t *map = lw_reserve_at((void *)(uintptr_t)(ISA_GLOBAL_BASE - SLACK_BYTES), memory->bytes + 2 * SLACK_BYTES);
     memory->host = map != NULL ? map + SLACK_BYTES : NULL;
     memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
@@ -67,9 +68,9 @@ void emu_memory_fini(struct emu_memory *memory)
     memset(memory, 0, sizeof *memory);
 }
 
-/* Marks a page at its first store. Before a store the emulator reads the old bytes to detect a change, and a host page
- * that was only read is the host's shared zero page. The OR with 0 writes the page, so it becomes private immediately.
- * Without this write, the store would cause a second page fault, which stops all host threads. */
+/* Marks a page at its first store. Before a store the emulator reads the old bytes, to detect a change. On the host, a page that
+ * was only read is the shared zero page, and the store would cause a second page fault, which stops all host threads. The OR with
+ * 0 is a write, so that the first page fault already gives a private page. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
     (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
@@ -85,7 +86,8 @@ static size_t record_above(const struct emu_memory *memory, uint64_t address)
                                  : lw_lower_bound(memory->record, memory->count, sizeof *memory->record, address + 1);
 }
 
-/** Sets the name of a new record and reserves capacity in the list. Returns false without memory. */
+/** Sets the name of a new record, and ensures that the list of records has capacity for it. Returns false if there is no
+ *  memory. */
 static bool name_record(struct emu_memory *memory, struct emu_alloc_record *fresh, const char *name)
 {
     fresh->name = strdup(name);
@@ -105,8 +107,8 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
-/** Returns true for a variable of the implementation that does not contain @address: messages do not name such a
- *  variable as the nearest one. Authors of kernels do not know these variables, which are declared in
+/** Returns true for a variable of Lanewise's own headers, unless it contains @address. Messages do not name such a variable as
+ *  the nearest allocation, because authors of kernels do not know it. These variables are declared in
  *  ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
@@ -157,9 +159,9 @@ static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *
 
 /* ---- placing ------------------------------------------------------------------- */
 
-/** Finds an offset in the arena for @need bytes. Unused space is preferred, so that freed pages remain
- *  inaccessible as long as possible. An allocation stays inside one 4 GiB window if possible, because accesses that
- *  cross the border of a window take a slow path. */
+/** Finds an offset in the arena for @need bytes. Space that was never used is preferred, so that freed pages stay inaccessible as
+ *  long as possible. An allocation is placed within one 4 GiB window if possible, because an access across the border of two
+ *  windows takes a slow path. */
 static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offset)
 {
     uint64_t at = memory->next_free;
@@ -189,7 +191,7 @@ static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offs
     return false;
 }
 
-/** Drops freed records that overlap the range, which is reused. */
+/** Drops the records of freed allocations in a range that is about to be reused. */
 static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t bytes)
 {
     size_t kept = 0;
@@ -206,9 +208,9 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
-/** Advises the host to use huge pages, which cause fewer page faults and TLB misses, unless a large part of the memory
- *  may remain untouched. Huge pages at both ends are requested as a whole, because neighbouring allocations share them.
- *  The advice is only a hint. */
+/** Advises the host to use huge pages for an allocation, which means fewer page faults and TLB misses, unless a large part of the
+ *  allocation may stay unused. The huge pages at both ends are included as a whole, because the neighbouring allocations can use
+ *  them, too. The host may ignore the advice. */
 static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
@@ -223,7 +225,7 @@ static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t byt
 
 void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
 {
-#ifdef MADV_POPULATE_WRITE /* one call takes a third of the time that the page faults of a kernel would take */
+#ifdef MADV_POPULATE_WRITE /* a single call takes a third of the time of the page faults that a kernel would cause */
     const struct emu_memory *memory = &machine->memory;
     const size_t i = record_above(memory, address);
     const struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
@@ -233,7 +235,7 @@ void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
         address - record->address >= record->size_bytes || (record->flags & EMU_ALLOC_FREED) != 0)
         return;
     offset = record->address - ISA_GLOBAL_BASE;
-    if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* otherwise the allocation has been used */
+    if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* if the first page is dirty, the allocation has been used already */
         (void)madvise(memory->host + offset, pages_taken(record->size_bytes) * EMU_PAGE_BYTES, MADV_POPULATE_WRITE);
 #else
     (void)machine, (void)address;
@@ -299,7 +301,7 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
                              err);
 }
 
-/** Invalidates the allocation caches of instructions. */
+/** Empties the allocation caches of all instructions. */
 static void forget_caches(struct emu_machine *machine)
 {
     for (unsigned c = 0; c < machine->core_count; c++) {
@@ -314,8 +316,8 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-/** Merges record @i and the next record if both are parameter buffers used by launches, or both are objects freed by
- *  kernels, because kernels may create any number of such records. */
+/** Merges record @i and the next one if both are freed parameter buffers, or both are freed objects of kernels' malloc, because
+ *  kernels may create any number of these. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
     const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
@@ -323,7 +325,7 @@ static void merge_used(struct emu_memory *memory, size_t i)
 
     if (i + 1 >= memory->count || (a->flags & b->flags & EMU_ALLOC_FREED) == 0 ||
         (a->flags & b->flags & of_kernels) == 0 ||
-        /* While there are few records, objects are not merged, so that each has its own name in messages. */
+        /* while there are few records, objects stay separate, so that messages can name the exact object */
         (a->flags & EMU_ALLOC_HEAP && memory->count < HEAP_RECORDS) ||
         a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
         return;
@@ -352,7 +354,8 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     if (record->flags & EMU_ALLOC_HEAP)
         memory->heap_used -= emu_heap_charge(record->size_bytes);
 
-    /* Returns the pages to the host: the next owner reads zeros. The page has changed, but is no longer dirty. */
+    /* Returns the pages to the host, so that their next owner reads zeros. For history the pages have changed; for the test of
+     * unused pages they are untouched. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
     uint64_t pages = pages_taken(record->size_bytes) - 1;
     if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
@@ -405,7 +408,7 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
     size_t i = record_above(memory, address);
 
     while (i > 1 && is_own(&memory->record[i - 1], address))
-        i--; /* After the merge, the record that follows the merged one is tried next. */
+        i--; /* skips variables of Lanewise's own headers: the allocation before them is the nearest */
     if (i == 0)
         return false;
     show(&memory->record[i - 1], out);
@@ -429,7 +432,7 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
 
 /* ---- copies from and to the host ------------------------------------------------- */
 
-/** Returns the host pointer of a range in one live allocation, otherwise NULL and the message. */
+/** Returns the host address of a range that is inside one live allocation; otherwise NULL, with a message. */
 static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                            uint64_t size_bytes, struct lw_error *err)
 {
@@ -469,7 +472,8 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     return LW_OK;
 }
 
-/** Handles a host write of @size_bytes at @address, copied from @from, or (0) of the host's bytes. */
+/** Does what follows a host write of @size_bytes at @address. @from: source address of a copy within global memory; 0: the bytes
+ *  came from the host. */
 static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
                                  uint64_t size_bytes, struct lw_error *err)
 {
@@ -565,7 +569,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
 
     for (size_t i = 0; i < memory->count; i++) {
         struct emu_alloc_record *record = &memory->record[i];
-        record->flags |= EMU_ALLOC_FREED; /* the pages become inaccessible */
+        record->flags |= EMU_ALLOC_FREED; /* makes the pages of the old records inaccessible */
         set_valid(memory, record);
         free(record->name);
     }
@@ -604,8 +608,8 @@ bool emu_page_is_zero(const uint8_t *page)
     return any == 0;
 }
 
-/** Hashes a page with four interleaved FNV-1a streams over its little-endian words, rotated as in lw_hash. Four streams
- *  let the host's multiplications overlap. */
+/** Hashes a page with four FNV-1a streams, which take its little-endian words in turn, with a rotation as in lw_hash. With four
+ *  streams the host's multiplications overlap. */
 static void hash_page(struct lw_hash *hash, const uint8_t *page)
 {
     uint64_t s[4] = {1, 2, 3, 4};
@@ -620,9 +624,9 @@ static void hash_page(struct lw_hash *hash, const uint8_t *page)
         lw_hash_u64(hash, s[k]);
 }
 
-/* hash_mem is defined over these values: for each live allocation, in the order of addresses, its address and size,
- * then the number and hash of each of its pages that is not all zero; after the allocations, the hash of the text.
- * Bytes past an allocation's end are always zero, because no store reaches them. */
+/* hash_mem is the hash of these values: for each live allocation, in the order of addresses, its address and size, then the
+ * number and hash of each of its pages that is not all zero; after the allocations, the hash of the printed text. Bytes between
+ * the end of an allocation and the end of its last page are always zero, because no store reaches them. */
 uint64_t emu_hash_mem(const struct emu_machine *machine)
 {
     const struct emu_memory *memory = &machine->memory;

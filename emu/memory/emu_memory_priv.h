@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global memory itself (emu_memory.c), without the instructions that access it. */
+/* Global memory as emu_memory.c manages it, without the instructions that access it. */
 #ifndef EMU_MEMORY_PRIV_H
 #define EMU_MEMORY_PRIV_H
 
@@ -11,32 +11,33 @@ struct emu_alloc_record {
     char *name;
 };
 
-/** Global memory: one reservation; the host address is @host + (guest - ISA_GLOBAL_BASE). */
+/** Global memory: one reservation of address space. The host address of a guest address is host + (guest - ISA_GLOBAL_BASE). */
 struct emu_memory {
     uint8_t *host;
     uint64_t bytes;         /* reserved size, a multiple of the page size */
-    uint16_t *load_valid;   /* [page]: bytes usable for loads, from the start of the page */
-    uint16_t *store_valid;  /* [page]: bytes usable for stores, from the start of the page; 0: read-only */
-    uint8_t *dirty;         /* [page]: set by stores */
-    struct emu_alloc_record *record; /* sorted by address; freed records remain until reuse */
+    uint16_t *load_valid;   /* [page] number of bytes, from the start of the page, that may be loaded */
+    uint16_t *store_valid;  /* [page] number of bytes, from the start of the page, that may be stored; 0 for read-only memory */
+    uint8_t *dirty;         /* [page] EMU_DIRTY_* bits, set by stores */
+    struct emu_alloc_record *record; /* sorted by address; the record of a freed allocation remains until its pages are reused */
     size_t count, capacity;
-    uint64_t next_free;     /* first never-used offset */
-    uint64_t heap_used;     /* bytes in use by malloc of kernels; each object counts in units of 16 bytes */
+    uint64_t next_free;     /* first offset in the arena that was never allocated */
+    uint64_t heap_used;     /* bytes of live objects from kernels' malloc, each rounded up to a multiple of 16 */
 };
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
     LW_MUST_CHECK;
 void emu_memory_fini(struct emu_memory *memory);
-/** Returns how much of the heap an object of @bytes takes. */
+/** Returns how much an object of @bytes adds to heap_used. */
 static inline uint64_t emu_heap_charge(uint64_t bytes)
 {
     return (bytes + 15) / 16 * 16;
 }
-/** Returns the record whose range contains @address (live or freed), or NULL. */
+/** Returns the record of the live or freed allocation that contains @address, or NULL. */
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);
 
 bool emu_page_is_zero(const uint8_t *page);
-/** Tests exactly one access of @bytes at a guest address in global memory. */
+/** Returns true if an access of @bytes at a guest address is valid; @valid is load_valid or store_valid. The result is exact to
+ *  the byte. */
 static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
                                  uint64_t address, uint64_t bytes)
 {
@@ -49,7 +50,7 @@ static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t
         return true;
     if (in + bytes <= EMU_PAGE_BYTES || valid[page] != EMU_PAGE_BYTES)
         return false;
-    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* one guard page follows the map's last page */
+    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* valid[] has one entry more than the arena has pages */
 }
 
 #endif

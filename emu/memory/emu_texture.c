@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Textures: fetches of texels through a descriptor in global memory (docs/reference/memory.md).
+ * Texture fetches: texels are read through a descriptor in global memory (docs/reference/memory.md).
  *
- * A texture's handle is the address of its descriptor, so the state of textures is in memory alone: hashes,
- * checkpoints, histories and logs need no code for textures. A kernel or a file may have written any bytes to a
- * descriptor. Therefore it is checked at each fetch, and the exact bytes of each texel are checked, as for a load.
+ * The handle of a texture is the address of its descriptor. So all state of textures is in global memory, and hashes,
+ * checkpoints, history and logs need no code for it. A kernel or a file can have written any bytes to a descriptor. Each fetch
+ * therefore checks the descriptor, and checks the address of each texel as a load does.
  */
 #include <stdio.h>
 
@@ -13,8 +13,8 @@
 
 /* ---- descriptors ------------------------------------------------------------------- */
 
-/* Layout of a descriptor; the bytes between and after the fields are zero. The tag distinguishes a bound
- * texture from zeros. */
+/* Offsets of the fields of a descriptor; bytes outside the fields are zero. The value at AT_MARK distinguishes a bound texture
+ * from zeroed memory. */
 enum {
     AT_ADDRESS = 0, AT_WIDTH = 8, AT_HEIGHT = 12, AT_PITCH = 16, AT_BITS = 20, AT_COMPONENTS = 21,
     AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_MARK = 28
@@ -22,7 +22,7 @@ enum {
 enum { FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2 };
 static const uint32_t mark = 0x5854574c; /* "LWTX" */
 
-/** Returns NULL, or a clause that says why the format is invalid. */
+/** Returns a clause why the format is invalid; NULL: it is valid. */
 static const char *format_error(const struct emu_texture *t)
 {
     if (t->bits != 8 && t->bits != 16 && t->bits != 32)
@@ -59,7 +59,7 @@ static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXT
     lw_put32(bytes + AT_MARK, mark);
 }
 
-/** Reads a descriptor. Returns NULL, or a clause that says why the bytes are no valid descriptor. */
+/** Reads a descriptor. Returns NULL, or a clause why the bytes are no valid descriptor. */
 static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
 {
     *t = (struct emu_texture){
@@ -104,10 +104,10 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
            read_descriptor(bytes, out) == NULL;
 }
 
-/* ---- which texel ------------------------------------------------------------------- */
+/* ---- from coordinates to texels ----------------------------------------------------- */
 
-/** Returns the largest integer that is not above @x, for all @x that can be in a texture. A NaN gives 0, and a value
- *  far outside the texture gives an arbitrary number outside the texture. */
+/** Returns the largest integer that is not above @x. The result is exact for every @x that can be in a texture. A NaN gives 0; a
+ *  value far outside the texture gives some number outside the texture. */
 static int64_t floor_of(float x)
 {
     int64_t i;
@@ -120,7 +120,7 @@ static int64_t floor_of(float x)
     return i - ((float)i > x);
 }
 
-/** Returns the index of the texel at a coordinate, in [0, @size), or -1: outside, which reads zeros. */
+/** Returns the index of the texel at a coordinate, from 0 to @size - 1, or -1 if the coordinate is outside and reads zeros. */
 static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_float, uint32_t bits)
 {
     int64_t size = axis == 0 ? t->width : t->height, at;
@@ -128,7 +128,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
 
     if (!is_float) {
         at = (int32_t)bits;
-        if (t->height == 0) /* The texture is linear memory: tex1Dfetch ignores the edge modes. */
+        if (t->height == 0) /* the texture is linear memory, for which tex1Dfetch ignores the edge modes */
             return at >= 0 && at < size ? at : -1;
     } else if (t->normalized_coords) {
         float x = emu_f32_bits(bits);
@@ -146,10 +146,10 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
         return at;
     if (edge == EMU_TEXTURE_BORDER)
         return -1;
-    return at < 0 ? 0 : size - 1; /* for coordinates in texels, wrap and mirror have the effect of clamp */
+    return at < 0 ? 0 : size - 1; /* with coordinates in texels, wrap and mirror act as clamp */
 }
 
-/** Returns the handle of a lane. */
+/** Returns the texture handle of a lane. */
 static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           const struct emu_dinsn *di, unsigned lane)
 {
@@ -159,7 +159,7 @@ static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           : (uint64_t)high[lane] << 32 | low[lane];
 }
 
-/** Gets the texture at a handle. Returns false if the descriptor is not valid for this fetch; @why gets a clause. */
+/** Gets the texture at a handle. If its descriptor is not valid for this fetch, returns false and sets @why to a clause. */
 static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
                          uint64_t handle, struct emu_texture *t, char *why, size_t why_size)
 {
@@ -191,15 +191,16 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
     return false;
 }
 
-/** Reads of each lane of a fetch. */
+/** What each lane of a fetch reads. */
 struct fetch {
-    uint64_t inside; /* lanes that read a texel: the other lanes of `lanes` get zeros */
-    uint64_t bad;    /* lanes without a texture */
+    uint64_t inside; /* lanes that read a texel; the other lanes read zeros */
+    uint64_t bad;    /* lanes whose handle is not that of a valid texture */
     unsigned bytes;  /* bytes of a texel */
     uint64_t address[EMU_MAX_LANES];
-    struct emu_texture texture[EMU_MAX_LANES]; /* [lane]; valid for lanes that are `first` of some lane */
+    struct emu_texture texture[EMU_MAX_LANES]; /* [lane] valid if the lane's number is in `first`; first[l]: lowest lane with the
+                                                * same handle as lane l */
     uint8_t first[EMU_MAX_LANES];
-    char why[160]; /* message of the lowest bad lane */
+    char why[160]; /* clause for the lowest lane in `bad` */
 };
 
 static void locate(const struct emu_warp *w, const struct isa_insn *insn,
@@ -272,7 +273,7 @@ static uint32_t bits_of(float f)
     return bits;
 }
 
-/** Converts a component to a register value. */
+/** Returns the register value of a texel's component. */
 static uint32_t component(const struct emu_texture *t, const uint8_t *from)
 {
     uint32_t value = from[0];
@@ -290,13 +291,13 @@ static uint32_t component(const struct emu_texture *t, const uint8_t *from)
         return value;
     most = t->kind == EMU_TEXEL_SIGNED ? (t->bits == 8 ? 127.0f : 32767.0f)
                                        : (t->bits == 8 ? 255.0f : 65535.0f);
-    float quotient = (float)(int32_t)value / most; /* both operands are exact, so the quotient is rounded once */
+    float quotient = (float)(int32_t)value / most; /* operands of the division are exact, so the quotient is rounded only once */
     return bits_of(quotient < -1.0f ? -1.0f : quotient);
 }
 
-/* ---- one texture, all of it in memory ------------------------------------------------- */
+/* ---- lanes that fetch from one texture, all texels of which are in one allocation ------ */
 
-/** Returns true if all of @lanes name one texture. */
+/** Returns true if all lanes in @lanes have the same handle, and gets the handle. */
 static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *handle)
 {
@@ -313,7 +314,7 @@ static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
     return differ == 0;
 }
 
-/** Returns true if every texel is in one live allocation, at a multiple of its size: no lane can fault. */
+/** Returns true if all texels of a texture are in one live allocation and aligned to their size, so that no lane can fault. */
 static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
 {
     const struct emu_icache *cache = &w->code->icache[di->index];
@@ -338,7 +339,7 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetches texels for lanes that name one texture, all of which is in memory. Returns false if nothing was done. */
+/** Fetches for lanes that have the same handle, if no lane can fault. Returns false if nothing was done. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {
@@ -346,7 +347,7 @@ static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const str
     const uint32_t *x = emu_row(w, di->a), *y = emu_row(w, di->a + w->stride);
     bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
     const uint8_t *at[EMU_MAX_LANES];
-    uint32_t inside[EMU_MAX_LANES]; /* masks of the lanes inside: all ones or zero */
+    uint32_t inside[EMU_MAX_LANES]; /* [lane] ~0 if the lane reads a texel, 0 if it reads zeros */
     struct emu_texture t;
     uint64_t handle;
     char why[160];
@@ -424,7 +425,8 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
                          false);
         return false;
     }
-    for (LW_EACH_BIT(l, lanes)) { /* all sources have been read, because the result may be in the same registers */
+    for (LW_EACH_BIT(l, lanes)) { /* Results are written only after all sources have been read, because they may be in the same
+                                   * registers. */
         const struct emu_texture *t = &f.texture[f.first[l]];
         const uint8_t *from = f.inside >> l & 1
                                   ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;
