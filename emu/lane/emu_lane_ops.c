@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lane-wise functions that a loop of one expression cannot express, and cross-lane operations. */
+/* Instructions on lanes whose effect is not a loop over one expression, and cross-lane operations. */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/lane/emu_math_priv.h"
@@ -8,18 +8,18 @@ static bool pred_bit(uint64_t mask, unsigned lane)
 {
     return mask >> lane & 1;
 }
-/** Returns a lane's 32-bit operand X, which may be a register or a uniform operand. */
+/** Returns the 32-bit operand X of a lane: an element of a vector register, or a uniform operand. */
 static uint32_t x_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
     return di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lane] : emu_uniform32(w, di);
 }
-/** Returns a lane's 64-bit operand X, which may be a register pair or a uniform operand. */
+/** Returns the 64-bit operand X of a lane: an element of a register pair, or a uniform operand. */
 static uint64_t x_lane64(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
     return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);
 }
 
-/** Writes the scalar result of an instruction, one or two words. */
+/** Writes the one or two words of an instruction's scalar result. */
 static void put_scalar(struct emu_warp *w, const struct emu_dinsn *di, uint64_t value)
 {
     if (di->reg < 128)
@@ -27,7 +27,7 @@ static void put_scalar(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     if (di->delta == 2 && di->reg < 127)
         w->s[di->reg + 1] = (uint32_t)(value >> 32);
 }
-/** Returns scalar predicate operand R (| 8: negated). */
+/** Returns the value of scalar predicate operand R; bit 3 of @r negates it. */
 static bool scalar_predicate(const struct emu_warp *w, unsigned r)
 {
     bool p = w->sp[r & 7];
@@ -51,7 +51,7 @@ void emu_x_lop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
-/** Returns the bytes of {c:a} that @selector selects, as PTX's prmt does. */
+/** Returns the four bytes of {c:a} that @selector selects in mode @mode, as PTX's prmt does. */
 static uint32_t permute(uint32_t a, uint32_t c, uint32_t selector, unsigned mode)
 {
     uint64_t bytes = (uint64_t)c << 32 | a;
@@ -89,8 +89,8 @@ void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         d[l] = permute(a[l], c[l], x_lane(w, di, (unsigned)l), di->sub);
 }
 
-/* Carry in is R, carry out P; a subtraction adds the complement, so its carry is "no
- * borrow", and R = pt starts a chain of subtractions. */
+/* Add and subtract with carry: the carry input is R, the carry output P. A subtraction adds the complement, so its carry means
+ * "no borrow", and the first subtraction of a chain has R = pt. */
 void emu_x_addc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const uint32_t *a = emu_row(w, di->a), flip = di->op == ISA_V_SUBC_U32 ? ~UINT32_C(0) : 0;
@@ -143,12 +143,12 @@ void emu_x_r2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- comparisons of 16-bit floats ------------------------------------------------------- */
 
-/** Returns one bit of {less, equal, greater, unordered}. */
+/** Returns the relation of @a and @b as one bit: less 1, equal 2, greater 4, unordered 8. */
 static unsigned relation(float a, float b)
 {
     return a < b ? 1 : a == b ? 2 : a > b ? 4 : 8;
 }
-/** P = cmp op R, Q = !cmp op R; for packed rows, P is the result of the low halves, and Q of the high halves. */
+/** P = cmp op R, Q = !cmp op R. For packed operands, P is the result for the low halves and Q that for the high halves. */
 void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     static const uint8_t wanted[] = {
@@ -178,7 +178,7 @@ void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     emu_put_compare(w, di, lanes, p, packed ? high : ~p);
 }
 
-/* ---- conversions: what emu_cvt_body.h has no loop for ----------------------------------- */
+/* ---- conversions for which emu_cvt_body.h has no loop ----------------------------------- */
 
 void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -205,7 +205,7 @@ void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- special registers -------------------------------------------------------------------- */
 
-/** Computes thread indices of consecutive lanes by counting instead of division. */
+/** Computes one thread index for consecutive lanes. Counting replaces a division for each lane. */
 static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -320,7 +320,7 @@ high_zero:
         memset(high, 0, w->n * sizeof *high);
 }
 
-/** Records in the schedule log the value that the engine gave for @sr when an instruction read it. */
+/** If the value that the engine supplied for @sr is a non-deterministic input, records it in the schedule log. */
 static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t value)
 {
     const struct emu_core_ops *ops = &w->core->ops;
@@ -330,8 +330,8 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
     case ISA_SR_SMID: is_nondet = ops->hw_ids != NULL; break;
-    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* A replay has one core, so it needs the recorded
-                                                                   * number. */
+    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* a replay has one core, so it cannot compute the number of
+                                                                   * SMs */
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64: is_nondet = ops->clock != NULL; break;
     case ISA_SR_GLOBALTIMER: is_nondet = ops->globaltimer != NULL; break;
@@ -348,7 +348,8 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide = di->op == ISA_V_S2R_B64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    w->run_done = (uint32_t)(di - w->run_start); /* The count makes clocks exact within a run. */
+    w->run_done = (uint32_t)(di - w->run_start); /* clocks need this count, because the instructions of the current run are not
+                                                  * counted yet */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
         note_special(w, sr, d[0]);
@@ -372,7 +373,7 @@ static __attribute__((noinline)) uint64_t lowest_lane_special(const struct emu_w
     emu_special_rows(w, sr, low, high);
     return (uint64_t)high[from] << 32 | low[from];
 }
-/** Executes s_s2r: if the special register differs between lanes, the result is the value of the lowest live lane. */
+/** Executes s_s2r. If the special register differs between lanes, the result is the value in the lowest live lane. */
 void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const enum isa_special sr = (enum isa_special)di->aux;
@@ -399,8 +400,8 @@ void emu_x_nop(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 /* ---- cross-lane -------------------------------------------------------------------------------- */
 
 /**
- * PTX shfl on virtual warps of 32 lanes. @di->sub: lane operand when it is an immediate
- * (flag EMU_D_COUNTED clear), clamp and segment mask in di->disp (5:0 and 11:6).
+ * Executes PTX shfl, on virtual warps of 32 lanes. If the flag EMU_D_COUNTED is set, clamp and segment mask are in register C,
+ * otherwise in di->disp (bits 5:0 and 11:6). An immediate lane operand is in di->sub.
  */
 void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -426,7 +427,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         default: j = (int)(l ^ b); ok = j <= (int)high; break;
         }
         unsigned from = ok ? base + (unsigned)j : (unsigned)lane;
-        /* a source lane that does not participate gives the reading lane its own value (MACHINE 2) */
+        /* if the source lane does not participate, the lane reads its own value (MACHINE 2) */
         if (!(lanes >> from & 1))
             from = (unsigned)lane;
         result[lane] = a[from];
@@ -437,7 +438,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     emu_put_predicate(w, di->p, lanes, inside);
 }
 
-/** Each virtual warp (32 lanes) has its own result. */
+/** Executes the votes; each virtual warp of 32 lanes has its own result. */
 void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t result = 0;
@@ -450,8 +451,8 @@ void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
     emu_put_predicate(w, di->p, lanes, result);
 }
-/** Ballot. The .b32 form gives the ballot of the lane's virtual warp; the other form gives the ballot of the whole warp
- *  in a register pair. */
+/** Executes vote.ballot. The .b32 form gives each lane the ballot of its virtual warp of 32 lanes; the other form gives the
+ *  ballot of the whole warp, in a register pair. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
@@ -467,13 +468,13 @@ void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     }
 }
 
-/** Returns a lane's operand of match and redux. */
+/** Returns the operand A of a lane, for match and redux. */
 static uint64_t lane_value(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                            bool wide)
 {
     return wide ? emu_lane_pair(w, di->a, lane) : emu_row(w, di->a)[lane];
 }
-/** Each lane gets the lanes of its virtual warp with the same value. */
+/** Executes match.any: each lane gets the mask of the lanes of its virtual warp that have the same value. */
 void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ANY_B64;
@@ -488,11 +489,11 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
             result[l] = (uint32_t)(same >> (l & 32));
         todo &= ~same;
     }
-    for (LW_EACH_BIT(l, lanes)) /* D and A may be the same register */
+    for (LW_EACH_BIT(l, lanes)) /* results are written last, because D and A may be the same register */
         d[l] = result[l];
 }
-/** Executes match.all: the result is all members if they have the same value, otherwise no lane. Predicate P says whether
- *  they have the same value. */
+/** Executes match.all for each virtual warp. If all participating lanes have the same value, the result is their mask and
+ *  predicate P is true; otherwise 0 and false. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;
@@ -511,7 +512,7 @@ void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
         d[l] = (uint32_t)((equal & lanes) >> (l & 32));
     emu_put_predicate(w, di->p, lanes, equal);
 }
-/** Returns the result of redux operation @op on two values. */
+/** Combines two values by the redux operation @op. */
 static uint32_t reduce(unsigned op, uint32_t x, uint32_t y)
 {
     switch (op) {
@@ -546,11 +547,11 @@ void emu_x_redux(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint64_t from = lanes ? lanes : w->live; /* if no lane is active, the lowest live lane */
+    uint64_t from = lanes ? lanes : w->live; /* without active lanes, the lowest live lane is read */
 
     put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
 }
-/* readlane and writelane: the lane number is taken modulo the width. exec has no effect, as in GCN. */
+/* readlane and writelane take the lane number modulo the warp width. As in GCN, exec has no effect on them. */
 void emu_x_readlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     (void)lanes;
@@ -561,17 +562,17 @@ void emu_x_writelane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     (void)lanes;
     emu_row(w, di->d)[emu_uniform32(w, di) & (w->width - 1u)] = di->p < 128 ? w->s[di->p] : 0;
 }
-/** Writes the lanes whose predicate R is true to a scalar register or pair. */
+/** Executes s_ballot: writes the mask of the lanes whose predicate R is true to a scalar register or pair. */
 void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
-/** Executes the inverse of ballot: predicate P of a lane becomes the lane's bit in a scalar pair. */
+/** Executes the inverse of a ballot: predicate P of each lane is set to the lane's bit in a scalar pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));
 }
-/** Writes to scalar predicate Q whether predicate R is true in any, or in all, of @lanes. */
+/** Executes s_vote: sets scalar predicate Q to whether predicate R is true in any lane, or in all lanes, of @lanes. */
 void emu_x_s_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t yes = lanes & emu_predicate(w, di->r);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on @lanes of the
- * running split. Lane-wise functions neither jump nor end a time slice. */
+/* Functions that execute the instructions with CALL in the instruction table (emu_lane_ops.c). Each executes one instruction for
+ * @lanes of the running split. The functions neither jump nor end a time slice. */
 #ifndef EMU_LANE_OPS_PRIV_H
 #define EMU_LANE_OPS_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 
-/** Function of the table's CALL column: effects on @lanes of the running split. */
+/** Executes an instruction with CALL in the instruction table for @lanes of the running split. */
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** dinsn.delta of a cross-lane instruction without a member mask: all lanes of its virtual warp. */
+/** Value of dinsn.delta in a cross-lane instruction that has no member mask: all lanes of the virtual warp are members. */
 #define EMU_NO_MEMBERS (-1)
 
 emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p, emu_x_cvt,
@@ -23,7 +23,8 @@ emu_handler_fn emu_c_malloc, emu_c_free;
 /** Handlers of device launches (emu_launch.c). */
 emu_handler_fn emu_c_launch_buffer, emu_c_launch_buffer_of, emu_c_launch_stream;
 
-/** Get and set a 64-bit value of one lane, in the registers at @row. */
+/** Read and write a 64-bit value of one lane. Its low word is in the vector register at offset @row (or di->d), its high word in
+ *  the next register. */
 static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
 {
     const uint32_t *low = emu_row(w, row);
@@ -39,13 +40,13 @@ static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_
     low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
 }
 
-/** Gets a special register that is equal in all lanes. Returns false for other special registers. */
+/** Gets the value of a special register that is the same in all lanes. Returns false for other special registers. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
-/** Gets a special register for every lane of the warp as 32-bit words; @high may be NULL. */
+/** Gets the value of a special register in every lane of the warp. @high, for the high words, may be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);
 
-/** Relations for which a comparison of numbers (ISA_CMP_*) is true; bit 0: less, 1: equal, 2: greater. */
+/** [ISA_CMP_*] for which relations of two numbers the comparison is true; bit 0: less, bit 1: equal, bit 2: greater. */
 extern const uint8_t emu_relations[16];
 
 #endif

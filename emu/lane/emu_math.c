@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic too long for a lane loop: software fma, mufu, conversions. No libm. */
+/* Arithmetic that is too long for a loop over lanes: software fma, mufu, conversions. No function calls libm. */
 #include "emu/lane/emu_math_priv.h"
 #include "isa/isa.h"
 
-/* ---- fma of doubles in integers ------------------------------------------------ */
+/* ---- fma of doubles, in integer arithmetic ------------------------------------------------ */
 
 struct unpacked {
     bool negative;
     int exponent;         /* value = significand * 2^exponent */
-    uint64_t significand; /* 53 bits, top bit set unless zero */
+    uint64_t significand; /* 53 bits, of which the top bit is set unless the value is zero */
 };
 
 static struct unpacked unpack(double x)
@@ -30,7 +30,8 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* Compares the part that rounding cuts off with half a unit, and determines whether the magnitude is rounded up. */
+/* How the bits that rounding cuts off compare with half a unit of the last place. round_up() returns true if the magnitude is
+ * rounded up. */
 enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
 static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
 {
@@ -42,27 +43,28 @@ static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
     }
 }
 
-/* Rounds significand * 2^exponent and packs it; sticky: the exact value has further bits below the significand. */
+/* Rounds significand * 2^exponent to double. @sticky: the exact value is slightly larger, because it has further bits below the
+ * significand. */
 static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
                    unsigned rounding)
 {
     uint64_t sign = (uint64_t)negative << 63;
 
     if (m == 0)
-        return emu_f64_bits(sign); /* callers determine the sign of an exact zero */
+        return emu_f64_bits(sign); /* the caller determines the sign of an exact zero */
     uint64_t high = (uint64_t)(m >> 64);
     int top = high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
-    int target = 52; /* bit of the leading one after the shift */
-    int e = exponent + top;                /* value in [2^e, 2^(e+1)) */
+    int target = 52; /* bit number that the leading one will have after the shift */
+    int e = exponent + top;                /* the value is in [2^e, 2^(e+1)) */
 
     if (e < -1022)
-        target = 52 - (-1022 - e); /* denormal: fewer bits */
+        target = 52 - (-1022 - e); /* denormals have fewer bits */
     int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
     uint64_t r;
     if (shift <= 0) {
-        r = (uint64_t)(m << -shift); /* the sticky part is below half a unit */
+        r = (uint64_t)(m << -shift); /* what `sticky` stands for is less than half a unit */
     } else if (shift > 127) {
-        r = 0; /* the value is far below half of the least denormal */
+        r = 0; /* the value is far less than half of the least denormal */
         cut = CUT_BELOW;
     } else {
         unsigned __int128 rest = m & (((unsigned __int128)1 << shift) - 1);
@@ -77,12 +79,12 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     }
     r += round_up(rounding, negative, r & 1, cut);
     if (e < -1022)
-        return emu_f64_bits(sign | r); /* a carry into the exponent is the right encoding */
+        return emu_f64_bits(sign | r); /* if the rounding carries into the exponent, the encoding is still right */
     if (r >> 53) {
         r >>= 1;
         e++;
     }
-    if (e > 1023) /* the result is infinity, or the largest finite number where rounding is towards zero */
+    if (e > 1023) /* the result overflows to infinity, or, if rounding is towards zero, to the largest finite number */
         return emu_f64_bits((sign | UINT64_C(0x7ff0000000000000)) -
                        !round_up(rounding, negative, true, CUT_ABOVE));
     return emu_f64_bits(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
@@ -95,9 +97,9 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     bool negative = (emu_bits_f64(a) ^ emu_bits_f64(b)) >> 63, other = emu_bits_f64(c) >> 63;
 
     if (ba >= inf || bb >= inf || bc > inf)
-        return a * b + c; /* infinite or NaN: nothing to round */
+        return a * b + c; /* the result is infinite or NaN, so nothing is rounded */
     if (bc == inf)
-        return c; /* the product is finite, even where a * b would overflow */
+        return c; /* the product is finite, even if a * b would overflow in double */
     if (ba == 0 || bb == 0) {
         if (bc != 0)
             return c;
@@ -109,16 +111,16 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 
     if (z.significand == 0)
         return pack(negative, p, e, false, rounding);
-    /* Aligns both terms: p has at most 106 bits, z has 53. Each term gets 20 spare bits where possible. */
+    /* Aligns both terms. p has at most 106 bits, and q has 53. Each term is shifted up by 20 bits where there is space. */
     unsigned __int128 q = z.significand;
     int ez = z.exponent;
     p <<= 20, e -= 20;
     bool sticky_p = false, sticky_q = false;
     if (ez > e) {
         int up = ez - e;
-        if (up <= 72) { /* 53 + 72 = 125 bits */
+        if (up <= 72) { /* the shifted significand has at most 53 + 72 = 125 bits */
             q <<= up;
-        } else { /* z is much larger than p: shift p right to the exponent of z */
+        } else { /* z is much larger than p, so p is shifted right to the exponent of z */
             q <<= 72, ez -= 72;
             int down = ez - e;
             if (down > 126) {
@@ -143,7 +145,8 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     bool sticky = sticky_p || sticky_q;
     if (negative == other)
         return pack(negative, p + q, e, sticky, rounding);
-    /* Bits that were cut off make the subtrahend a little larger: subtract one more unit, and keep the sticky bit. */
+    /* If bits of the subtrahend were cut off, it is in fact a little larger. One unit more is subtracted, and the result is
+     * sticky. */
     if (p > q || (p == q && sticky_p))
         return pack(negative, p - q - sticky_q, e, sticky, rounding);
     if (q > p || sticky_q)
@@ -151,8 +154,8 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     return emu_f64_bits((uint64_t)(rounding == ISA_RND_RM) << 63);
 }
 
-/* Rounds a double (or an integer given exactly as significand and exponent) to a format with @p bits of
- * precision, least exponent @emin, greatest @emax. Returns the packed result. */
+/* Rounds significand @m * 2^@e to a format with @p bits of precision and exponents from @emin to @emax. Returns the packed
+ * result. */
 static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
                            int emax)
 {
@@ -207,7 +210,7 @@ static double power_of_two(int k)
     return emu_f64_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* Returns 2^r for |r| <= 0.5: Taylor series of exp(r ln 2); the 13th term is below 2^-60. */
+/* Returns 2^r for |r| <= 0.5, by the Taylor series of exp(r ln 2), whose first omitted term is below 2^-52. */
 static double exp2_near(double r)
 {
     static const double inverse[] = {1.0,       1.0,         1.0 / 2,      1.0 / 6,
@@ -221,7 +224,7 @@ static double exp2_near(double r)
     return sum;
 }
 
-/** Returns the nearest integer for |x| < 2^31; ties are rounded away from zero, which is sufficient for the callers. */
+/** Returns the integer nearest to x, for |x| < 2^31. Ties are rounded away from zero; the callers work with either direction. */
 static int nearest(double x)
 {
     return (int)(x + (x < 0 ? -0.5 : 0.5));
@@ -260,15 +263,17 @@ float emu_lg2_f32(float x)
         m *= 0.5;
         k++;
     }
-    /* log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.1716: s^23 / 23 < 2^-62 */
+    /* log m = 2 atanh(s) with s = (m - 1) / (m + 1). As |s| < 0.1716, the first omitted term of the series, s^25 / 25, is
+     * negligible: already s^23 / 23 < 2^-62. */
     double s = (m - 1) / (m + 1), z = s * s, sum = 1.0 / 23;
     for (int i = 21; i >= 1; i -= 2)
         sum = sum * z + 1.0 / i;
-    return (float)(k + 2.88539008177792681472 * s * sum); /* 2 / ln 2 */
+    return (float)(k + 2.88539008177792681472 * s * sum); /* the factor is 2 / ln 2 */
 }
 
-/* Reduces x * 2 / pi modulo 4 to a quadrant and a remainder in [-0.5, 0.5] quarter turns. 256 bits of 2 / pi are
- * sufficient for every float, because the 128 bits that are used have 96 bits after the units. */
+/* Reduces x to quarter turns, x * 2 / pi modulo 4: a quadrant, and a remainder in [-0.5, 0.5]. 256 bits of 2 / pi are sufficient
+ * for every float: 128 of them are used, and their product with the significand has at least 96 correct bits after the binary
+ * point. */
 static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
@@ -283,19 +288,19 @@ static double quarter_turns(float x, int *quadrant)
         *quadrant = 0;
         return (double)x * 0.63661977236758134308;
     }
-    /* Bits of 2/pi below weight 2^(2 - e) matter; higher bits give multiples of 4. */
-    int first = e - 2 > 0 ? e - 2 : 0; /* bits to skip */
+    /* Bits of 2/pi with a weight of 2^(2 - e) or more contribute only multiples of 4 to the product. */
+    int first = e - 2 > 0 ? e - 2 : 0; /* number of bits to skip */
     unsigned __int128 window = 0;
-    for (int i = 0; i < 4; i++) { /* 128 bits from bit `first` */
+    for (int i = 0; i < 4; i++) { /* gets 128 bits from bit `first` on */
         int bit = first + 32 * i, word = bit / 32, off = bit % 32;
         uint64_t w = (uint64_t)two_over_pi[word] << 32 |
                      (word + 1 < (int)LW_COUNT_OF(two_over_pi) ? two_over_pi[word + 1] : 0);
         window = window << 32 | (uint32_t)(w >> (32 - off));
     }
-    /* window * 2^(-128 - first) is the tail of 2/pi; keep the product modulo 2^128. */
-    unsigned __int128 product = window * m; /* one unit of the product has weight 2^(e - 128 - first) */
-    int unit = 128 + first - e;             /* bit of weight 1 in the product */
-    if (unit > 126) { /* For a small x the product is shifted, so that the quadrant gets its two bits. */
+    /* window * 2^(-128 - first) is the rest of 2/pi. The product is computed modulo 2^128. */
+    unsigned __int128 product = window * m; /* one unit of the product has the weight 2^(e - 128 - first) */
+    int unit = 128 + first - e;             /* number of the product's bit with weight 1 */
+    if (unit > 126) { /* for a small x, the product is shifted right, so that two bits remain for the quadrant */
         int drop = unit - 126;
         product = (window >> drop) * m;
         unit = 126;
@@ -318,8 +323,7 @@ static double quarter_turns(float x, int *quadrant)
     return rest;
 }
 
-/* sine() and cosine() return sin and cos of t quarter turns, |t| <= 0.5, by a Taylor series whose next term is below
- * 2^-58. */
+/* Return sin and cos of t quarter turns, for |t| <= 0.5, by a Taylor series. Its first omitted term is below 2^-58. */
 static double sine(double t)
 {
     double y = t * 1.57079632679489661923, z = y * y;
@@ -349,7 +353,7 @@ static float circular(float x, int phase)
     if ((emu_bits_f32(x) & 0x7fffffffu) >= 0x7f800000u)
         return emu_f32_bits(0x7fffffffu);
     if (x == 0)
-        return phase ? 1.0f : x; /* sin keeps the sign of zero */
+        return phase ? 1.0f : x; /* sin keeps the sign of a zero */
     t = quarter_turns(x, &quadrant);
     switch ((quadrant + phase) & 3) {
     case 0: return (float)sine(t);
@@ -375,14 +379,14 @@ static double tanh_of(float x)
         return x;
     if (a > 10.0) {
         r = 1.0;
-    } else if (a < 0.25) { /* an odd series, without cancellation */
+    } else if (a < 0.25) { /* an odd series avoids the cancellation in (e - 1) / (e + 1) */
         double z = a * a;
         r = a * (1 + z * (-1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835 +
             z * (-1382.0 / 155925 + z * (21844.0 / 6081075 + z * (-929569.0 / 638512875))))))));
     } else {
         double y = 2 * a * 1.44269504088896340736;
         int k = nearest(y);
-        double e = exp2_near(y - k) * power_of_two(k); /* exp(2a) */
+        double e = exp2_near(y - k) * power_of_two(k); /* exp(2 a) */
         r = (e - 1) / (e + 1);
     }
     return x < 0 ? -r : r;
@@ -392,7 +396,8 @@ float emu_tanh_f32(float x)
     return (float)tanh_of(x);
 }
 
-/* Returns true if significand * m^2 > 2^160, for an m so near the limit that 113 bits hold the difference. */
+/* Returns true if significand * m^2 > 2^160. m must be so near the limit that the difference fits in 113 bits: as 2^160 is 0
+ * modulo 2^128, the difference is the 128-bit product taken as a signed number. */
 static bool above_rsq(uint64_t significand, uint64_t m)
 {
     return (__int128)((unsigned __int128)significand * m * m) > 0;
@@ -401,20 +406,21 @@ double emu_rsq_f64(double x)
 {
     uint64_t bits = emu_bits_f64(x);
 
-    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* The condition also includes negative values. */
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* zero, infinity, NaN, or negative */
         return 1.0 / __builtin_sqrt(x);
     struct unpacked u = unpack(x);
     if (u.exponent & 1) {
         u.significand <<= 1;
         u.exponent--;
     }
-    /* 54 bits of the result, rounded down: a few units from the doubly rounded value. */
+    /* m gets 54 bits of the result, rounded down. The quotient in double is only a few units away. */
     uint64_t m = (uint64_t)(0x1p80 / __builtin_sqrt((double)u.significand));
     while (above_rsq(u.significand, m))
         m--;
     while (!above_rsq(u.significand, m + 1))
         m++;
-    /* The last bit rounds; no result is halfway, because an odd square divides no power of two. */
+    /* The last of the 54 bits rounds. No result is halfway between two doubles, because the square of an odd number divides no
+     * power of two. */
     return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
 }
 
@@ -453,7 +459,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
 
 /* ---- 16-bit floats ------------------------------------------------------------------- */
 
-/* to_f16() and to_bf16() round a double once. An intermediate rounding to f32 could create a tie. */
+/* Round a double once, to f16 or bf16. An intermediate rounding to f32 could create a tie. */
 static float to_f16(double x)
 {
     struct unpacked u = unpack(x);
@@ -492,8 +498,8 @@ float emu_rsq_f16(float x)
 {
     return to_f16(1.0 / __builtin_sqrt((double)x));
 }
-/* Does what emu_fma_f32 does without a processor's fma, but rounds from double to bf16 in one step. A float has too few
- * bits for the product, and bf16 has the exponent range of float. */
+/* Computes a * b + c as the software emu_fma_f32 does, but rounds from double to bf16 in one step. The product of two floats is
+ * exact in double, and bf16 has the exponent range of float. */
 float emu_fma_bf16(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;
@@ -516,7 +522,7 @@ static unsigned int_bits(unsigned t)
     return 8u << (t / 2);
 }
 
-/* Widens f16 or bf16 to double, exactly. */
+/* Converts f16 or bf16 to double, which is exact. */
 static double half_value(uint16_t h, bool bf)
 {
     if (bf)
@@ -529,13 +535,13 @@ static double half_value(uint16_t h, bool bf)
     return h >> 15 ? -v : v;
 }
 
-/* Rounds to an integral value by rounding mode (0 rn, 1 rz, 2 rm, 3 rp). */
+/* Rounds to an integral value. @mode: 0 rn, 1 rz, 2 rm, 3 rp. */
 static double integral(double x, unsigned mode)
 {
     double a = x < 0 ? -x : x, t;
 
     if (!(a < 0x1p52))
-        return x; /* integral already, infinite or NaN */
+        return x; /* the value is integral already, infinite or NaN */
     t = (double)(int64_t)a;
     double rest = a - t;
     bool negative = emu_bits_f64(x) >> 63;
@@ -589,7 +595,7 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
             }
             v &= lw_mask(to);
             if ((dtype & 1) && to < 32 && v >> (to - 1) & 1)
-                v |= ~lw_mask(to); /* results of fewer than 32 bits are stored extended in their register */
+                v |= ~lw_mask(to); /* a signed result of fewer than 32 bits is sign-extended to 32 bits */
             return to <= 32 ? (uint32_t)v : v;
         }
         uint64_t magnitude = negative ? 0 - v : v;
@@ -607,7 +613,8 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
     if (!is_float_type(dtype)) {
         unsigned to = int_bits(dtype);
         bool to_signed = dtype & 1;
-        if (x != x) { /* PTX: cvt, integer notes; signed small values are sign-extended to 32 */
+        if (x != x) { /* a NaN converts to a value that PTX defines (cvt, notes about integers); signed results of fewer than 32
+                       * bits are sign-extended to 32 bits */
             uint64_t top = stype == ISA_DT_F64 || to == 64 ? UINT64_C(1) << (to - 1) : 0;
             return to_signed && to < 32 ? (uint32_t)(0 - top) : top;
         }
@@ -624,7 +631,7 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
                 : x >= 0x1p63 ? (uint64_t)(int64_t)(x - 0x1p63) + (UINT64_C(1) << 63)
                               : (uint64_t)(int64_t)x;
         }
-        return to <= 32 ? (uint32_t)v : v; /* signed small values are sign-extended to 32 */
+        return to <= 32 ? (uint32_t)v : v; /* signed results of fewer than 32 bits are sign-extended to 32 bits */
     }
     if (x != x) {
         if (saturate)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of the table's expressions: exact, without libm, and defined for the arbitrary values of lanes that are
- * not active. Functions are inline where lane loops must vectorise; the rest is in emu_math.c.
+ * Functions for the expressions in the instruction table: exact, without libm, and without undefined behaviour for the arbitrary
+ * values of inactive lanes. A function is inline if loops over lanes must be vectorised with it; the others are in emu_math.c.
  */
 #ifndef EMU_MATH_PRIV_H
 #define EMU_MATH_PRIV_H
@@ -12,24 +12,24 @@
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 
-/** Modifiers of an instruction (dinsn.reg), named `sub` in its expression. */
+/** Modifiers of an instruction, from dinsn.reg. Expressions in the table name them `sub`. */
 enum {
     EMU_FTZ = 1,
     EMU_SAT = 2,
-    EMU_ROUNDING = 12, /* values of RND, shifted by 2 */
+    EMU_ROUNDING = 12, /* modifier RND, in bits 3:2 */
     EMU_MIN_NAN = 16,
     EMU_XORSIGN = 32,
     EMU_RELU = 64
 };
 
-/** C types of the table's type names. */
+/** C types for the type names in the instruction table. */
 typedef uint32_t T_u32;
 typedef int32_t T_s32;
 typedef float T_f32;
 typedef uint64_t T_u64;
 typedef int64_t T_s64;
 typedef double T_f64;
-typedef float T_f16; /* 16-bit floats are computed in f32 */
+typedef float T_f16; /* 16-bit floats are computed as f32 */
 typedef float T_bf16;
 
 /* ---- bits -------------------------------------------------------------------------- */
@@ -58,7 +58,8 @@ EMU_INLINE uint64_t emu_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* Each macro gives the bits of a result of the type that ends its name. NaNs are canonical (MACHINE 6). */
+/* Each macro or function returns the bits of a result; its name ends with the type. A NaN becomes the canonical NaN (MACHINE
+ * 6). */
 #define BITS_u32(x) ((uint32_t)(x))
 #define BITS_s32(x) ((uint32_t)(x))
 #define BITS_u64(x) ((uint64_t)(x))
@@ -74,7 +75,7 @@ EMU_INLINE uint64_t BITS_f64(double x)
 #define BITS_f16(x) emu_f16_of_f32(x)
 #define BITS_bf16(x) emu_bf16_of_f32(x)
 
-/* ---- integers; quotient and remainder of a division by zero are all ones, as on an H100 ---------- */
+/* ---- integers. A division by zero gives all ones as quotient and as remainder, as on an H100 ---------- */
 
 EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
 {
@@ -136,8 +137,8 @@ EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
 {
     return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
 }
-/* Extract bit fields: position in 7:0 of b, length in 15:8 (docs/reference/isa.md). Bits beyond the value's
- * top are zero, or for signed fields copies of its top bit; length 0 gives 0. */
+/* Extract a bit field: its position is in bits 7:0 of b, its length in bits 15:8 (docs/reference/isa.md). Bits of the field above
+ * the top of the value are zero; for a signed field, they are copies of the value's top bit. Length 0 gives 0. */
 EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
 {
     uint32_t pos = b & 255, len = b >> 8 & 255;
@@ -162,7 +163,7 @@ EMU_INLINE int32_t emu_bfe_s32(int32_t a, uint32_t b)
 {
     return (int32_t)emu_bfe_s64(a, b);
 }
-/* Insert the low bits of a into c. */
+/* Insert the low bits of a into c, at the position and with the length in b. */
 EMU_INLINE uint64_t emu_bfi_b64(uint64_t a, uint32_t b, uint64_t c)
 {
     uint32_t pos = b & 255, len = b >> 8 & 255;
@@ -175,7 +176,7 @@ EMU_INLINE uint32_t emu_bfi_b32(uint32_t a, uint32_t b, uint32_t c)
 {
     return (b & 255) > 31 ? c : (uint32_t)emu_bfi_b64(a, b, c);
 }
-/* Funnel shifts of {b:a} by c, clamped to 32: the high word of << c, the low word of >> c. */
+/* Funnel shifts of {b:a} by c, which is clamped to 32. The left shift returns the high word, the right shift the low word. */
 EMU_INLINE uint32_t emu_funnel_l(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t s = c > 32 ? 32 : c;
@@ -199,7 +200,8 @@ EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
     return c;
 }
 
-/* Dot products with given signs: bytes with bytes; halves of a with the low bytes of b. */
+/* Dot products added to c. emu_dot4: the bytes of a with the bytes of b. emu_dot2: the 16-bit halves of a with the two low bytes
+ * of b. */
 EMU_INLINE uint32_t emu_dot4(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
 {
     for (int i = 0; i < 32; i += 8) {
@@ -220,13 +222,13 @@ EMU_INLINE uint32_t emu_dot2(uint32_t a, uint32_t b, uint32_t c, bool a_signed, 
     }
     return c;
 }
-/* PTX bmsk.clamp: @width ones from bit @position on. */
+/* PTX bmsk.clamp: a mask of @width ones from bit @position on. */
 EMU_INLINE uint32_t emu_bmsk_b32(uint32_t position, uint32_t width)
 {
     uint32_t ones = width > 31 ? ~UINT32_C(0) : (UINT32_C(1) << (width & 31)) - 1;
     return position > 31 ? 0 : ones << (position & 31);
 }
-/* PTX szext.clamp: a as a number of @bits bits; 0 for 0 bits. */
+/* PTX szext.clamp: extends the number in the low @bits bits of a; without bits the result is 0. */
 EMU_INLINE uint32_t emu_szext_u32(uint32_t a, uint32_t bits)
 {
     return bits > 31 ? a : a & ((UINT32_C(1) << (bits & 31)) - 1);
@@ -240,14 +242,15 @@ EMU_INLINE int32_t emu_clamp_s32(int64_t x)
 {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
-/** PTX fns: the position of the |offset|-th set bit of @mask at or above (offset > 0) or below bit @base,
- *  @base itself for 0. Returns all ones if there is no such bit, or if @base is above 31. */
+/** PTX fns: returns the position of a set bit of @mask. It is the |offset|-th one at or above bit @base if @offset is positive,
+ *  or at or below it if @offset is negative, and bit @base itself, if set, for 0. Returns all ones if there is no such bit, or if
+ *  @base is above 31. */
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 
 /* ---- floats ----------------------------------------------------------------------------- */
 
-/* min and max: a NaN gives the other operand; -0 is below +0. @sub: EMU_MIN_NAN makes the result NaN if
- * either operand is; EMU_XORSIGN compares magnitudes and gives a number the sign of a * b. */
+/* min and max: if one operand is a NaN, the result is the other one; -0 is less than +0. With EMU_MIN_NAN in @sub, the result is
+ * NaN if any operand is. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a * b. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
     EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \
@@ -278,7 +281,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
             r = a != a ? a : b != b ? b : r;                                                  \
         memcpy(&ir, &r, sizeof ir);                                                           \
         if (sub & EMU_XORSIGN)                                                                \
-            ir |= (ia ^ ib) & top; /* replaced if an operand is NaN */                                   \
+            ir |= (ia ^ ib) & top; /* if an operand is NaN, the sign is overwritten later */                                   \
         memcpy(&r, &ir, sizeof r);                                                            \
         return r;                                                                             \
     }
@@ -290,19 +293,19 @@ EMU_MINMAX(emu_max_f64, double, uint64_t, a > b || (a == b && !a_sign))
 
 EMU_INLINE float emu_sqrt_f32(float x)
 {
-    return __builtin_sqrtf(x); /* -fno-math-errno: one instruction */
+    return __builtin_sqrtf(x); /* one instruction, because of -fno-math-errno */
 }
 EMU_INLINE double emu_sqrt_f64(double x)
 {
     return __builtin_sqrt(x);
 }
-/* Correctly rounded: tests check every significand of two binades. */
+/* The result is correctly rounded, although it is rounded twice: tests check every significand of two binades. */
 EMU_INLINE float emu_rsq_f32(float x)
 {
     return (float)(1.0 / __builtin_sqrt((double)x));
 }
 
-/** Computes a * b + c in integers, rounded once; @rounding is a value of RND. */
+/** Computes a * b + c in integer arithmetic with a single rounding; @rounding is a value of modifier RND. */
 double emu_fma_f64_soft(double a, double b, double c, unsigned rounding);
 #if defined __FMA__ || defined __aarch64__
 EMU_INLINE float emu_fma_f32(float a, float b, float c)
@@ -314,9 +317,9 @@ EMU_INLINE double emu_fma_f64(double a, double b, double c)
     return __builtin_fma(a, b, c);
 }
 #else
-/* Computes a * b + c in double: the product of two floats is exact there; the sum is rounded to odd, so that
- * only the second rounding, to float, counts (53 >= 2 * 24 + 2). If the processor has been set to the directed rounding
- * of @sub, both roundings have the same direction. */
+/* Computes a * b + c in double. The product of two floats is exact there. The sum is rounded to odd, so that only the second
+ * rounding, to float, has an effect (53 >= 2 * 24 + 2). If the processor is set to the directed rounding mode in @sub, both
+ * roundings have this direction. */
 EMU_INLINE float emu_fma_f32_in(float a, float b, float c, unsigned sub)
 {
     double p = (double)a * b, s = p + c;
@@ -335,26 +338,26 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 {
     return emu_fma_f64_soft(a, b, c, sub >> 2 & 3);
 }
-/* For the table's expressions, which have `sub`. */
+/* The expressions in the instruction table have a variable `sub`. */
 #define emu_fma_f32(a, b, c) emu_fma_f32_in(a, b, c, sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* mufu: computed in double by our own code, rounded once; error bounds in docs/reference/fp.md. */
+/* mufu: computed in double by our own code and rounded once. docs/reference/fp.md states the error bounds. */
 float emu_ex2_f32(float x);
 float emu_lg2_f32(float x);
 float emu_sin_f32(float x);
 float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
-/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the operand's high word, with a low word of zero; returns the high word
- * of the correctly rounded result (for the reciprocal of the square root: rounded twice). */
+/* PTX rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64. The operand has the high word @high and the low word 0. Returns the high word
+ * of the result, which is correctly rounded for the reciprocal, and rounded twice for the reciprocal square root. */
 uint32_t emu_rcp64h(uint32_t high);
 uint32_t emu_rsq64h(uint32_t high);
 
-/* ---- integral values; the sign of a zero is that of the operand ------------------------- */
+/* ---- rounding to integral values; a zero result has the sign of the operand ------------------------- */
 
-/* From 2^23 on every float is integral; below, the integer unit or an addition rounds. */
+/* From 2^23 on, every float is integral. Smaller ones are rounded by a conversion to integer or by an addition. */
 EMU_INLINE float emu_signed_as(float magnitude, float x)
 {
     return emu_f32_bits(emu_bits_f32(magnitude) | (emu_bits_f32(x) & 0x80000000u));
@@ -366,7 +369,7 @@ EMU_INLINE bool emu_has_fraction(float x)
 EMU_INLINE float emu_rint_f32(float x)
 {
     float a = emu_f32_bits(emu_bits_f32(x) & 0x7fffffffu);
-    float t = (a + 0x1p23f) - 0x1p23f; /* the processor rounds to nearest even */
+    float t = (a + 0x1p23f) - 0x1p23f; /* the addition makes the processor round to nearest even */
     return emu_has_fraction(x) ? emu_signed_as(t, x) : x;
 }
 EMU_INLINE float emu_trunc_f32(float x)
@@ -386,7 +389,8 @@ EMU_INLINE float emu_ceil_f32(float x)
     t = t < x ? t + 1.0f : t;
     return emu_signed_as(t, x);
 }
-/* Convert towards zero, clamped to the type; NaN gives 0, from f64 the smallest integer (PTX, cvt). */
+/* Conversions to integers: towards zero, and clamped to the type. A NaN gives 0; from f64 it gives the smallest integer (PTX,
+ * cvt). */
 EMU_INLINE int32_t emu_s32_of_f32(float x)
 {
     const bool inside = x > -0x1.000002p31f && x < 0x1p31f;
@@ -406,27 +410,27 @@ EMU_INLINE int32_t emu_s32_of_f64(double x)
     return inside ? (int32_t)x : x > 0 ? INT32_MAX : INT32_MIN;
 }
 
-/* ---- 16-bit floats: computed in f32, where a second rounding changes nothing ------------- */
+/* ---- 16-bit floats, computed in f32: the second rounding, to 16 bits, gives the exact result ------------- */
 
-/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that were rounded to f32 round
- * to the same value as exact results. tests/emu/exec/test_half tries them.) */
+/* f32 has 24 >= 2 * 11 + 2 (and 2 * 8 + 2) bits. So a sum, product, quotient or root of f16 or bf16 values that was rounded to
+ * f32 rounds to the same 16-bit value as the exact result would. tests/emu/exec/test_half checks it. */
 
-/** Converts the f16 in bits 15:0 to f32, exactly, without arithmetic on denormals. */
+/** Converts the f16 in bits 15:0 to f32. This is exact, and uses no arithmetic on denormals. */
 EMU_INLINE float emu_f32_of_f16(uint32_t h)
 {
     uint32_t m = (h & 0x7fff) << 13, e = m & 0x0f800000u, n = m + 0x38000000u;
     uint32_t small = emu_bits_f32(emu_f32_bits(m + 0x38800000u) - 0x1p-14f);
 
-    n = e == 0x0f800000u ? n + 0x38000000u : n; /* the exponent of infinity and NaN */
+    n = e == 0x0f800000u ? n + 0x38000000u : n; /* infinity and NaN need another exponent */
     n = e == 0 ? small : n;
     return emu_f32_bits(n | (h & 0x8000) << 16);
 }
-/** Rounds to f16 (nearest even) in bits 15:0; NaN becomes the canonical one. */
+/** Rounds to f16, to nearest even; the result is in bits 15:0. A NaN becomes the canonical NaN. */
 EMU_INLINE uint32_t emu_f16_of_f32(float x)
 {
     uint32_t b = emu_bits_f32(x), m = b & 0x7fffffffu, r;
     uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13;
-    /* the last place of 0.5 is 2^-24, as for a denormal f16, so the addition rounds to it */
+    /* the last place of a float near 0.5 is 2^-24, as that of a denormal f16, so the addition rounds to it */
     uint32_t small = emu_bits_f32(emu_f32_bits(m) + 0.5f) - 0x3f000000u;
 
     r = m < 0x38800000u ? small : normal;
@@ -444,7 +448,7 @@ EMU_INLINE uint32_t emu_bf16_of_f32(float x)
     uint32_t r = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
     return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
-/* With EMU_FTZ, flushes magnitudes below @least to a zero of the same sign. */
+/* If @sub has EMU_FTZ, replaces magnitudes below @least by a zero of the same sign. */
 EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -453,14 +457,14 @@ EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
 }
 EMU_INLINE float emu_clamp_half(float x, unsigned sub)
 {
-    if (sub & EMU_SAT) /* NaN saturates to +0 */
+    if (sub & EMU_SAT) /* a NaN saturates to +0 */
         x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
     if (sub & EMU_RELU)
         x = x <= 0.0f ? 0.0f : x;
     return x;
 }
-/** Computes a * b + c of f16 values: the product is exact in f32; the sum is rounded to odd, so that only the
- *  rounding to f16 counts. */
+/** Computes a * b + c for f16 values. The product is exact in f32. The sum is rounded to odd, so that only the later rounding to
+ *  f16 has an effect. */
 EMU_INLINE float emu_fma_f16(float a, float b, float c)
 {
     float p = a * b, s = p + c;
@@ -479,8 +483,8 @@ float emu_tanh_f16(float x);
 float emu_tanh_bf16(float x);
 float emu_rsq_f16(float x);
 
-/** Converts one value. @bits holds the source in its low bits; types, rounding, saturation and ftz are values of the
- *  modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
+/** Converts the value in the low bits of @bits. The other arguments are values of the modifiers DTYPE, STYPE, CRND, CSAT and
+ *  CFTZ. */
 uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
                      uint64_t bits);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices of one launch: constant values are computed once, and the other values for each requested thread. */
+/* Evaluation of the slices of one launch. Nodes that depend on no id are computed once, the others for each requested thread. */
 #include "emu/lane/emu_predict_priv.h"
 
 #include <stdlib.h>
@@ -77,7 +77,8 @@ static unsigned depends_on(const struct emu_predict *p, uint32_t node)
     }
 }
 
-/** Makes the list of nodes that @node needs. Returns false without memory. */
+/** Makes the list of the nodes on which @node depends and that are not constant in the launch. Returns false if there is no
+ *  memory. */
 static bool make_list(struct emu_predict *p, uint32_t node, struct emu_predict_list *list)
 {
     uint32_t count = 0;
@@ -111,7 +112,7 @@ uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu
     if (list->ready || make_list(p, node, list)) {
         for (uint32_t i = 0; i < list->count; i++)
             p->value[list->node[i]] = compute(p, list->node[i], thread);
-    } else { /* Without memory for the list, all nodes up to @node are computed, which takes longer. */
+    } else { /* Without memory for the list, all nodes up to @node are computed. This gives the same value, but takes longer. */
         for (uint32_t i = 0; i <= node; i++)
             p->value[i] = compute(p, i, thread);
     }
@@ -135,8 +136,8 @@ uint64_t emu_predict_evaluations(const struct emu_predict *predict)
 
 /* ---- iterations --------------------------------------------------------------------- */
 
-/** Returns whether @node is an induction variable of @loop, or the sum of such a variable and a value that is the same
- *  in all iterations. */
+/** Returns true if @node is an induction variable of @loop, or such a variable plus or minus a value that is the same in all
+ *  iterations. */
 static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, unsigned depth)
 {
     const struct isa_slice_node *n = &s->nodes[node];
@@ -154,8 +155,8 @@ static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, 
     }
 }
 
-/** Finds the first k with (x + k * step) mod 2^bits in [low, high]; x is outside that range. False: no k, or the range
- *  is skipped. */
+/** Finds the first k for which (x + k * step) mod 2^bits is in [low, high]. x itself is outside. Returns false if there is no k,
+ *  or if the first pass through the numbers steps over the range. */
 static bool first_within(uint64_t x, uint64_t step, uint64_t low, uint64_t high, unsigned bits, uint64_t *k)
 {
     typedef unsigned __int128 wide;
@@ -188,14 +189,14 @@ static bool first_equal(uint64_t x, uint64_t step, uint64_t y, unsigned bits, ui
     if (twos >= bits || (way & ((UINT64_C(1) << twos) - 1)) != 0)
         return false;
     odd = step >> twos;
-    for (unsigned i = 0; i < 6; i++) /* Newton's iteration doubles the number of correct bits */
+    for (unsigned i = 0; i < 6; i++) /* each step of Newton's iteration doubles the number of correct bits of the inverse */
         inverse *= 2 - odd * inverse;
     *k = ((way >> twos) * inverse) & (all >> twos);
     return true;
 }
 
-/** Finds the first iteration after 0 in which x and y compare as @wanted says, which has a bit each for less, equal and
- *  greater. */
+/** Finds the first iteration after 0 in which x, which grows by @step in each iteration, has a wanted relation to y. @wanted has
+ *  bits: 1 less, 2 equal, 4 greater. */
 static bool first_compared(unsigned wanted, uint64_t x, uint64_t step, uint64_t y, unsigned bits, bool is_signed, uint64_t *k)
 {
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, top = is_signed ? UINT64_C(1) << (bits - 1) : 0;
@@ -222,7 +223,7 @@ static bool compare_row(unsigned op, unsigned *bits, bool *is_signed)
     return *is_signed || *bits == 64 || op == ISA_V_SETP_U32 || op == ISA_S_SETP_U32;
 }
 
-/** Returns the iteration in which the exit test of @loop ends the loop. */
+/** Gets the number of the iteration in which the exit test of @loop ends the loop. Returns false if it is not known. */
 static bool last_iteration(struct emu_predict *p, uint32_t loop, const struct emu_predict_thread *thread, uint64_t *k)
 {
     static const uint8_t relations[16] = { [ISA_CMP_EQ] = 2, [ISA_CMP_NE] = 5, [ISA_CMP_LT] = 1, [ISA_CMP_LE] = 3,
@@ -277,7 +278,7 @@ bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t
     return true;
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- creation and destruction ------------------------------------------------------------- */
 
 void emu_predict_destroy(struct emu_predict *predict)
 {

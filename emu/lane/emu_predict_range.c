@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The accesses of a block to an array as a rectangle: for each site the rectangle between the addresses of the
- * block's first and last thread, in the first and the last iteration of the site's loops.
+ * Computes the rectangle of an array that a block accesses. For each site, it contains the addresses of the block's first and
+ * last thread, in the first and last iteration of the loops around the site.
  */
 #include "emu/lane/emu_predict_priv.h"
 
-/** Address of an array's pointer, down to a whole line. */
+/** Returns the address of an array, rounded down to a whole line. */
 static uint64_t base_of(const struct emu_predict *p, uint32_t array)
 {
     const struct isa_slice_array *a = &p->slices->arrays[array];
@@ -29,8 +29,8 @@ static bool counts(const struct isa_slice_site *s, uint32_t array, unsigned flag
     return s->reject == ISA_SLICE_ACCEPTED && s->array == array && (!s->store || (flags & EMU_PREDICT_STORES));
 }
 
-/** Returns by how much the site's address grows from @thread to its neighbour in dimension @k: x or y of tid (0, 1) or
- *  of ctaid (2, 3). */
+/** Returns by how much the site's address grows from @thread to the next thread in dimension @k: 0 and 1 are x and y of tid, 2
+ *  and 3 x and y of ctaid. */
 static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_predict_thread *thread, unsigned k)
 {
     struct emu_predict_thread next = *thread;
@@ -45,8 +45,8 @@ static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_pre
     return back ? -by : by;
 }
 
-/** Finds the rows of a site whose address is no sum of ids, such as a site with clipped indices, from the site's
- *  strides in the middle of the grid. */
+/** Infers the bytes of a row from the strides that a site has in the middle of the grid. This is for sites whose address is no
+ *  sum of ids, for example because indices are clamped. */
 static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
 {
     const struct emu_predict_launch *l = &p->launch;
@@ -60,8 +60,8 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Returns the row length that a site in a loop shows if the site moves to another row in each iteration: the step is
- *  larger than all addresses that the grid accesses in one iteration. */
+/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row: then the address grows in each
+ *  iteration by more than the range that the whole grid accesses in one iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];
@@ -91,8 +91,8 @@ static uint64_t find_pitch(struct emu_predict *predict, uint32_t array)
     const struct isa_slices *s = predict->slices;
     const struct emu_predict_launch *l = &predict->launch;
 
-    for (unsigned way = 0; way < 3; way++) /* There are three ways to find the pitch, in this order: by the ids (if
-                                            * addresses are sums of ids), by probes, and by loops. */
+    for (unsigned way = 0; way < 3; way++) /* tries three ways, in this order: affine form of the address, strides in the middle
+                                            * of the grid, loops */
         for (uint32_t i = 0; i < s->site_count; i++) {
             struct emu_predict_affine at = { .constant = 0 };
             uint64_t pitch;
@@ -123,7 +123,7 @@ uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const st
     return predict->pitch[array];
 }
 
-/** The constant part of a site's address, from the array's base. */
+/** Gets the constant part of a site's address, as a displacement from @base. Returns false if the address has no affine form. */
 static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, int64_t *out)
 {
     struct emu_predict_affine at;
@@ -134,7 +134,8 @@ static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, in
     return true;
 }
 
-/** Returns the displacement of the array's site that is nearest to @base: other sites are displaced from that site. */
+/** Returns the smallest displacement from @base, by magnitude, of a site of the array. Other sites are described relative to
+ *  it. */
 static int64_t nearest(struct emu_predict *p, uint32_t array, uint64_t base, unsigned flags)
 {
     uint64_t best = UINT64_MAX;
@@ -156,11 +157,11 @@ struct range {
     struct emu_predict *predict;
     uint32_t site;
     uint64_t base, pitch;
-    int64_t cx, cy, c; /* the site's displacement: columns, rows, bytes */
+    int64_t cx, cy, c; /* displacement of the site: columns and rows; and as bytes */
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Called with the bytes of each corner; NULL: the bytes of all corners are joined to one rectangle instead. */
+    /** Called with the bytes of each corner of the rectangle; NULL: all corners are joined to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 
@@ -170,7 +171,7 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
     int64_t x, y;
 
     emu_rect_to2d((int64_t)(address - r->base - (uint64_t)r->c), r->pitch, &x, &y);
-    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* values of a hostile object may wrap */
+    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* may wrap for an object with invalid values */
     y = (int64_t)((uint64_t)y + (uint64_t)r->cy);
     const struct emu_byte_rect one = { x, (int64_t)((uint64_t)x + r->predict->slices->sites[r->site].bytes - 1), y, y };
     if (r->each != NULL)
@@ -179,7 +180,8 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
         emu_rect_join(r->bytes, &one, &r->empty);
 }
 
-/** Processes each loop from @loop on, outer loops first, in its first and its last iteration. */
+/** Visits the first and last iteration of every loop around the site, from loop @loop on, and adds the address in each
+ *  combination of them. Outer loops are visited first. */
 static void add_corners(struct range *r, struct emu_predict_thread *thread, uint64_t *iteration, uint32_t loop)
 {
     enum { DEEPEST = 8 };
@@ -205,7 +207,7 @@ static void add_corners(struct range *r, struct emu_predict_thread *thread, uint
     }
 }
 
-/** Looks at all sites of the array, for @count threads. */
+/** Adds the accesses of @count threads by all sites of the array. */
 static void add_sites(struct range *r, uint32_t array, const struct emu_predict_thread *threads, unsigned count)
 {
     uint64_t iteration[ISA_SLICE_LOOPS] = { 0 };

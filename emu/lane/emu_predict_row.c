@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes rows of the instruction table for one lane: the rows of which slices consist (isa_slice_sources). */
+/* Executes those instructions of the instruction table for one lane of which slices can consist (isa_slice_sources). */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 
-/* Rows of floats return nothing here, because no slice contains them. */
+/* Float instructions give 0, because slices do not contain them. */
 #define IF_INTEGER_u32(x) x
 #define IF_INTEGER_s32(x) x
 #define IF_INTEGER_u64(x) x
@@ -66,13 +66,13 @@
 #define OF_CONTROL(f) 0
 #define OF_REFUSED(...) 0
 
-/** Returns one bit of {less, equal, greater} for the result of a comparison of two numbers: -1, 0, 1. */
+/** Returns the relation of two numbers as one bit, from -1, 0 or 1: less 1, equal 2, greater 4. */
 static unsigned relation(int order)
 {
     return order < 0 ? 1 : order == 0 ? 2 : 4;
 }
 
-/** P = cmp op R, Q = !cmp op R. */
+/** Computes a predicate result of a comparison: P = cmp op R, or Q = !cmp op R. @is is the relation of the operands. */
 static bool compare(const struct isa_slice_node *n, unsigned is, bool r)
 {
     static const uint8_t wanted[16] = {
@@ -92,7 +92,7 @@ static bool compare(const struct isa_slice_node *n, unsigned is, bool r)
     }
 }
 
-/** Computes each bit of the result from the same bits of @a, @b and @c by the truth table @table. */
+/** lop3: computes each bit of the result from the bits of @a, @b and @c at the same position, by the truth table @table. */
 static uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, unsigned table)
 {
     uint32_t r = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes rectangles of an array's bytes and cache lines. The file contains only arithmetic. */
+/* Rectangles of bytes and cache lines of an array: arithmetic only. */
 #include "emu/lane/emu_predict_priv.h"
 
 static int64_t divide_down(int64_t x, int64_t by)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The column `semantics` of isa/insns.def by groups, for tables and handlers that treat a group in the same way:
- * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that it
- * distinguishes, and the value for all others:
+ * Classifies the column `semantics` of isa/insns.def into groups, for tables and handlers that treat all instructions of a group
+ * alike. EMU_GROUP_##semantics is the name of the group: for example LANES if the column has LANE(u32, a + b). A user of this
+ * file defines a value for each group that it distinguishes, and gives a value for all other groups:
  *
- *     #define KIND_LANES EMU_IS(BV_ROW)
- *     #define KIND_LOAD EMU_IS(BV_LOAD)
- *     #define INSN(id, ..., semantics) [ISA_##id] = EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, OTHER),
+ *    #define KIND_LANES EMU_IS(BV_ROW)
+ *    #define KIND_LOAD EMU_IS(BV_LOAD)
+ *    #define INSN(id, ..., semantics) [ISA_##id] = EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, OTHER),
  */
 #ifndef EMU_SEMANTICS_PRIV_H
 #define EMU_SEMANTICS_PRIV_H
@@ -18,7 +18,7 @@
 #define EMU_PASTE(a, b) EMU_PASTE_(a, b)
 #define EMU_PASTE_(a, b) a##b
 
-/* groups whose semantics are executed by one loop over the lanes */
+/* groups of instructions that are executed by a loop over the lanes */
 #define EMU_GROUP_LANE1(...) LANES
 #define EMU_GROUP_LANE(...) LANES
 #define EMU_GROUP_LANE3(...) LANES
@@ -29,7 +29,8 @@
 #define EMU_GROUP_LANEW3(...) LANES
 #define EMU_GROUP_LANER(...) LANER
 #define EMU_GROUP_COMPARE(...) COMPARE
-/* Groups of rare instructions have SELDOM_* names, as do those of 16-bit floats. */
+/* Rare instructions, and those on 16-bit floats, have groups of their own: the name of their usual group with the prefix
+ * SELDOM_. */
 #define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
 #define EMU_GROUP_HALF1(...) HALVES
 #define EMU_GROUP_HALF(...) HALVES
@@ -37,7 +38,7 @@
 #define EMU_GROUP_PACKED1(...) PACKED
 #define EMU_GROUP_PACKED(...) PACKED
 #define EMU_GROUP_PACKED3(...) PACKED
-/* groups whose semantics are executed once for a warp */
+/* groups of instructions that are executed once for the warp */
 #define EMU_GROUP_SCALAR1(...) SCALAR
 #define EMU_GROUP_SCALAR(...) SCALAR
 #define EMU_GROUP_SCALAR3(...) SCALAR
@@ -46,7 +47,7 @@
 #define EMU_GROUP_SCALARR(...) SCALAR
 #define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
 #define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
-/* each of these semantics is a separate group */
+/* groups with one kind of semantics each */
 #define EMU_GROUP_LOAD(...) LOAD
 #define EMU_GROUP_STORE(...) STORE
 #define EMU_GROUP_ATOMIC(...) ATOMIC
