@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode in lane loops: materialisation of tags, and loads and stores at tagged addresses. Included by
- * emu_mem_exec.c after emu_mem_fast_body.h, compiled once per x86-64 level.
+ * Compact mode in loops over lanes: materialisation of tags, and loads and stores at tagged addresses. Included by emu_mem_exec.c
+ * after emu_mem_fast_body.h, and so compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
-/** Writes base + stride * column + rise * row to all lanes of a row. */
+/** Writes base + stride * column + rise * row to each lane of a vector register; column and row are the lane's position in the
+ *  block. */
 MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, uint32_t stride,
                         uint32_t rise)
 {
@@ -16,7 +17,7 @@ MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, u
         EMU_LANE_LOOP
         for (unsigned l = 0; l < n; l++)
             d[l] = base + stride * l;
-    } else { /* fold is a power of two */
+    } else { /* fold is a power of two here */
         const uint32_t mask = fold - 1;
         const unsigned shift = (unsigned)__builtin_ctz(fold);
         EMU_LANE_LOOP
@@ -39,7 +40,7 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
         memcpy(kept, d, n * sizeof *d);
     if (is_high) {
         high = (uint32_t)(t->base >> 32);
-        carries = !emu_ctag_fits32(w, t, false); /* true: a carry into the high word occurs in some lanes */
+        carries = !emu_ctag_fits32(w, t, false); /* in some lanes the sum carries into the high word */
     }
     if (!is_high) {
         tag_row(d, n, fold, (uint32_t)t->base, (uint32_t)t->stride, (uint32_t)t->rise);
@@ -55,21 +56,21 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
             d[l] = kept[l];
 }
 
-/** Address of the first lane; addresses grow by @step from lane to lane and by @rise from row to row of the
- *  block. */
+/** Addresses of a tagged access: the first lane's, plus @step from lane to lane within a row of the block, plus @rise from row to
+ *  row. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;
 };
 
-/** Computes the addresses from a tag. Returns false if the address has none, or wraps. @mode and @bytes are
- *  constants. */
+/** Computes the addresses from the tag of the address register. Returns false if it has no tag, or if addresses wrap. @mode and
+ *  @bytes are compile-time constants. */
 MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct tag_location *out)
 {
     const struct emu_ctag *t = &w->ctag[di->ta];
     const unsigned plain = mode & ~(unsigned)MEM_SCALED;
-    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* factor of the offset and of its steps */
+    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* factor by which the offset, its stride and its rise are multiplied */
 
     out->step = t->stride * scale;
     out->rise = t->rise * scale;
@@ -89,8 +90,8 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
     return (out->address & (bytes - 1)) == 0;
 }
 
-/** Moves @rows rows of @fold lanes, one row after the other; the host addresses of all rows are checked before the
- *  first row is moved. */
+/** Loads or stores @rows rows of @fold lanes each, one row after the other. The host addresses of all rows are checked before any
+ *  is accessed. Returns false if nothing was done. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                          unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)
@@ -144,8 +145,8 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Loads or stores at a tagged address for all lanes. Returns false if nothing was done. @uniform: all lanes load from
- * one address, and the value becomes a tag. @easy: handles only cases that need no call, in warps of 32 lanes.
+ * Loads or stores at a tagged address, for all lanes. Returns false if nothing was done. @uniform: all lanes load from one
+ * address, and the loaded value becomes a tag. @easy: handles only cases in warps of 32 lanes that need no function call.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,
@@ -184,7 +185,7 @@ MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum 
         }
         done = tag_rows(w, di, space, kind, write, &at, n, 1, false);
     } else if (rows == 1 || at.rise == at.step * fold) {
-        at.rise = 0; /* the lanes' addresses form one row */
+        at.rise = 0; /* the addresses of all lanes are affine in the lane number */
         done = at.step == (int64_t)bytes && tag_rows(w, di, space, kind, write, &at, n, 1, true);
     } else if (n == 32 && rows == 2) {
         done = at.step == (int64_t)bytes

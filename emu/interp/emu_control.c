@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of instructions that act on the split (branches, calls, barriers, exit), and of the scalar unit. The file is
- * compiled once, because these handlers execute few host instructions and have no lane loops.
+ * Handlers of control instructions (branches, calls, barriers, exit) and of instructions of the scalar unit. The file is compiled
+ * for one x86-64 level only: these handlers have no loops over lanes, so they would not gain from wider vectors.
  *
- * An instruction that may end the slice or jump ends a straight-line run. It first counts the run, so that w->retired
- * includes the run when the split functions read it.
+ * An instruction that may jump or end the time slice is the last of a straight-line run. Its handler first adds the run to
+ * w->retired, because the functions of emu_split_priv.h that it then calls use this count.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common conversions as lane loops; a part of emu_exec.c. emu_convert (emu_lane_ops.c) makes all other conversions, and
- * conversions of a uniform source, lane by lane, with the same results.
+ * Common conversions as loops over lanes; included by emu_exec.c. emu_convert (emu_math.c) computes all other conversions, and
+ * those of a uniform source, for each lane, with the same results.
  */
 
-/* Bits of sets of CRND values; for integers, rn and rni are equivalent. */
+/* Sets of values of the modifier CRND, as bits. For a conversion between integer and float, rn and rni are the same. */
 #define CVT_RN 0x11
 #define CVT_RZ 0x22
 #define CVT_RM 0x44
 #define CVT_RP 0x88
-#define CVT_EXACT 0xff   /* nothing is rounded */
-#define CVT_WIDENS 0x0f  /* floats: rni and similar modes would round */
+#define CVT_EXACT 0xff   /* for conversions that are exact, so that rounding modes have no effect */
+#define CVT_WIDENS 0x0f  /* for widening floats: exact, unless a mode such as rni rounds to an integral value */
 
 #define CVT_WIDEN(high) LANEW_BODY(emu_uniform32, 0, 0, bl, high)
 #define CVT_FLOAT                                                                             \
     const unsigned mods = cvt_mods(di);                                                       \
     LANE_BODY(f32, f32, f32, fin_f32(ftz_f32(b, mods), mods))
 
-/* FORM(name, to, from, roundings, modifiers that it supports or does not need, body); the first match is
- * used. x64 and x32 stand for both signs; x32_x64 is the low word. */
+/* FORM(name, to, from, permitted rounding modes, modifiers that are permitted because they are supported or have no effect,
+ * body). The first row that matches is used. X64 and X32 stand for signed and unsigned integers; x32_x64 takes the low word. */
 #define CONVERSIONS(FORM)                                                                                \
     FORM(f32_s32, F32, S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                             \
     FORM(f32_u32, F32, U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                             \
@@ -49,7 +49,7 @@
     FORM(x32_u16, X32, U16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xffff))                    \
     FORM(x32_s16, X32, S16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
 
-/** Returns ftz and saturation of a conversion (di->reg: 4 and 3) as `sub` encodes them. */
+/** Returns the modifiers ftz and saturate of a conversion (bits 4 and 3 of di->reg) in the encoding of `sub`. */
 INLINE unsigned cvt_mods(const struct emu_dinsn *di)
 {
     return (di->reg & 16 ? EMU_FTZ : 0) | (di->reg & 8 ? EMU_SAT : 0);
@@ -75,11 +75,11 @@ INLINE unsigned cvt_mods(const struct emu_dinsn *di)
 CONVERSIONS(FORM)
 #undef FORM
 
-/** Selects the handlers of a common conversion. Returns false if the instruction is no such conversion. */
+/** Selects the handlers of a common conversion. Returns false if the conversion is not in CONVERSIONS. */
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };
-    enum { CV_BOTH = 16 }; /* bit in a CV_... value: the row serves both u32 and s32, or both u64 and s64 */
+    enum { CV_BOTH = 16 }; /* bit of a CV_... value: the row is for both u32 and s32, or for both u64 and s64 */
     enum { CV_X64 = ISA_DT_U64 | CV_BOTH, CV_X32 = ISA_DT_U32 | CV_BOTH, CV_U8 = ISA_DT_U8, CV_S8 = ISA_DT_S8,
            CV_U16 = ISA_DT_U16, CV_S16 = ISA_DT_S16, CV_U32 = ISA_DT_U32, CV_S32 = ISA_DT_S32,
            CV_F16 = ISA_DT_F16, CV_BF16 = ISA_DT_BF16, CV_F32 = ISA_DT_F32, CV_F64 = ISA_DT_F64 };
@@ -87,7 +87,7 @@ static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers 
     {CV_##to, CV_##from, roundings, mods, {LEVEL(h_cvt_##name##_f), LEVEL(h_cvt_##name##_p), LEVEL(h_cvt_##name##_g)}},
     static const struct {
         uint8_t to, from, roundings, mods;
-        emu_handler_fn *h[3]; /* full, partial, guarded */
+        emu_handler_fn *h[3]; /* full, masked, guarded */
     } known[] = {CONVERSIONS(FORM)};
 #undef FORM
     const unsigned dtype = di->sub & 15, stype = di->sub >> 4, mods = cvt_mods(di);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: expands isa/insns.def into handlers. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) like
- * emu_mem_exec.c, which has the handlers of memory instructions; emu_level_choose selects one of the versions at start.
+ * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4), as
+ * emu_mem_exec.c is, which has the handlers of memory instructions. emu_level_choose selects one of the versions at start.
  *
- * An instruction's semantics become one always-inline body with several handlers: X from a vector register or a uniform
- * operand (v, u); all lanes or blended by the mask row (f, p); guarded (g), which blends by a separate mask and remains
- * on its chain. Float instructions have one more handler, `m`, which supports their modifiers. An instruction marked
- * SELDOM has two bodies: whole rows without modifiers, and everything else.
+ * The semantics of an instruction become one always-inline body, from which several handlers are compiled. The letters of their
+ * names: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes of the
+ * mask row (p), or the instruction has a guard (g), which is expanded to a separate mask. A float instruction has an additional
+ * handler `m`, which supports the instruction's modifiers. An instruction marked SELDOM has only two bodies: one for all lanes
+ * without modifiers, and one for everything else.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -17,7 +18,7 @@
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_simd_priv.h"
 
-/* ---- rows and types --------------------------------------------------------- */
+/* ---- vector registers and types -------------------------------------------------------- */
 
 #define PAIR(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
 #define GET_u32(r0, r1, l) ((r0)[l])
@@ -36,7 +37,7 @@
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
 #define UNIFORM_f64(w, di) emu_f64_bits(emu_uniform64(w, di))
-/* Instructions of these types are SELDOM and have no handlers for a uniform X. */
+/* dummies: instructions of these types are SELDOM, and have no handlers for a uniform X */
 #define UNIFORM_f16(w, di) 0.0f
 #define UNIFORM_bf16(w, di) 0.0f
 
@@ -63,7 +64,7 @@
 #define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
 #define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
 
-/* The `m` bodies call these functions to flush and saturate sources and results. */
+/* Flush denormals (ftz) and saturate (fin) sources and results, for the bodies of `m` handlers. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -78,7 +79,7 @@ INLINE double ftz_f64(double x, unsigned sub)
 INLINE float fin_f32(float x, unsigned sub)
 {
     x = ftz_f32(x, sub);
-    if (sub & 2) /* NaN saturates to +0 */
+    if (sub & 2) /* a NaN saturates to +0 */
         x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
     return x;
 }
@@ -104,7 +105,7 @@ INLINE double fin_f64(double x, unsigned sub)
 
 /* ---- masks -------------------------------------------------------------------- */
 
-/* [lane of a row of 32]: the lane's bit. A table of bits vectorises at every level. */
+/* [lane of 32] a word with the lane's bit set. Compilers vectorise a look-up in this table at every level, unlike a shift. */
 static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -144,10 +145,10 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 /*
  * Parameters of every body:
- *    lanes  lanes with an effect; valid where mask != NULL
- *    mask   NULL: write whole rows
- *    bu     X is uniform
- *    mod    apply the modifiers of di->reg, which expressions name `sub`
+ *   lanes  lanes in which the instruction has an effect; used only if mask != NULL
+ *   mask   [lane] 0 or ~0: only lanes with ~0 are written; NULL: all lanes are written
+ *   bu     X is a uniform operand
+ *   mod    apply the modifiers in di->reg, which expressions name `sub`
  */
 #define BODY_PARAMS                                                                           \
     struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *mask,     \
@@ -161,7 +162,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     const unsigned sub = mod ? di->reg : 0;                                                   \
     (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
 
-/* Loop over the lanes, unrolled for whole rows of 32 lanes, the common case. */
+/* Loop over the lanes of a vector register. It is unrolled for the common case that all of 32 lanes are written. */
 #define EACH_LANE(...)                                                                        \
     if (EMU_LEVEL != 1 && mask == NULL && !mod && __builtin_expect(n == 32, 1)) {                                  \
         EMU_LANE_LOOP_32                                                                      \
@@ -199,7 +200,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
-/* 64-bit results computed in halves: for an operation with at most one carry, this takes less time than combining both
+/* 64-bit operations computed as two 32-bit halves. For an operation with at most one carry, this is faster than combining the two
  * words of each lane. */
 #define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
     SOURCES;                                                                                  \
@@ -220,7 +221,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 #include "emu/interp/emu_half_body.h"
 
-/* r: the lane's bit of predicate R, from a separate mask row. */
+/* Body with a variable r: the lane's bit of predicate R, from a mask row made for it. */
 #define LANER(T, e)                                                                           \
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
@@ -234,7 +235,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
 
-/* Compares by host vectors for types that the level supports, and that have no modifiers; otherwise by a loop. */
+/* Comparison: by host vectors, if the level has them for this type and the instruction has no modifiers; otherwise by a loop. */
 #define COMPARE_LOOP(T, op, e)                                                                \
     if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
         bits = EMU_COMPARE_##T(op);                                                           \
@@ -267,8 +268,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_f64 0
 
-/* Each comparison is one of a few loops, or the complement of one: for integers eq, lt, le; for floats, where an
- * unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
+/* Each comparison is the same as one of a few loops, or as the complement of one. For integers, the loops eq, lt and le are
+ * enough. For floats, the `u` comparisons are true for unordered operands, so the loops gt, ge, ne and num are also necessary. */
 #define LOOPS_OF_INTEGERS(T)                                                                  \
     switch (di->sub & 15) {                                                                   \
     case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
@@ -311,7 +312,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     LOOPS_##T(T)                                                                              \
     emu_put_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip, ~(bits ^ flip))
 
-/* Lane-wise and cross-lane functions that are not a loop of one expression. */
+/* Functions for instructions that are no loop over one expression (emu_lane_ops.c). */
 #define CALL(f) f(w, di, lanes)
 #define SELDOM(semantics) semantics
 
@@ -329,12 +330,13 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     {                                                                                         \
         __VA_ARGS__;                                                                          \
     }
-/* Defines a handler for both chains: of all lanes, and of some lanes. */
+/* Defines a handler twice, for the full and for the masked chain. */
 #define TWO(name, ...)                                                                        \
     HANDLER(name##f, __VA_ARGS__; EMU_NEXT_FULL(w, di))                                       \
     HANDLER(name##p, __VA_ARGS__; EMU_NEXT_PART(w, di))
 
-/* Whole rows: 32 lanes, the common case, have a function without the frame that other widths need. */
+/* Handler that writes all lanes. For the common case of 32 lanes, the function needs no stack frame; a separate function handles
+ * other widths. */
 #if EMU_LEVEL == 1
 #define WHOLE(id, name, bu)                                                                   \
     HANDLER(h_##id##_##name, LEVEL(body_##id)(w, di, 0, NULL, bu, false); EMU_NEXT_FULL(w, di))
@@ -373,8 +375,9 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_vg, GUARDED(id, false))                                                      \
     TWO(h_##id##_ug, GUARDED(id, true))
 
-/* Modifiers and rounding: one guarded, unspecialised body for each instruction. A guard of 7 is pt. The body is a
- * separate function, so that no part of it moves past the change of rounding mode. */
+/* Handler of an instruction with modifiers or a rounding mode. There is one such body for each instruction, with a guard, and
+ * without specialisations; guard 7 is pt. The body is a function of its own, so that the compiler cannot move any of it across
+ * the changes of the rounding mode. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \
@@ -395,7 +398,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_m, LEVEL(m_##id)(w, di))
 #define NOT_MODDED(id)
 
-/* Formats with modifiers that the `m` bodies honour. */
+/* Which formats have modifiers that need `m` handlers. */
 #define FMT_IS_ALU(has, not, id) not(id)
 #define FMT_IS_FLT(has, not, id) has(id)
 #define FMT_IS_FUN(has, not, id) has(id)
@@ -407,7 +410,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define CALLED_ROW(id)                                                                        \
     TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
-/* Kinds of handlers by an instruction's semantics. Other instructions have their own selector or handlers. */
+/* Kinds of handlers, by the group of the semantics. Instructions of other groups get their handlers elsewhere. */
 #define KIND_LANES EMU_IS(HOT)
 #define KIND_LANER EMU_IS(HOT)
 #define KIND_COMPARE EMU_IS(HOT)
@@ -428,7 +431,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 struct LEVEL(row_handlers) {
     emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
     emu_handler_fn *modded[2];      /* [partial] */
-    bool rows_only;                 /* true: there are no handlers for a uniform X */
+    bool rows_only;                 /* there are no handlers for a uniform X */
 };
 #define MODDED_PAIR(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
 #define NO_PAIR(id) {NULL, NULL}
@@ -467,7 +470,8 @@ static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
-/** Executes a prelude. Negating a float changes one word; negating an integer carries from word to word. */
+/** Copies the sources of an instruction to scratch registers, and applies source modifiers. Negating a float changes one bit;
+ *  negating a 64-bit integer carries from the low to the high word. */
 static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
                                                      const struct emu_prelude *pre)
 {
@@ -492,7 +496,7 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
             a0 = row(w, pre->source[i].from);
         }
         a1 = a0 + step;
-        if (pre->is_float) { /* abs before neg */
+        if (pre->is_float) { /* abs is applied before neg */
             const uint32_t keep = mods & 2 ? 0x7fffffffu : ~0u, turn = mods & 1 ? 1u << 31 : 0;
             const uint32_t *const sign = wide ? a1 : a0;
             uint32_t *const out = wide ? d1 : d0;
@@ -504,7 +508,7 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
             EMU_LANE_LOOP
             for (unsigned l = 0; l < n; l++)
                 out[l] = (sign[l] & keep) ^ turn;
-        } else { /* The complement comes before the negation. A negation is a complement plus 1. */
+        } else { /* the complement is applied before the negation, which is another complement plus 1 */
             const uint32_t turn = (mods & 2 ? ~0u : 0) ^ (mods & 1 ? ~0u : 0);
             const uint32_t one = mods & 1;
             if (wide) {
@@ -523,7 +527,7 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
     }
 }
 
-/* ---- which handlers ------------------------------------------------------------------------ */
+/* ---- preludes as handlers, and selection of handlers -------------------------------------- */
 
 #define PRELUDE(chain)                                                                        \
     HANDLER(prelude_##chain, const struct emu_prelude *pre = &w->code->prelude[di->aux];      \
@@ -531,9 +535,9 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
 PRELUDE(full)
 PRELUDE(part)
 
-/* ---- called rows that are frequent in whole rows ------------------------------------------ */
+/* ---- s2r of all lanes --------------------------------------------------------------------- */
 
-/** Writes thread indices of lanes l, thread @linear + l of the block, if the indices are consecutive; otherwise returns
+/** Writes thread index @axis of all lanes, if it is the same in all lanes or grows by 1 from lane to lane. Otherwise returns
  *  false. */
 INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
 {
@@ -567,8 +571,8 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* Executes s2r for any special register. The function needs a stack frame, so it is not part of the handler: at its jump to
- * the next handler, a handler must not leave a frame on the stack. */
+/* Executes s2r for any special register. This is not part of the handler, because it needs a stack frame, and a handler must not
+ * have a frame on the stack when it jumps to the next handler. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);
@@ -588,7 +592,7 @@ static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL LEVEL(s2r_any)(w, di);
 }
-/** Returns true for special registers whose value comes neither from the engine nor from the schedule log. */
+/** Returns true for a special register whose value comes neither from the engine nor from the schedule log. */
 static bool LEVEL(s2r_is_plain)(enum isa_special sr)
 {
     const struct isa_special_info *info = isa_special_info(sr);

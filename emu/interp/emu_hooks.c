@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's hooks: calls of checkers from instructions on the fast path. */
+/* Functions for the machine's hooks, by which checkers observe instructions on the fast path. */
 #include "emu/interp/emu_hooks_priv.h"
 
 #include "emu/interp/emu_layers_priv.h"
@@ -68,12 +68,11 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_slice_end_unpatch(w); /* The slice ends here, so a layer that marks the end of the slice at a later instruction
-                               * is removed. */
+    emu_slice_end_unpatch(w); /* a slice-end layer on a later instruction is removed, because the slice ends here */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* the chain ends here or after @di, independent of the remaining budget */
+    w->budget = steps ? 0 : 1; /* whatever the budget was, the warp leaves the chain here, or after @di */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers that run before the handlers of instructions with a hook. Included by emu_mem_exec.c after
- * emu_compact_body.h, compiled once per x86-64 level.
+ * Handlers of the layer EMU_LAYER_HOOK. Included by emu_mem_exec.c after emu_compact_body.h, and so compiled once per x86-64
+ * level.
  *
- * In the field's words: instrumentation with an inlined filter. A checker is not called for an instruction
- * whose accesses its filter excludes. Without the filters, the race check of gemm takes 5.6 times the host
- * instructions (docs/explanation/race-detection.md); its findings are the same.
+ * This is instrumentation with inlined filters: a checker is not called for an instruction if the instruction's filter excludes
+ * its accesses. Without the filters, the race check of gemm would execute 5.6 times as many host instructions
+ * (docs/explanation/race-detection.md), with the same findings.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
 
-/** Returns true if a segment leaves its aperture: its addresses wrap there, or are invalid. */
+/** Returns true if an address of a segment is outside the aperture, either because it is invalid or because it wraps within the
+ *  aperture. @rise: distance from the first to the last lane's address. */
 MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
-/** Prefetches the memory that scattered lanes will load, before the hook is called: the call takes longer than the
- *  prefetch. Any address may be prefetched. */
+/** Prefetches memory that scattered lanes will load. Called before the hook, which takes longer than the prefetch. Any address
+ *  may be prefetched. */
 MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
@@ -26,7 +27,7 @@ MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 }
 
 enum { HOOK_FEW = 8 };
-/** Does the same as hook_segments for at most HOOK_FEW lanes, one by one. Returns false if they leave their
+/** Does what hook_segments() does, for at most HOOK_FEW lanes, one lane at a time. Returns false if an address is outside the
  *  aperture. */
 MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                         uint64_t aperture, struct emu_hook_access *access, uint64_t *address)
@@ -69,7 +70,8 @@ MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, u
     return true;
 }
 
-/** Describes the addresses of a load, store or atomic, as segments where they are equal or consecutive. */
+/** Describes the addresses of a load, store or atomic: as at most two segments if they are uniform or contiguous, otherwise as an
+ *  array. */
 MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_hook_access *access, uint64_t *address)
 {
@@ -99,7 +101,8 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
 
     access->piece_count = 1;
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
-    /* @unit 0: the addresses of consecutive lanes are closer than the access is wide. Consecutive lanes do not wrap. */
+    /* @unit 0: the distance of consecutive lanes' addresses is less than the access size. The other conditions ensure that
+     * consecutive lanes do not wrap. */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
@@ -144,7 +147,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
         (void)emu_hook_lanes(w, di, access, address);
 }
 
-/** Returns true if the filter excludes all lanes of a load or store. */
+/** Returns true if the filter excludes the accesses of all lanes in @m. @all: these are all lanes. */
 MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *di,
                           const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
@@ -165,7 +168,7 @@ MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    /* Computes the offsets [low, high] whose accesses are inside the span. */
+    /* the offsets from `low` to `high` are those whose accesses are inside the filter's range */
     int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
     low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
     high = high < 0 ? -1 : high >> q->scale;
@@ -178,7 +181,8 @@ MEM_OUTLINE bool LEVEL(hook_excluded_part)(const struct emu_warp *w, const struc
 {
     return hook_excluded(w, di, q, m, false, w->n);
 }
-/** Does what hook_excluded() does, for some lanes, mostly of a warp of 32, by comparing a row. */
+/** Returns what hook_excluded() returns for lanes @m, usually by one comparison of all lanes of a warp of 32 with precomputed
+ *  bounds. */
 MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
@@ -189,7 +193,8 @@ MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_di
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** Does what hook_excluded() does, for a full warp of 32, where the filter is simple. */
+/** Returns true if hook_excluded() would, for all lanes of a warp of 32 and a filter with `quick`. May return false in other
+ *  cases. */
 MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
@@ -199,12 +204,13 @@ MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di,
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
-/** Prepares a filter whose addresses can be compared as rows; the other members of @q are complete. */
+/** Computes the members `low`, `range` and `high` of a filter, if addresses can be compared with such bounds; the other members
+ *  of @q are already set. */
 static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
-    /* For signed offsets the base is lowered, so that the smallest offset becomes 0. */
+    /* a signed offset is compared as unsigned, after 2^31 was added to it; the base is lowered accordingly */
     const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
     const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
     int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
@@ -222,9 +228,9 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
-/* emu_row_pack may write eight words past the last one that it returns */
+/* space, in units of 8 bytes, for the words that emu_row_pack may write after the last one that it returns */
 enum { HOOK_BEYOND = 20 };
-/** Writes the accesses of @m to the log of @q. Returns false if the hook must be called. */
+/** Records the accesses of lanes @m in the log of filter @q. Returns false if the hook must be called instead. */
 MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dinsn *di,
                                   struct emu_hook_filters *q, uint64_t m)
 {
@@ -258,8 +264,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
         form = step == 0                 ? EMU_ADDR_UNIFORM
                : step == unit            ? EMU_ADDR_CONTIGUOUS
-               : count <= 2 || store     ? EMU_ADDR_GATHER /* a stride would save no words, or the access is a store,
-                                                            * for which there is no strided form */
+               : count <= 2 || store     ? EMU_ADDR_GATHER /* a stride would save no words, or the access is a store, for which
+                                                            * the record has no strided form */
                                          : EMU_ADDR_STRIDED;
         const uint32_t zero = first - low * step;
         if (form != EMU_ADDR_GATHER && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
@@ -274,8 +280,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         for (unsigned l = 0; l < n; l++)
             e->word[l] = off[l] ^ flip;
 #if defined(EMU_HAVE_16)
-    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* This case has no loop, because the host could not
-                                                                   * predict the end of the loop. */
+    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop, because the host could not predict the loop's
+                                                                   * end */
         (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
 #endif
     } else if (form == EMU_ADDR_GATHER) {
@@ -306,15 +312,14 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** Returns true if a memory instruction without active lanes needs no hook: the instruction is not scalar, and no halt
- *  is due. */
+/** Returns true if a memory instruction without active lanes needs no hook. It needs one if a halt is due, or if it is scalar. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
-    /* a scalar load accesses memory even without active lanes */
+    /* a scalar load accesses memory even if no lane is active */
     return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
 }
-/** Returns true if the hook need not be called: the filter excludes the accesses of all lanes in @m, which is
- *  not empty. @whole: all 32 lanes. */
+/** Returns true if the hook need not be called, because the filter excludes the accesses of all lanes in @m; @m is not empty.
+ *  @whole: @m is all lanes of a warp of 32. */
 MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
     struct emu_hook_filters *q = &w->code->hook_filter[di->index];
@@ -327,7 +332,7 @@ MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, 
     return q->span.log == NULL || LEVEL(hook_log)(w, di, q, m);
 }
 
-/** Returns false if the hook of @di has requested a halt: in that case the chain was left before @di. */
+/** Called after the hook of @di. Returns false if it has requested a halt; the warp has then left the chain before @di. */
 MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)
@@ -336,7 +341,7 @@ MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Calls the hook. Returns false if the chain was left. */
+/** Calls the hook. Returns false if the warp has left the chain. */
 MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
@@ -362,7 +367,7 @@ MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di
         active_hooks->on_insn(active_hooks, &access.at);
         if (stepped || !w->stepped)
             return hook_continues(w, di);
-        emu_hooks_split_runs(w, di, true); /* from @di on, inclusive */
+        emu_hooks_split_runs(w, di, true); /* single steps start with @di */
         return false;
     }
     const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;
@@ -386,7 +391,7 @@ MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->hooked_lanes = w->m;
     const bool leaves = active_hooks->on_access(active_hooks, &access);
-    /* shared and local addresses are offsets */
+    /* in shared and local memory the filter is compared with offsets in the aperture */
     const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
                               : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                                 : 0;

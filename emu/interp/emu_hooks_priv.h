@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a machine's hooks. */
+/* Internals of the calls of a machine's hooks. */
 #ifndef EMU_HOOKS_PRIV_H
 #define EMU_HOOKS_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 
-/** Filter of an instruction: accesses that call no hook. */
+/** Filter of an instruction: range of addresses whose accesses call no hook. */
 struct emu_hook_filters {
     struct emu_hook_filter span;
-    uint64_t epoch, base; /* epoch: the machine's epoch when the filter was created; if the machine has another epoch now,
-                           * the filter is invalid; a filter with epoch 0 is never valid. base: if bounded, the scalar
-                           * base */
-    uint8_t mode, scale, bytes; /* mode: ISA_AMODE_*. scale: factor of offsets from a scalar base. bytes: bytes that each
-                                 * lane accesses */
-    bool bounded : 1, quick : 1; /* bounded: the members from low on are valid. quick: in addition, full warps of 32
-                                  * need no other test, and accesses are not logged */
-    uint32_t low, range, high; /* if bounded, for accesses with the same base: words within the span are [low, low +
-                                * range] and high */
+    uint64_t epoch, base; /* epoch: value of machine->hooks_epoch when the filter was made. The filter is valid only while both
+                           * are equal; 0 is never valid. base: if `bounded`, the value of the scalar base for which the bounds
+                           * were computed */
+    uint8_t mode, scale, bytes; /* mode: addressing mode, ISA_AMODE_*. scale: power of two by which an offset from a scalar base
+                                 * is multiplied. bytes: bytes that each lane accesses */
+    bool bounded : 1, quick : 1; /* bounded: the members low, range and high are valid. quick: in addition, warps of 32 with all
+                                  * lanes active need no other test, and their accesses are not recorded */
+    uint32_t low, range, high; /* bounds of an address register: an access with the same base is in the filter's range if the
+                                * register's low word is in [low, low + range] and its high word, if it has one, is `high` */
 };
-/** Fills @site for @w, which is about to execute @di with an effect in @lanes. */
+/** Fills @site for @w, which is about to execute @di with an effect in lanes @lanes. */
 static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dinsn *di,
                                 uint64_t lanes, struct emu_hook_site *site)
 {
@@ -35,13 +35,13 @@ static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dins
                                   .lanes = lanes,
                                   .split_lanes = w->m};
 }
-/** Describes an access whose lanes' addresses are not in rows: scalar loads, texels, and rows in several
- *  windows. Fills kind, space, bytes and address; lanes may be removed from at.lanes. Returns false if none
- *  is left. */
+/** Describes an access lane by lane, if the lanes' addresses cannot be computed as vectors: a scalar load, a fetch of texels, or
+ *  addresses in several 4 GiB windows. Sets kind, space, bytes and address. Lanes that access no memory are removed from
+ *  at.lanes. Returns false if no lane remains. */
 bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_access *access,
                    uint64_t *address);
-/** Leaves the chain before @di, which the hook has seen: the warp continues in single steps (@steps), or only
- *  @di is still executed. */
+/** Leaves the chain before @di, after its hook was called. @steps: the warp continues in single steps. Otherwise @di is executed,
+ *  and the warp then stops. */
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
 
 #endif

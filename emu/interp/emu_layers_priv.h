@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers of handlers on one instruction.
+ * Layers: several handlers on one instruction, of which each can call the next.
  *
- * A chain calls di->h of each instruction. di->h is the handler of the topmost layer. Each layer either leaves the
- * chain or calls the next layer below:
+ * A chain calls di->h of each instruction, which is the handler of the topmost layer. Each layer leaves the chain, or calls the
+ * layer below. The last column says what adds the layer:
  *
- *     di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
- *              breakpoint           leaves the chain                                     emu_breakpoint_set()
- *              rpc                  leaves if the split waits here; else calls what is   `stack`, at decoding
- *              hook                 reports to the checkers; then calls                  emu_hooks_enable_site()
- *              native               runs native code from here on; else calls            emu_native_use()
- *              base                 executes the instruction                             at decoding
+ *    di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
+ *             breakpoint           leaves the chain                                     emu_breakpoint_set()
+ *             rpc                  leaves if the split waits here, else calls the next  at decoding
+ *             hook                 reports to the checkers, then calls the next         emu_hooks_enable_site()
+ *             native               runs native code from here on, else calls the next   emu_native_use()
+ *             base                 executes the instruction                             at decoding
  *
- * The base itself may be two handlers, fixed when the program is decoded: a prelude, which prepares source rows and
- * calls the handlers in code->prelude[], or in compact mode a handler that works on tags and calls the handlers in
- * code->plan[] where tags do not suffice. Base handlers of loads and stores change between forms of equal effect
+ * The base may consist of two handlers. One kind is a prelude: it prepares the source registers and calls the handlers in
+ * code->prelude[]. The other kind, in compact mode, is a handler that works on tags: it calls the handlers in code->plan[] if the
+ * tags are not sufficient. The base handler of a load or store is replaced at run time by others that have the same effect
  * (mem_prefer).
  *
- * The rpc layer is above the hook: the lanes of the split may not have reached the instruction yet.
+ * The rpc layer is above the hook, because a split that waits here has not reached the instruction.
  *
- * Only code->base[] and code->layers[] are stored. Whoever changes one of them calls emu_code_relink(), which derives
- * di->h; nothing else writes di->h after decoding.
+ * Only code->base[] and code->layers[] are stored. A function that changes one of them calls emu_code_relink(), which computes
+ * di->h from them. After decoding, nothing else changes di->h.
  */
 #ifndef EMU_LAYERS_PRIV_H
 #define EMU_LAYERS_PRIV_H
 
 #include "emu/interp/emu_control_priv.h"
 
-/** Layers on the base handlers of an instruction, lowest first; bits of code->layers[index]. */
+/** Layers above the base handlers of an instruction, lowest first, as bits of code->layers[index]. */
 enum emu_layer {
-    EMU_LAYER_NATIVE = 1,    /* emu_native_handler: native code has an entry here */
-    EMU_LAYER_HOOK = 2,      /* the level's hook handlers report the instruction to the machine's hooks */
-    EMU_LAYER_RPC = 4,       /* engine `stack`: emu_rpc_handler tests whether the split waits here */
+    EMU_LAYER_NATIVE = 1,    /* emu_native_handler: an entry of native code */
+    EMU_LAYER_HOOK = 2,      /* the level's hook handlers: report the instruction to the machine's hooks */
+    EMU_LAYER_RPC = 4, /* emu_rpc_handler: tests whether the split waits here (reconvergence engines with emu_reconv.reach) */
     EMU_LAYER_BREAK = 8,     /* emu_break_handler: a breakpoint */
-    EMU_LAYER_SLICE_END = 16, /* emu_slice_end_handler: the time slice ends before the instruction */
-    EMU_LAYER_BUDGET = 32,   /* emu_budget_handler: the chain is left before the instruction */
-    EMU_LAYER_TOP = 64,      /* above all layers */
-    EMU_HOOK_SITE = 128      /* bit that is not a layer: the hooks have requested this instruction, and may enable the
-                              * hook layer */
+    EMU_LAYER_SLICE_END = 16, /* emu_slice_end_handler: ends the time slice before the instruction */
+    EMU_LAYER_BUDGET = 32,   /* emu_budget_handler: leaves the chain before the instruction */
+    EMU_LAYER_TOP = 64,      /* a bit above those of all layers */
+    EMU_HOOK_SITE = 128      /* not a layer: the hooks have requested calls at this instruction, so the hook layer may be added */
 };
 
 static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
@@ -45,7 +44,7 @@ static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
     return (struct emu_handlers){handler, handler};
 }
 
-/** Returns the handlers of @index below @layer. */
+/** Returns the handlers of instruction @index that layer @layer calls: those of the next layer below it. */
 static inline struct emu_handlers emu_code_below(const struct emu_code *code, uint32_t index,
                                                  enum emu_layer layer)
 {
@@ -66,13 +65,13 @@ static inline struct emu_handlers emu_code_below(const struct emu_code *code, ui
     return emu_both_chains(emu_native_handler);
 }
 
-/** Derives the handlers of @index from its layers. */
+/** Sets di->h of instruction @index from its layers. */
 static inline void emu_code_relink(struct emu_code *code, uint32_t index)
 {
     code->insn[index].h = emu_code_below(code, index, EMU_LAYER_TOP);
 }
 
-/** Adds a layer to an instruction, or removes it. */
+/** Adds a layer to instruction @index, or removes it. */
 static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enum emu_layer layer, bool on)
 {
     const unsigned others = code->layers[index] & ~(unsigned)layer;
@@ -81,7 +80,7 @@ static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enu
     emu_code_relink(code, index);
 }
 
-/** Returns handlers that execute @di even if it has a breakpoint. No slice end may be set on @di. */
+/** Returns handlers that execute @di even if it has a breakpoint. @di must not have a slice-end layer. */
 static inline struct emu_handlers emu_code_past_break(const struct emu_code *code,
                                                       const struct emu_dinsn *di)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common definitions of the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, rows in vectors
- * of ROW_LANES (8 even where fewer would do: warps have at least 4 lanes), and the functions that these files call from
- * each other.
+ * Definitions for the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, access to vector registers, and
+ * functions that these files call from each other. Vector registers are processed ROW_LANES lanes at a time; this is at least 8,
+ * although warps can have 4 lanes, because registers are padded.
  */
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 #ifndef EMU_LEVEL
-#define EMU_LEVEL 1 /* for a compilation of this header alone */
+#define EMU_LEVEL 1 /* used if this header is compiled alone */
 #endif
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1
@@ -36,15 +36,15 @@ INLINE unsigned lanes_of(const struct emu_warp *w)
     unsigned n = w->n;
 
     if (n % ROW_LANES != 0 || n == 0)
-        __builtin_unreachable(); /* rows are padded: no loop has a remainder */
+        __builtin_unreachable(); /* vector registers are padded, so loops over host vectors have no remainder */
     return n;
 }
 
-/** Selects the handlers of loads, stores, atomics and texture fetches (emu_mem_exec.c). Returns false and
- *  sets @why if there are none. */
+/** Selects the handlers of a load, store, atomic or texture fetch (emu_mem_exec.c). If there are none, returns false and sets
+ *  *why to a clause. */
 bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why);
-/** Members of struct emu_level. */
+/** Functions for members of struct emu_level. */
 bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
 void LEVEL(make_row)(struct emu_warp *w, unsigned index);

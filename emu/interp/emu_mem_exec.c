@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Handlers of memory instructions, and hook handlers before other handlers. Compiled once per x86-64 level like
- * emu_exec.c.
- */
+/* Handlers of memory instructions and of the hook layer. Compiled once per x86-64 level, as emu_exec.c is. */
 #include "emu/interp/emu_level_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -19,7 +16,7 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    if (flags & ISA_F_ATOMIC) { /* The decoder has refused atomics that do not exist. */
+    if (flags & ISA_F_ATOMIC) { /* the decoder has already refused atomics that do not exist */
         out->full = out->part = LEVEL(mem_atomic);
         return true;
     }

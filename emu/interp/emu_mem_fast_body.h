@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast stage of loads and stores (emu_mem_general_body.h describes the stages), atomics and
- * reductions, and which handlers an instruction gets. Included by emu_mem_exec.c after
- * emu_mem_general_body.h, compiled once per x86-64 level.
+ * The fast stage of loads and stores (emu_mem_general_body.h describes the stages), atomics and reductions, and the selection of
+ * handlers for memory instructions. Included by emu_mem_exec.c after emu_mem_general_body.h, and so compiled once per x86-64
+ * level.
  */
-/* ---- fast: the common forms ------------------------------------------------------------------ */
+/* ---- the fast stage: common address layouts ---------------------------------------------------- */
 
-/** Returns the host address of [address, address + span), or NULL if it is not valid or needs the general
- *  stage. */
+/** Returns the host address of the range [address, address + span). Returns NULL if the range is not valid, or if it needs the
+ *  general stage. */
 MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t address,
                               uint64_t span, bool write)
 {
@@ -26,8 +26,9 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
     return memory->host + offset;
 }
 
-/** Moves the whole row in one operation: @ramp is the form to compare with. Returns false if nothing was
- *  done. @rows has not been checked; its high words, if any, are in @high. */
+/** Loads or stores for all active lanes in one operation, if their addresses are contiguous (@ramp) or uniform (!@ramp). Returns
+ *  false if nothing was done. The layout of @rows has not been checked. @high: the high words of the addresses, if there are
+ *  any. */
 MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                               bool all, enum isa_space space, unsigned kind, bool write,
                               const struct mem_rows *rows, const uint32_t *high, bool pair,
@@ -50,7 +51,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     }
     if (address & (bytes - 1))
         return false;
-    if (ramp && zero > UINT32_MAX - span) /* 32-bit offsets wrap, but addresses do not */
+    if (ramp && zero > UINT32_MAX - span) /* 32-bit offsets of consecutive lanes may wrap, but 64-bit addresses do not */
         return false;
     if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
                          high_first, ramp, unit))
@@ -89,7 +90,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** Does what mem_rows() does, without the high words. @mode may include MEM_SCALED: times @bytes. */
+/** Does what mem_rows() does, but leaves out the high words. If @mode contains MEM_SCALED, offsets are multiplied by @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {
@@ -133,9 +134,9 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** Computes the addresses of the halves of a row of 32 lanes whose halves are each equal or (@ramp)
- *  consecutive, words in one 4 GiB window, as in blocks that are 16 wide. @known: the form is known. Returns false if
- *  the row does not have this form, or is not simple. */
+/** Computes the addresses of the first lanes of both halves, for a warp of 32 whose lanes access words, if each half is uniform
+ *  or (@ramp) contiguous and all addresses are in one 4 GiB window. Such addresses are common with blocks of 16 columns. @known:
+ *  the layout is known and not checked. Returns false if the addresses have another layout, are not aligned, or may wrap. */
 MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                                    bool ramp, bool known, uint64_t *address0, uint64_t *address1)
 {
@@ -156,7 +157,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     *address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
     if ((*address0 | *address1) & (BYTES - 1))
         return false;
-    if (ramp) { /* offsets may wrap, addresses do not */
+    if (ramp) { /* 32-bit offsets of consecutive lanes may wrap, but 64-bit addresses do not */
         const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
         const uint32_t most = (UINT32_MAX - HALF * BYTES) ^ flip;
         if (is_signed ? (int32_t)first0 > (int32_t)most || (int32_t)first1 > (int32_t)most
@@ -166,7 +167,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     return known || emu_halves_affine(off, high, pair, ramp, BYTES >> scale);
 }
 
-/** Loads the halves of a row from their host addresses. */
+/** Loads both halves of a vector register from their host addresses. */
 MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, const uint8_t *host0,
                               const uint8_t *host1, bool ramp)
 {
@@ -183,7 +184,8 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
     mem_count(w, false, false);
 }
 
-/** Moves a row whose halves are equal or consecutive in one operation. Returns false if nothing was done. */
+/** Loads or stores a word for each lane in one operation, if each half is uniform or (@ramp) contiguous. Returns false if nothing
+ *  was done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)
@@ -197,7 +199,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = host0; /* Each half accesses the same part of the data row. */
+    uint8_t *host1 = host0; /* both halves may access the same addresses, as when all threads of a column read one row of data */
     if (address1 != address0)
         host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
@@ -215,7 +217,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Executes the first of loads that share its address check (enum emu_addr_check_role). */
+/** Executes the first load of a group that shares its address check (enum emu_addr_check_role). */
 MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                               unsigned mode, bool ramp)
 {
@@ -226,14 +228,14 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* the last iteration of the loop proved the form of the low words, but a carry may have changed the high words of
-     * one half only */
+    /* The previous iteration of the loop proved the layout of the low words, but a carry may have changed the high words of only
+     * one half. */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    w->proved[slot] = 0; /* If the test below fails, the form found in the last iteration does not hold for later loads
-                          * either. */
+    w->proved[slot] = 0; /* if a test below fails, the layout found in the previous iteration is not valid for the later loads
+                          * either */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
@@ -244,7 +246,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
         w->proof[slot].host[0] = host0;
         w->proof[slot].host[1] = host1;
         proved |= EMU_PROVED_REACHED;
-    } else { /* The range of all sharing loads is not valid, but the words of this load may be. */
+    } else { /* the range that includes the later loads is not valid, but this load's own words may be */
         host0 = mem_reach(w, space, address0, span, false);
         host1 = mem_reach(w, space, address1, span, false);
         if (host0 == NULL || host1 == NULL)
@@ -255,15 +257,14 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** Returns the EMU_PROVED_* bits that the first load of the group that shares an address check with @di found in this
- *  run. */
+/** Returns the facts (EMU_PROVED_*) that the first load of @di's group has found out in this run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Selects the full base handler that an instruction tries first: the handler that executed it last. The layers do not
- *  change. */
+/** Makes @to the full base handler of an instruction if @from is its present one: the handler that executed the instruction last
+ *  is tried first. The layers do not change. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
@@ -275,12 +276,11 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     emu_code_relink(w->code, di->index);
 }
 
-/* Suffixes of handlers. _f is for all lanes of a warp of 32. _h is for rows that _f cannot serve, and serves each half
- * of the row separately. _U (equal lanes in each half) and _R (consecutive lanes in each half) serve both halves
- * together; an instruction uses the form that served its last row. _bU and _bR switch the instruction back to _f. _a is
- * for all lanes of a warp of at least MEM_LEAST lanes. _p is for the lanes that mask and guard leave: it calls _f if
- * these are all lanes, else _w, which is for a warp of 32. _q is like _w for any width. A warp at the end of a block
- * may have fewer lanes than its row. */
+/* Suffixes of handlers. _f: all lanes of a warp of 32. _h: for accesses that _f cannot execute; handles each half of the lanes
+ * separately. _U and _R: both halves in one operation, if each half is uniform (_U) or contiguous (_R); an instruction uses the
+ * one that executed its last access. _bU and _bR: switch the instruction back to _f. _a: all lanes of a warp of at least
+ * MEM_LEAST lanes. _p: the lanes that mask and guard leave; calls _f if these are all lanes, otherwise _w, which is for a warp of
+ * 32. _q: as _w, for any width. The last warp of a block may have fewer lanes than its vector registers. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(MEM_PARAMS)              \
     {                                                                                         \
@@ -295,8 +295,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Suffixes of loads that share an address check. _O is the first of these loads. _S is for a row whose form is known,
- * and _L for a row whose host addresses are known as well. */
+/* Suffixes of loads that share an address check. _O: the first load of the group. _S: a later load for which the layout of the
+ * addresses is known. _L: a later load for which the host addresses are known, too. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \
@@ -324,7 +324,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         }                                                                                     \
         EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(w, di);                    \
     }
-/* Returns the handler that serves a row by halves. */
+/* Return the handler that executes the access by halves. */
 #define MEM_HALF_PLAIN(space, mode, kind, rw, write)                                          \
     MEM_INLINE emu_handler_fn *LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(          \
         const struct emu_dinsn *di, bool ramp)                                                \
@@ -359,7 +359,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \
     MEM_PROVED_FORM(space, mode, kind, U, false)                                              \
     MEM_PROVED_FORM(space, mode, kind, R, true)
-/* Part of _h for forms by halves, in addition to the general stage; empty for other forms. */
+/* Makes _h try the layouts by halves before the general stage; for accesses without such layouts, the last parameter is empty. */
 #define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(MEM_PARAMS);            \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(MEM_PARAMS);            \
@@ -410,9 +410,9 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(MEM_PARAMS)                   \
     {                                                                                         \
         const uint64_t m = w->e & emu_guard(w, di);                                           \
-        if (m == 0) /* a frequent case, for which no frame is needed */                               \
+        if (m == 0) /* a frequent case; it needs no stack frame */                               \
             EMU_NEXT(w, di);                                                                  \
-        if (m == w->all) /* continues with the chain for full warps */                        \
+        if (m == w->all) /* continues in the full chain */                        \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \
@@ -427,7 +427,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(MEM_PARAMS)                   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->width == 32)) /* the full chain: all lanes are active */              \
+        if (!MEM_LIKELY(w->width == 32)) /* in the full chain all lanes are active */              \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
@@ -442,7 +442,7 @@ enum {
     MEM_MODE_SU32X = ISA_AMODE_SU32 | MEM_SCALED,
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
-/* Forms with fast handlers. All others use the general handlers. */
+/* Accesses that have fast handlers, by space, addressing mode and size. All others use the general handlers. */
 #define MEM_PROVED_FORMS(FORM)                                                                \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                 \
     FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32)
@@ -478,7 +478,7 @@ MEM_WHOLE_FORMS(FORM)
 
 /* ---- atomics ----------------------------------------------------------------------- */
 
-/** Marks the pages of scattered lanes as dirty; often they are in one page. */
+/** Marks the pages to which scattered lanes store; often this is a single page. */
 MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows, unsigned n,
                           uint64_t m)
 {
@@ -529,9 +529,9 @@ static void LEVEL(mem_texture)(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_NEXT(w, di);
 }
 
-/* ---- which handlers ---------------------------------------------------------------- */
+/* ---- selection of handlers ---------------------------------------------------------- */
 
-/** Maps sizes that are moved in the same way to one kind. */
+/** Maps access sizes that are executed in the same way to one kind. */
 static unsigned LEVEL(mem_kind)(unsigned size, bool write)
 {
     if (size == ISA_SIZE_B64)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is compiled once per
- * x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
+ * Handlers of loads and stores: the general stage. Included by emu_mem_exec.c, which is compiled once per x86-64 level and
+ * defines LEVEL(name). emu_mem_fast_body.h has the fast stage.
  *
- * An access is handled by one of three stages. A stage that cannot handle it passes it to the next stage by a tail call:
+ * A memory access is executed by one of three stages. A stage that cannot execute it passes it to the next stage by a tail call:
  *
- *    fast     inlined in the handlers of common forms: all lanes' addresses are equal or
- *             consecutive, in one page of global memory or in the block's shared memory;
- *             or all lanes access the same offset of local memory. The handler then makes one
- *             test and one move for all lanes.
- *    general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
- *             be in the allocation that the instruction used last (or in shared memory).
- *    slow     emu_mem_slow: lane by lane, also determines the fault.
+ *   fast     Inlined in the handlers of common accesses. The addresses of all lanes are
+ *            uniform or contiguous, and in one page of global memory or in the block's
+ *            shared memory; or all lanes access the same offset of local memory. One test
+ *            and one copy are made for all lanes.
+ *   general  Handles 16 lanes at a time, with uniform, contiguous or scattered addresses.
+ *            Scattered addresses must be in the allocation that the instruction accessed
+ *            last, or in shared memory.
+ *   slow     emu_mem_slow: one lane at a time. It also determines faults.
  *
- * Every stage checks and accesses exactly the bytes of the lanes with an effect, and no other bytes. Stores have the
- * effect of lanes storing one after the other, lowest first.
+ * Every stage checks and accesses exactly the bytes of the active lanes. A store has the effect of the lanes storing one after
+ * the other, lowest lane first.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -28,15 +29,16 @@
 enum {
     MEM_CHUNK = 16,
     MEM_MODE_ANY = 4, /* the handler reads the addressing mode from the instruction at run time */
-    MEM_SCALED = 8,   /* the instruction has a mode that multiplies the offset by the bytes of a lane */
-    MEM_GATHER_LEAST = 4 /* a scattered load of at least this many lanes uses vector instructions of the host */
+    MEM_SCALED = 8,   /* bit of the mode: the offset is multiplied by the number of bytes that a lane accesses */
+    MEM_GATHER_LEAST = 4 /* smallest number of lanes for which a scattered load uses vector instructions of the host */
 };
 #if defined(__clang__)
 #define MEM_UNROLL_8 _Pragma("clang loop unroll(full)")
 #else
 #define MEM_UNROLL_8 _Pragma("GCC unroll 8")
 #endif
-/* Rows with fewer lanes use the masked form of fast handlers: the full form has no loop for them. */
+/* Smallest width of a warp for the full form of fast handlers. Narrower warps use the masked form, because the full form has no
+ * loop for them. */
 #if defined(EMU_HAVE_16)
 enum { MEM_LEAST = 16 };
 #else
@@ -45,7 +47,7 @@ enum { MEM_LEAST = 8 };
 
 /* ---- addresses ------------------------------------------------------------------- */
 
-/** Addresses in one form for all modes: base + ((off[l] ^ flip) << scale). */
+/** Addresses of the lanes, in one form for all addressing modes: lane l accesses base + ((off[l] ^ flip) << scale). */
 struct mem_rows {
     uint64_t base;
     const uint32_t *off;
@@ -53,8 +55,8 @@ struct mem_rows {
     uint8_t scale;
 };
 
-/** Converts the addresses to a scale of 0: multiplied offsets in a scratch row, relative to the lowest lane's
- *  address minus 2^31. Returns false if the lanes' addresses are too far apart for that. */
+/** Converts scaled addresses to scale 0: writes scaled offsets to a scratch register, relative to the lowest lane's address minus
+ *  2^31. Returns false if the addresses of the lanes are too far apart for 32-bit offsets. */
 MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_rows *rows)
 {
     const uint32_t *off = rows->off;
@@ -79,8 +81,8 @@ MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_r
     return true;
 }
 
-/** Computes @out from the operands. Returns false when the lanes are in different 4 GiB windows of a pair. @m
- *  is not 0. */
+/** Computes the form of the lanes' addresses from the instruction's operands. Returns false if the addresses are in register
+ *  pairs and not all in one 4 GiB window. @m is not 0. */
 MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
                          enum isa_space space, unsigned mode, uint64_t m, bool all,
                          struct mem_rows *out)
@@ -111,17 +113,17 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** A range of addresses that maps to contiguous host memory. */
+/** A range of guest addresses that is contiguous in the host's memory. */
 struct mem_window {
     uint8_t *host; /* host address of `base` */
     uint64_t base, size;
-    bool global;   /* addresses outside the window may be valid, too: the page map shows which */
+    bool global;   /* addresses outside this range may also be valid; the page map decides */
 };
 
 /**
- * Classifies the addresses of @m's lanes: returns true if they are equal (*@ramp is set to false) or consecutive
- * (true), aligned, and in contiguous memory. @off points at lane 0 of n lanes. Sets *@zero to the lowest lane's off ^
- * flip, and *@span to the number of bytes from that lane's address to the end of the last lane's access.
+ * Determines the address layout of the lanes @m. Returns true if the addresses are uniform (*@ramp is set to false) or contiguous
+ * (*@ramp is set to true), aligned, and do not wrap. @off has the offsets of n lanes from lane 0 on. *@zero is set to the lowest
+ * lane's off ^ flip, and *@span to the number of bytes from its address to the end of the last lane's access.
  */
 MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool all,
                              uint32_t flip, unsigned bytes, uint32_t *zero, unsigned *span,
@@ -141,15 +143,15 @@ MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool a
     }
     *span = (*ramp ? (last - low) * bytes : 0) + bytes;
     *zero = first ^ flip;
-    if (*zero > UINT32_MAX - *span) /* wraps in the window (or nearly: the slow stage decides) */
+    if (*zero > UINT32_MAX - *span) /* the access wraps within the window, or almost does; the slow stage decides */
         return false;
     return emu_row_affine(off, n, m, all, first - (*ramp ? low * bytes : 0), *ramp, bytes);
 }
 
-/* ---- one lane's element ------------------------------------------------------------- */
+/* ---- the element of one lane -------------------------------------------------------- */
 
-/* Returns the bytes of a kind. Kinds are sizes; B64 moves as V2B32 and V2B64 as V4B32. @stride: words between
- * rows. */
+/* Returns the bytes of an element. A kind is an access size, where V2B32 also stands for B64, and V4B32 for V2B64. In the
+ * functions below, @stride is the number of words from a vector register to the next one. */
 MEM_INLINE unsigned mem_bytes(unsigned kind)
 {
     return kind <= ISA_SIZE_S8    ? 1
@@ -158,7 +160,7 @@ MEM_INLINE unsigned mem_bytes(unsigned kind)
            : kind == ISA_SIZE_V2B32 ? 8
                                     : 16;
 }
-/** Reads an element. @step: bytes from a word of the element to its next. */
+/** Loads an element. @step: number of bytes from a word of the element to the next word in memory. */
 MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t step, unsigned kind)
 {
     uint16_t half;
@@ -171,15 +173,14 @@ MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t ste
         memcpy(&half, p, sizeof half);
         d[0] = kind == ISA_SIZE_U16 ? half : (uint32_t)(int16_t)half;
     } else {
-        uint32_t word[4]; /* all words are read before the first write, because the destination rows may hold the
-                           * addresses */
+        uint32_t word[4]; /* all words are read before one is written, because the destination may be the address register */
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
             word[k] = lw_get32(p + k * step);
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
             d[k * stride] = word[k];
     }
 }
-/** Writes an element. Returns nonzero when a byte changed. */
+/** Stores an element. Returns a nonzero value if a byte in memory changed. */
 MEM_INLINE uint32_t mem_put(uint8_t *p, size_t step, const uint32_t *b, size_t stride,
                             unsigned kind)
 {
@@ -202,7 +203,7 @@ MEM_INLINE uint32_t mem_put(uint8_t *p, size_t step, const uint32_t *b, size_t s
     return changed;
 }
 
-/* ---- moves of a run of lanes ----------------------------------------------------------- */
+/* ---- uniform, contiguous and scattered lanes ------------------------------------------ */
 
 /** Loads the element at @p into all lanes. */
 MEM_INLINE void mem_load_equal(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
@@ -234,8 +235,8 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
 }
 
 #if defined(EMU_HAVE_16)
-/** Does what mem_load_scattered does, for the lanes of @m in a warp of 32: eight at a time, independent of their
- *  position in the row. */
+/** Does what mem_load_scattered() does, for lanes @m of a warp of 32. The active lanes are packed first, so that eight are loaded
+ *  at a time, whatever their numbers are. */
 MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const uint32_t *off,
                                 uint32_t flip, unsigned scale, unsigned kind)
 {
@@ -276,7 +277,7 @@ MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint6
             uint32_t word[8], safe[8] __attribute__((aligned(32)));
             if (!all && (m >> l & 0xff) == 0)
                 continue;
-            if (!all) { /* other lanes load from the address of the lowest lane, and drop the value */
+            if (!all) { /* inactive lanes load from the address of the lowest active lane, and the value is dropped */
                 emu_row_pick(safe, off, l, m, first);
                 from = safe;
             }
@@ -300,8 +301,8 @@ MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, un
     uint32_t changed = 0;
 
     if (kind == ISA_SIZE_B32) {
-        /* Lanes store one after the other: the value of the last lane remains, and a lane's value that differs from the
-         * memory's changes a byte. */
+        /* Lanes store one after the other, so the value of the last lane remains. A byte changes if the value of any lane differs
+         * from what is in memory. */
         unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
         changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
         lw_put32(p, b[last]);
@@ -331,8 +332,8 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
-/** Stores scattered elements. With @mark the page of lane l, (offset + ((off[l] ^ flip) << scale)) / 4096, is
- *  marked dirty. */
+/** Stores scattered elements. Returns true if a byte in memory changed. @mark: the page of each lane, (offset + ((off[l] ^ flip)
+ *  << scale)) / 4096, is marked as dirty. */
 MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
                                     uint64_t m, bool all, const uint32_t *off, uint32_t flip,
                                     unsigned scale, bool mark, struct emu_memory *memory,
@@ -359,7 +360,8 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     return changed != 0;
 }
 
-/** Counts an access to local memory, where no lane waits for a value (MACHINE 4, Progress). */
+/** Counts an access to local memory. A store to it is no progress, because no other lane can wait for it (MACHINE 4,
+ *  Progress). */
 MEM_INLINE void mem_count_local(struct emu_warp *w, bool write)
 {
     if (write)
@@ -378,15 +380,15 @@ MEM_INLINE void mem_count(struct emu_warp *w, bool write, bool changed)
     }
 }
 
-/* ---- general: flat spaces ------------------------------------------------------------------ */
+/* ---- the general stage: all spaces except local memory --------------------------------------- */
 
-/** Returns the host address of offset 0, to which scattered lanes are relative, if the addresses of all lanes of @m are
- *  in @window; otherwise NULL. */
+/** If the addresses of all lanes @m are in @window, returns the host address that corresponds to offset 0 of the lanes; otherwise
+ *  NULL. */
 MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_window *window,
                                   unsigned n, uint64_t m, unsigned bytes)
 {
     const unsigned scale = rows->scale;
-    uint64_t ahead = rows->base - window->base; /* distance from the window's start to the rows' base, modulo 2^64 */
+    uint64_t ahead = rows->base - window->base; /* distance from the window's start to the base of the addresses, modulo 2^64 */
     uint64_t room = window->size - bytes, low = 0, high;
 
     if (window->size < bytes)
@@ -399,7 +401,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
             return NULL;
         high = low + room;
     }
-    /* converts bytes to steps of the offset row */
+    /* converts bytes to units of the lanes' offsets */
     low = (low + (UINT64_C(1) << scale) - 1) >> scale;
     high >>= scale;
     if (low > high || low > UINT32_MAX || (rows->base & (bytes - 1) & ((1u << scale) - 1)) != 0)
@@ -410,29 +412,30 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* The returned address may be outside of the window. The sums of this address and the lanes' offsets are inside the
-     * window. */
+    /* This address may be outside the window; the sums with the offsets of the lanes are inside. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
-/** Prefetches the memory that the lanes of @m will access with the words that they load in the loop's next iteration.
- *  Most of these words are adjacent to the words of this iteration, so the prefetch has time to complete (struct
- *  emu_chain). */
+/** Prefetches the memory that lanes @m will access in the loop's next iteration, with the indices that they will then load
+ *  (struct emu_chain). Most of these indices are next to those of this iteration and so in the host's cache, from which they can
+ *  be read early enough. */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
 {
     const struct emu_chain *chain = &w->code->chain[di->index];
     const uint64_t first = rows->base + (uint64_t)(int64_t)chain->advance - window->base;
-    const uint64_t room = window->size - 4; /* the window contains the words of this iteration */
+    const uint64_t room = window->size - 4; /* the window is not smaller than a word, because it contains the words of this
+                                             * iteration */
     const uint64_t flip = chain->is_signed ? UINT64_C(1) << 31 : 0;
-    /* modulo 2^64: prefetching an invalid address is harmless */
+    /* computed modulo 2^64; prefetching an invalid address is harmless */
     const uint8_t *to = w->core->machine->memory.host;
     const uintptr_t ahead = (uintptr_t)(emu_scalar_pair(w, chain->base) +
                                         (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
                                         ISA_GLOBAL_BASE);
 
-    __asm__ volatile(""); /* The asm keeps the call: without it the compiler would see no effect and remove the call. */
+    __asm__ volatile(""); /* without this statement, the compiler would find that the function has no effect and remove its
+                           * calls */
     for (LW_EACH_BIT(l, m)) {
         const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
         if (at > room)
@@ -442,7 +445,7 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
     }
 }
 
-/** Moves all lanes of @m, scattered; @host is the address of offset 0. */
+/** Loads or stores scattered elements for lanes @m. @host: host address that corresponds to offset 0. */
 MEM_INLINE bool mem_gather(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            const struct mem_rows *rows, bool global, uint8_t *host, unsigned n,
                            unsigned kind, bool write)
@@ -476,7 +479,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     uint64_t scattered = 0;
     bool changed = false;
 
-    /* Rows are seldom equal or consecutive here, because the fast stage has handled such rows. */
+    /* scattered addresses are tested first: uniform and contiguous ones are rare here, because the fast stage handles them */
     if (n <= 32 || rows->scale != 0) {
         scattered_host = mem_scattered(rows, window, n, m, bytes);
         if (scattered_host != NULL) {
@@ -531,7 +534,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         const uint32_t *off = rows->off + l;
         if (form[i] == NONE)
             continue;
-        /* For consecutive lanes, the address is converted from the lowest lane to lane 0. */
+        /* for contiguous lanes, converts the host address of the lowest active lane to that of lane 0 */
         uint8_t *run = form[i] == RUN ? host[i] - lw_lowest(cm) * bytes : NULL;
         if (!write) {
             if (form[i] == SCATTERED)
@@ -563,7 +566,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/* ---- general: local memory ----------------------------------------------------------------- */
+/* ---- the general stage: local memory ---------------------------------------------------------- */
 
 MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                           const struct mem_rows *rows, const struct mem_window *window,
@@ -578,7 +581,7 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
     if (mem_scattered(rows, window, n, m, bytes) == NULL)
         return emu_mem_slow(w, di, m);
     if (bytes >= 4 && emu_row_affine(rows->off, n, m, all, first, false, 0)) {
-        /* If all lanes have one offset, a row of local memory is a row of lanes. */
+        /* all lanes have the same offset, so their words are adjacent, in the order of the lanes */
         uint8_t *p = w->local + (rows->base + (first ^ rows->flip)) * n;
         for (unsigned k = 0; k < bytes / 4; k++, p += 4 * n) {
             if (write)
@@ -601,12 +604,12 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
     return true;
 }
 
-/* ---- general: an instruction ----------------------------------------------------------------- */
+/* ---- the general stage: a whole instruction ----------------------------------------------------- */
 
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            struct mem_rows *rows, const struct mem_window *window);
 
-/** Gets addresses, space and window of @m's lanes; for generic addresses, the lowest lane determines the space. Returns
+/** Gets space, address form and window of the lanes @m. For generic addresses, the lowest lane determines the space. Returns
  *  false if the slow stage is needed. */
 MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                          enum isa_space *space, struct mem_rows *rows, struct mem_window *window)
@@ -632,8 +635,8 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         window->host = w->block->shared;
         window->size = w->block->shared_bytes;
     } else if (*space == ISA_SPACE_CONST) {
-        window->host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* The handler only reads this
-                                                                                  * window. */
+        /* the cast removes const; constant banks are only read */
+        window->host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes);
         window->size = bytes;
     } else if (*space == ISA_SPACE_LOCAL) {
         window->host = w->local;
@@ -649,7 +652,7 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Determines the space and calls its worker. Returns false if a fault was raised. */
+/** Determines the space of an access, and calls the function for that space. Returns false if a fault was raised. */
 MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                             enum isa_space space, mem_worker_fn *flat, mem_worker_fn *local)
 {
@@ -664,8 +667,8 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
     return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
 
-/* Defines the workers of each kind and the handlers of each space. The handlers are in both chains, guarded
- * or not, in all modes. */
+/* Defines the functions for each kind, and the handlers for each space. A handler is used in both chains, with and without guard,
+ * for all addressing modes. */
 #define MEM_WORKERS(kind, rw, write)                                                          \
     MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Native code in place of handlers. An entry of native code is a layer on an instruction (emu_layers_priv.h): the chain
- * reaches it in the same way as any handler, with the warp's state in its register file. The native code executes
- * instructions up to one that it leaves to the interpreter, and the chain continues there.
+ * Execution of native code in place of handlers. An entry of native code is a layer on an instruction (emu_layers_priv.h), so a
+ * chain of handlers reaches it as it reaches any handler. The native code executes instructions on the warp's registers, up to
+ * one that it leaves to the interpreter, and the chain continues with that instruction.
  *
- * Whole warps and splits of other lanes have separate code. Masked code executes only the running split. Branches that
- * divide the split, and all instructions that release, block or merge splits, are executed by the interpreter. If other
- * splits are ready, the code leaves before the slice of the split ends, so that the split policy chooses the next
- * split, as in the interpreter. If all other splits are blocked at convergence barriers, the policy has no choice, and
- * the code continues.
+ * Warps whose lanes are all in one split and active have their own code. For all others there is masked code, which executes only
+ * the running split. The interpreter executes branches that divide the split, and all instructions that release, block or merge
+ * splits. If another split is ready, the masked code leaves before the end of the split's slice, so that the split policy selects
+ * the next split as it does in the interpreter. If all other splits are blocked at convergence barriers, the policy has no
+ * choice, and the code continues.
  *
- * A warp in native code does not rotate with the other warps of its block: it runs until the code leaves. Kernels whose
- * order cannot be observed (MACHINE 4, order-free) give the same results in any order; only these have native code.
+ * While a warp is in native code, it does not rotate with the other warps of its block. This cannot change results, because only
+ * order-free kernels (MACHINE 4) have native code.
  */
 #include <string.h>
 
@@ -20,9 +20,9 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/* Most instructions of one visit to native code, after which an interruption is noticed. */
+/* Largest number of instructions that native code executes before it leaves, so that an interruption is noticed. */
 enum { LONGEST_VISIT = 1 << 20 };
-/* An entry whose visits are shorter on average costs more time than it saves, because each visit loads and stores
+/* An entry is no longer used if its visits are shorter than this on average, because each visit has to load and store
  * registers. */
 enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
@@ -44,7 +44,7 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
     pair[0].h = w->code->base[index];
     pair[1] = pair[0];
     pair[1].h.full = pair[1].h.part = end_of_pair;
-    w->run_start = pair; /* the run is empty, because native code counts its instructions itself */
+    w->run_start = pair; /* an empty run: native code counts its instructions itself */
     w->leave = EMU_RUNNING;
     if (w->full)
         pair[0].h.full(w, &pair[0]);
@@ -87,7 +87,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t off
         return false;
     const uint64_t low = record->address - ISA_GLOBAL_BASE;
     if (record->size_bytes == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
-        return false; /* the memory is freed, or not all of it is readable */
+        return false; /* the allocation was freed, or not all of it may be loaded */
     frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
     return true;
 }
@@ -109,15 +109,15 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
-/** Returns true if the running split continues whenever its slice ends, because all other splits are blocked at
+/** Returns true if the running split would be selected again at the end of its slice, because all other splits are blocked at
  *  convergence barriers. */
 static bool no_choice(const struct emu_warp *w)
 {
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);
 }
 
-/** Runs native code from entry @entry on. Returns the number of instructions that it executed, and the next one in
- *  *@next. */
+/** Runs native code from entry @entry until it leaves. Returns the number of instructions that it executed, and sets *@next to
+ *  the index of the next instruction. */
 static uint64_t visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, uint32_t *next)
 {
     struct emu_core *core = w->core;

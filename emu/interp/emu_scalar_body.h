@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of the scalar unit, from the SCALAR columns of the table; included by emu_control.c only. Each
- * executes once for a warp and needs all live lanes.
+ * Handlers of the scalar unit, made from the SCALAR semantics in the instruction table; included only by emu_control.c. A handler
+ * executes its instruction once for the warp, and requires that all live lanes are in the running split.
  */
 #ifndef EMU_SCALAR_BODY_H
 #define EMU_SCALAR_BODY_H
 
-/** Reads a scalar register. @known: decoding has checked that the whole register exists. */
+/** Reads a scalar register or pair. @known: the decoder has checked that all of it exists. */
 static inline uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words, bool known)
 {
     uint64_t v;
@@ -32,8 +32,8 @@ static inline void scalar_write(struct emu_warp *w, unsigned reg, unsigned words
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 
-/** Returns true if a scalar instruction needs no check: all live lanes are active, and the instruction does not write
- *  exec and has no guard. */
+/** Returns true if a scalar instruction needs no further check: all live lanes are in the running split, and the instruction has
+ *  no guard and does not write exec. */
 static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_dinsn *di,
                                    unsigned words, bool predicate)
 {
@@ -41,7 +41,7 @@ static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_di
            (predicate || di->reg + words <= ISA_S_EXEC);
 }
 
-/** Does the remaining checks of an instruction that is not plain. Returns false if a fault was raised. */
+/** Checks a scalar instruction for which scalar_is_plain() is false. Returns false if a fault was raised. */
 static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di,
                                      unsigned words, bool predicate)
 {
@@ -50,9 +50,9 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Defines three handlers from one body: `slow` (control_slow_*) handles all cases; `known` (control_known_*) is in full
- * chains where scalar_known() has found that no check is needed; the third handles the plain cases and passes the
- * others to `slow` by a tail call, so that it needs no frame. */
+/* Defines three handlers from one body. `slow` (control_slow_*) handles all cases. `known` (control_known_*) is used in the full
+ * chain if scalar_known() has found that no check is needed. The third one executes instructions for which scalar_is_plain() is
+ * true, and passes the others to `slow` by a tail call, so that it needs no stack frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
     if (is_known) {                                                                           \
         body                                                                                  \
@@ -82,7 +82,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
 #define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
-/* With the variant bit, X is the third source and C the second. */
+/* If the variant bit is set, X is the third source and C the second. */
 #define SCALAR3(T, e)                                                                         \
     SCALAR_ROW(WORDS(T), false,                                                               \
         const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T at_x = SCALAR_X(T); \
@@ -108,7 +108,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
     default: return t;
     }
 }
-/* combining with R is rare: slow */
+/* comparisons that combine their result with R are rare, so `slow` executes them */
 #define SCALAR_COMPARE(T)                                                                     \
     if (!is_slow && !is_known && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
         EMU_TAIL slow(w, di);                                                                 \
@@ -121,7 +121,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
             w->sp[di->q] = scalar_combine(di->sub >> 4, t,                                    \
                                           w->sp[di->r & 7] != (di->r >> 3 & 1));)
 
-/** Loads a value once for the warp. Returns false if a fault was raised. */
+/** Loads a value once for the whole warp. Returns false if a fault was raised. */
 static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space)
 {
     unsigned bytes = emu_size_bytes(di->sub);

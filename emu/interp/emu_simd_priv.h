@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Row primitives of the handlers: compare a row with consecutive values or a range, move and blend rows;
- * conversions of 16-bit floats; the processor's rounding mode.
+ * Operations on vector registers for handlers: comparison with affine values or with a range; moves and blends; conversions of
+ * 16-bit floats; the processor's rounding mode.
  *
- * Each primitive has a form for every x86-64 level, selected by the compiler's target, and one in plain C for other
- * processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh), which is included only by files that are
- * compiled once per level. A row has n lanes of 32 bits, n being 8, 16, 32 or 64; lane l's bit in a mask is bit l. With
- * @all the mask is ignored. Memory of lanes outside the mask is neither read nor written, and their registers are not
- * changed.
+ * Each operation exists for every x86-64 level, selected by the compiler's target, and in plain C for other processors. No other
+ * file uses intrinsics (tests/lint/lint_includes.sh); this one is included only by files that are compiled once per level. A
+ * vector register, `row` in these functions, has n lanes of 32 bits; n is 8, 16, 32 or 64. Bit l of a mask is for lane l. If @all
+ * is set, the mask is ignored. Memory of lanes outside the mask is neither read nor written, and registers of these lanes do not
+ * change.
  */
 #ifndef EMU_SIMD_PRIV_H
 #define EMU_SIMD_PRIV_H
@@ -25,7 +25,7 @@
 #define EMU_SIMD_NAME "generic"
 #endif
 
-/* ---- eight lanes a step: AVX2, and narrow warps with AVX-512 ---------------------- */
+/* ---- eight lanes at a time: AVX2, and narrow warps with AVX-512 -------------------- */
 
 #if defined(__AVX2__)
 
@@ -41,14 +41,15 @@ EMU_ROW __m256i emu_splat8(uint32_t v)
 {
     return _mm256_set1_epi32((int)v);
 }
-/** Expands eight lanes of a mask to 0 / ~0. */
+/** Expands the mask bits of eight lanes to words 0 or ~0. */
 EMU_ROW __m256i emu_mask8(uint64_t m, unsigned l)
 {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
 
     return _mm256_cmpeq_epi32(_mm256_and_si256(emu_splat8(m >> l & 0xff), bit), bit);
 }
-/** Returns first, first + bytes, ...; the caller passes a constant @bytes. */
+/** Returns first, first + bytes, first + 2 * bytes, ... if @ramp is set, otherwise `first` in all lanes. @bytes is a compile-time
+ *  constant. */
 EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
 {
     int b = (int)bytes;
@@ -57,8 +58,8 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
-/* True for full rows of 32 lanes, for which the steps are written without a loop: gcc does not unroll a loop of four
- * steps, and half of the loop's instructions are control. */
+/* True for all lanes of a warp of 32. The four steps are then written out, because gcc does not unroll a loop of four steps, half
+ * of whose instructions would be loop control. */
 #define EMU_ALL_32(n, all) (__builtin_constant_p(n) && (n) == 32 && (all))
 
 EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
@@ -143,8 +144,8 @@ EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m
     }
 }
 
-/** Writes eight words to lanes l and on of a row by one store. A later vector load can be forwarded from that
- *  store; from single-word stores it would have to wait until they are in the cache. */
+/** Writes eight words to a vector register, from lane l on, by one store. A later vector load can get its data by store
+ *  forwarding from one such store, but not from eight stores of a word, for which it would have to wait. */
 EMU_ROW void emu_words_row8(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
     __m256i v = _mm256_setr_epi32((int)word[0], (int)word[1], (int)word[2], (int)word[3],
@@ -190,7 +191,7 @@ EMU_ROW bool emu_store_row8(uint8_t *p, const uint32_t *b, unsigned n, uint64_t 
 }
 #endif
 
-/* ---- sixteen lanes a step: AVX-512 -------------------------------------------------- */
+/* ---- sixteen lanes at a time: AVX-512 ------------------------------------------------ */
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define EMU_HAVE_16 1
@@ -218,7 +219,7 @@ EMU_ROW bool emu_affine16(const uint32_t *row, const uint32_t *high, bool pair, 
         want = _mm512_add_epi32(want, steps);
     for (unsigned l = 0; l < n; l += 16) {
         __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(row + l), want);
-        if (pair) /* The operation computes differ | (high ^ want). */
+        if (pair) /* 0xf6: differ | (high ^ want_high) */
             differ = _mm512_ternarylogic_epi32(differ, _mm512_loadu_si512(high + l), want_high,
                                                0xf6);
         bad = all ? _mm512_or_si512(bad, differ)
@@ -292,8 +293,8 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
     return changed != 0;
 }
 
-/** Packs the words of the lanes of @m (of the 32 words at @row), each ^ @flip, into out[0], out[1], ...; after them it
- *  writes the first word eight times. Returns their number. */
+/** Packs the words of lanes @m of a warp of 32 into out[0], out[1], ..., each word ^ @flip. After them, the first word is written
+ *  eight more times. Returns the number of lanes. */
 EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
 {
     const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
@@ -306,8 +307,8 @@ EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m,
     emu_store8(out + count, emu_splat8(row[lw_lowest(m)] ^ flip));
     return count;
 }
-/** The inverse of emu_row_pack: moves the first @count of @word to the lanes of @m in @d. Reads groups of eight words,
- *  in the way they were stored: a wider load would wait until they are in the cache. */
+/** The inverse of emu_row_pack: moves the first @count words of @word to the lanes @m of @d. Reads eight words at a time, as they
+ *  were stored: a wider load would have to wait until the stores are complete. */
 EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -327,11 +328,11 @@ EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], un
 }
 #endif
 
-/* ---- comparisons: one bit a lane ------------------------------------------------------- */
+/* ---- comparisons: a mask bit for each lane ---------------------------------------------- */
 
 enum emu_cmp { EMU_CMP_EQ, EMU_CMP_LT, EMU_CMP_LE, EMU_CMP_GT, EMU_CMP_GE, EMU_CMP_NE, EMU_CMP_NUM };
 
-/* Compares floats: unordered lanes give false; num is true for ordered ones. */
+/* Compares floats. Unordered operands give false in every comparison; num is true for ordered operands. */
 #define EMU_COMPARE_FLOATS(compare)                                                           \
     switch (op) {                                                                             \
     case EMU_CMP_EQ: return compare(x, y, _CMP_EQ_OQ);                                        \
@@ -355,7 +356,7 @@ EMU_ROW emu_chunk emu_chunk_splat(uint32_t v)
 {
     return emu_splat16(v);
 }
-/** Compares integers: eq, lt, le. */
+/** Compares integers; @op is eq, lt or le. */
 EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a, emu_chunk b)
 {
     if (op == EMU_CMP_EQ)
@@ -415,7 +416,7 @@ EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
 #endif
 
 #if EMU_HAVE_COMPARE
-/* Loop over the chunks of a row; unrolled for 32 lanes, the common case. */
+/* Loop over the chunks of a vector register, unrolled for the common case of 32 lanes. */
 #if defined(__clang__)
 #define EMU_UNROLL
 #else
@@ -431,7 +432,8 @@ EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
             __VA_ARGS__                                                                       \
     }
 
-/** Returns the lanes with a[l] op b[l] (with @bu: op @u), for 32-bit integers; @op is eq, lt or le. */
+/** Compares 32-bit integers. Returns the mask of the lanes with a[l] op b[l], or with a[l] op @u if @bu is set; @op is eq, lt or
+ *  le. */
 EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t *a,
                                  const uint32_t *b, bool bu, uint32_t u, unsigned n)
 {
@@ -443,7 +445,7 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** Compares rows of 64-bit integers, each in two 32-bit rows: the high words determine the result unless they are
+/** Compares 64-bit integers, whose low and high words are in separate vector registers. The high words decide unless they are
  *  equal. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
@@ -463,7 +465,7 @@ EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_
     }
     return bits;
 }
-/** Compares two rows of floats, given as bits, by any @op; otherwise does what emu_compare_row() does. */
+/** Compares floats, given as bits, as emu_compare_row() compares integers; @op is any comparison. */
 EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
                                    bool bu, uint32_t u, unsigned n)
 {
@@ -477,10 +479,10 @@ EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uin
 }
 #endif
 
-/* ---- what handlers call --------------------------------------------------------------- */
+/* ---- the functions that handlers call -------------------------------------------------- */
 
-/** Returns true if row[l] == first + l * bytes (@ramp) or == first, and with @pair high[l] == high_first, for
- *  all lanes of the mask. */
+/** Returns true if, for all lanes of the mask, row[l] == first + l * bytes (if @ramp) or row[l] == first, and, if @pair, high[l]
+ *  == high_first. */
 EMU_ROW bool emu_rows_affine(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
                              uint64_t m, bool all, uint32_t first, uint32_t high_first,
                              bool ramp, unsigned bytes)
@@ -543,7 +545,7 @@ EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool a
 #endif
 }
 
-/** Returns a bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
+/** Returns the affine breaks: a bit for each l of 1 .. n - 2 for which row[l] - row[l - 1] != row[l + 1] - row[l]. */
 EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 {
     uint64_t bends = 0;
@@ -551,7 +553,7 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 #if defined(__AVX2__)
     if (n >= 16) {
         for (unsigned l = 1; l < n - 1; l += 8) {
-            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the preceding group */
+            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the one before it */
             __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
             __m256i behind = emu_load8(row + at + 1);
             __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),
@@ -566,8 +568,8 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
     return bends;
 }
 
-/** Returns true if (row[l] ^ flip) - low <= span and row[l] + add has none of the odd bits, for all lanes of
- *  the mask. */
+/** Returns true if, for all lanes of the mask, (row[l] ^ flip) - low <= span (modulo 2^32), and row[l] + add has none of the bits
+ *  in @odd_bits. */
 EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool all,
                             uint32_t flip, uint32_t low, uint32_t span, uint32_t add,
                             uint32_t odd_bits)
@@ -588,8 +590,8 @@ EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool al
 #endif
 }
 
-/** Returns true if, in both 16-lane halves of a row, row[l] is the half's first word, with @ramp plus @unit *
- *  (l % 16), and with @pair high[l] is high[0]. */
+/** Returns true if in each half of 16 lanes, row[l] is the half's first word, plus @unit * (l % 16) if @ramp is set; and, if
+ *  @pair is set, all high[l] equal high[0]. */
 EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
                                unsigned unit)
 {
@@ -612,7 +614,7 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
     }
     return _mm512_test_epi32_mask(bad, bad) == 0;
 #elif defined(__AVX2__)
-    /* unrolled: gcc -O2 keeps the loop, with a splat from the row in each step */
+    /* written without a loop, because gcc -O2 would not unroll it */
     const __m256i want0 = emu_ramp8(row[0], ramp, unit), want2 = emu_ramp8(row[16], ramp, unit);
     const __m256i eight = emu_splat8(ramp ? 8 * unit : 0);
     const __m256i want1 = ramp ? _mm256_add_epi32(want0, eight) : want0;
@@ -641,7 +643,7 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
 #endif
 }
 
-/** Sets d[l] = value. */
+/** Sets d[l] to @value for the lanes of the mask. */
 EMU_ROW void emu_row_splat(uint32_t *d, unsigned n, uint64_t m, bool all, uint32_t value)
 {
 #if defined(EMU_HAVE_16)
@@ -658,7 +660,7 @@ EMU_ROW void emu_row_splat(uint32_t *d, unsigned n, uint64_t m, bool all, uint32
 #endif
 }
 
-/** Sets d[l] to the word at p + 4 * l. */
+/** Loads the word at p + 4 * l into d[l], for the lanes of the mask. */
 EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
 {
 #if defined(EMU_HAVE_16)
@@ -678,7 +680,7 @@ EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m,
 #endif
 }
 
-/** Sets d[l + k] = word[k] for eight lanes from @l on, a multiple of 8. */
+/** Sets d[l + k] to word[k] for the eight lanes from @l on that are in the mask; @l is a multiple of 8. */
 EMU_ROW void emu_row_words(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
 #if defined(__AVX2__)
@@ -688,7 +690,7 @@ EMU_ROW void emu_row_words(uint32_t *d, unsigned l, uint64_t m, bool all, const 
         d[l + k] = all || m >> (l + k) & 1 ? word[k] : d[l + k];
 #endif
 }
-/** Sets out[k] = row[l + k], or @other where the mask has no bit, for eight lanes from @l on. */
+/** For eight lanes from @l on: sets out[k] to row[l + k] if lane l + k is in the mask, otherwise to @other. */
 EMU_ROW void emu_row_pick(uint32_t out[8], const uint32_t *row, unsigned l, uint64_t m, uint32_t other)
 {
 #if defined(__AVX2__)
@@ -699,7 +701,7 @@ EMU_ROW void emu_row_pick(uint32_t out[8], const uint32_t *row, unsigned l, uint
 #endif
 }
 
-/** Stores b[l] at p + 4 * l. Returns true when a byte changed. */
+/** Stores b[l] at p + 4 * l, for the lanes of the mask. Returns true if a byte in memory changed. */
 EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
 {
 #if defined(EMU_HAVE_16)
@@ -723,7 +725,7 @@ EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m
 #endif
 }
 
-/** Converts a row of 0 / not 0 bytes to bits. @truth has capacity for a multiple of 16. */
+/** Returns a mask of the elements of @truth that are not 0. @truth has space for n rounded up to a multiple of 16. */
 EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
 {
     uint64_t mask = 0;
@@ -745,7 +747,7 @@ EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
 
 #if defined(EMU_HAVE_16)
 #define EMU_HAVE_F16 1
-/** Sets out[l] to the f16 in bits 15:0 of in[l] >> shift. */
+/** Sets out[l] to the value of the f16 in bits 15:0 of in[l] >> shift. */
 EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsigned n)
 {
     for (unsigned l = 0; l < n; l += 16) {
@@ -755,7 +757,7 @@ EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsi
         _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
     }
 }
-/** Sets out[l] to in[l] as f16, to nearest even; NaN becomes the canonical NaN. */
+/** Sets out[l] to in[l] rounded to f16, to nearest even. A NaN becomes the canonical NaN. */
 EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 {
     for (unsigned l = 0; l < n; l += 16) {
@@ -790,19 +792,19 @@ EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
     }
 }
 #else
-#define EMU_HAVE_F16 0 /* emu_half_body.h computes it with integers */
+#define EMU_HAVE_F16 0 /* emu_half_body.h then uses integer arithmetic */
 #endif
 
 /* ---- the processor's rounding mode ------------------------------------------------------ */
 
-/* Set the rounding mode while a body runs, and restore it; @mode is a value of RND. The compiler barriers keep the
- * body's loads after the first change of mode and its stores before the second, so the body's arithmetic is between the
- * two. */
+/* Set the rounding mode before a body, and restore it afterwards; @mode is a value of modifier RND. The compiler barriers prevent
+ * the compiler from moving the body's loads before the first change and its stores after the second one. The body's arithmetic is
+ * therefore between the two. */
 #if defined(__SSE2__)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    static const uint8_t field[4] = {0, 3, 1, 2}; /* rn, rz, rm, rp in MXCSR 14:13 */
+    static const uint8_t field[4] = {0, 3, 1, 2}; /* values of bits 14:13 of MXCSR for rn, rz, rm, rp */
     unsigned old = _mm_getcsr();
 
     _mm_setcsr((old & ~0x6000u) | (unsigned)field[mode] << 13);
@@ -818,7 +820,7 @@ EMU_ROW void emu_rounding_end(unsigned old)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    static const uint8_t field[4] = {0, 3, 2, 1}; /* rn, rz, rm, rp in FPCR 23:22 */
+    static const uint8_t field[4] = {0, 3, 2, 1}; /* values of bits 23:22 of FPCR for rn, rz, rm, rp */
     uint64_t old;
 
     __asm__ volatile("mrs %0, fpcr" : "=r"(old));
@@ -836,7 +838,7 @@ EMU_ROW void emu_rounding_end(unsigned old)
 #define EMU_HAVE_ROUNDING 0
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    return mode; /* other modes are refused when the program is loaded */
+    return mode; /* the other modes are refused when a program is loaded */
 }
 EMU_ROW void emu_rounding_end(unsigned old)
 {

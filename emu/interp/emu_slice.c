@@ -31,7 +31,7 @@
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** Starts a slice of @x at @di by a jump to the handler of @di, without a return to the engine. */
+/** Starts a slice of warp @x at instruction @di: jumps to the handler of @di, without a return to the engine. */
 static inline void begin_slice(struct emu_warp *x, const struct emu_dinsn *di)
 {
     x->core->hand.start = x->slice_start = x->retired;
@@ -48,8 +48,8 @@ static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
     begin_slice(x, di);
 }
 
-/** Switches to the next warp of the block after @w, if that warp consists of one split, which is ready. Otherwise does
- *  nothing, so that the engine selects the next warp. */
+/** Switches to the next warp of @w's block, if that warp has a single split, which is ready. Otherwise returns, and the engine
+ *  selects the next warp. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -71,7 +71,7 @@ static inline void hand_to_next(struct emu_warp *w)
         return;
     core->hand.handed = true;
     block->next_warp = at;
-    if (w->running < 0) { /* emu_split_select_soon() */
+    if (w->running < 0) { /* the same as emu_split_select_soon() */
         w->running = s->id;
         s->since = w->retired;
         w->turn_used = 0;
@@ -86,8 +86,8 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Does what hand_to_next() does, after the first slice of a block. This may also be the first slice of the whole grid, so
- *  the function first calls emu_grid_begin(). */
+/** Does what hand_to_next() does, after the first slice of a block. As this may also be the first slice of the grid, the function
+ *  first calls emu_grid_begin(). */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
@@ -103,33 +103,33 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->slice_start = w->retired; /* From here on, the counts are updated as emu_counts_sync() does it. */
+    w->slice_start = w->retired; /* counts the slice's instructions in block and core, as emu_counts_sync() does */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* The engine must check something before the next slice, or a checker has requested a stop. */
+        return; /* the engine has something to do before the next slice, or a checker has requested a stop */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
         begin_and_hand(w);
 }
 
-/** Returns true if @w may switch directly to the next warp at the end of its slice: the engine allows it, the quantum is at
- *  most EMU_LONGEST_BUDGET, so that the slice ends because of the quantum alone, and the warp is one split. */
+/** Returns true if @w may switch directly to the next warp when its quantum is used up: the engine allows direct switches, the
+ *  quantum is at most EMU_LONGEST_BUDGET, so that a slice is not interrupted before, and the warp has a single split. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
-    const bool jumps = true; /* Each handler jumps to the next one, so it can also jump to a handler of another warp. */
+    const bool jumps = true; /* handlers jump to the next handler, so they can also jump to a handler of another warp */
 #endif
 
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
 }
 
-/** Handles the end of a slice: its last instruction has been executed. */
+/** Handler of the slice-end layer: the last instruction of the slice has been executed. */
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_code_set_layer(w->code, di->index, EMU_LAYER_SLICE_END, false);
