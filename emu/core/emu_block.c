@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a core: their memory, and the initial state of warps. */
+/* Blocks of a core: their memory, and the initial state of their warps. */
 #include <stdlib.h>
 
 #include "emu/grid/emu_grid_priv.h"
@@ -8,15 +8,15 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
-/** Sizes of the parts of a block's single heap block: warps, tags, shared memory, lanes at CTA barriers; then
- *  for each warp its registers and local memory. Barrier registers of a warp are allocated separately. */
+/** Layout of a block's heap block, in bytes: the warps, their tags, shared memory, the lanes at CTA barriers; then, for each
+ *  warp, its vector registers and local memory. The barrier registers of the warps are allocated separately. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
     unsigned vregs, bregs_count;
     uint32_t local_bytes;
 };
 
-/** Initial state of a grid's warps, and the values from which it was derived. */
+/** Template of a grid's warps: their initial state, and the values from which it was made. */
 struct emu_warp_template {
     const struct emu_code *code;
     const struct isa_function *kernel;
@@ -25,8 +25,8 @@ struct emu_warp_template {
     uint32_t shared_bytes;
     struct block_plan plan;
     struct emu_layout layout;
-    uint64_t stamp; /* counts from 1: a new number for each grid */
-    struct emu_kernel_use use; /* registers that the kernel may write, except exec */
+    uint64_t stamp; /* counts from 1; a new number for each grid */
+    struct emu_kernel_use use; /* registers that the kernel can write, apart from exec */
     struct emu_warp warp;
 };
 
@@ -39,23 +39,23 @@ struct emu_warp_template *emu_warp_template_create(void)
     return t;
 }
 
-/* Zeroes memory by a call of memset(): with a known size, gcc emits `rep stos` and `rep movs`, which are slower and
- * delay later loads. */
+/* Zeroes memory by a call of memset(). If the size were known, gcc would emit `rep stos` instead, which is slower and delays
+ * later loads. */
 static void zero(void *at, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
     memset(at, 0, bytes);
 }
-/* Copies memory by a call of memcpy(), for the same reason. */
+/* Copies memory by a call of memcpy(), because gcc would otherwise emit the slower `rep movs`. */
 static void copy(void *to, const void *from, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
     memcpy(to, from, bytes);
 }
 
-/* Distance of v0 from its warp, modulo 4 KiB, which is past the members that each instruction reads. A host load waits
- * for an earlier store whose address has the same low 12 bits, so stores to v0 must not share these bits with the
- * members. */
+/* Distance modulo 4 KiB of v0 from its warp's structure. A host load waits for an earlier store whose address has the same low 12
+ * bits. This distance is past the members that every instruction reads, so that stores to v0 and the next registers do not delay
+ * them. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
@@ -67,9 +67,9 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
 
     plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
     plan->bregs_count = ISA_BREG_COUNT;
-    plan->local_bytes = kernel->local_bytes; /* exact number of bytes */
+    plan->local_bytes = kernel->local_bytes; /* the exact number of bytes, not rounded up */
     plan->warps = emu_round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
-    /* a pair or quad may start at the last register, so there are three rows after it */
+    /* three registers after the last one, because a pair or quad may start there */
     plan->rows = emu_round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
     plan->local = emu_round_up(emu_round_up(plan->local_bytes, 16) * n, 64) + 64;
@@ -88,7 +88,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** Returns the template for new warps of @grid. The template is built again if it belongs to another grid. */
+/** Returns the template for warps of @grid. It is made again if the core's template is for another grid. */
 static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
@@ -135,17 +135,17 @@ static const struct emu_warp_template *warp_template_of(struct emu_core *core, c
     return t;
 }
 
-/* Size of the part of a warp that is initialised anew for every block and is not zero. A library copies 256 bytes with
- * half the instructions of a larger size. */
+/* Range of a warp's members that every new block copies from the template. memcpy() takes half as many instructions for up to 256
+ * bytes as for more. */
 enum {
     FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC]),
     FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
 };
 _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
-/** Initialises warp @index of a new block, except for its parts in separate memory. @formed: the slot has held a warp
- *  of this grid, and the kernel has not changed the members that this function leaves out. The mask row may keep the
- *  old warp's lanes, as no split is running. */
+/** Initialises warp @index of a new block, except for memory outside the structure. @formed: the slot's memory was initialised
+ *  for the same template, so members that its warps never change are still valid. The mask row may still represent lanes of the
+ *  earlier warp, because no split is running. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
@@ -153,7 +153,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* The loop also clears exec. The code below sets exec. */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* may also clear exec, which is set below */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;
@@ -170,11 +170,11 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
-    w->hooked_lanes = w->launched; /* The hooks know this initial split from the notification that the block begins. */
+    w->hooked_lanes = w->launched; /* the notification that the block starts includes this first split */
     return w;
 }
 
-/** Initialises the rows that a warp never changes: the zero rows, and the mask row, which represents mask_lanes. */
+/** Initialises what a warp never changes: the zero registers. Also initialises the mask row to no lanes. */
 static void form_warp(struct emu_warp *w)
 {
     zero(w->regs + w->row_zero, w->row_sink - w->row_zero);
@@ -182,8 +182,8 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
-/** Allocates the rows of the warps' barrier registers, uninitialised: the warp's emu_breg_form members show which of
- *  them are valid. */
+/** Allocates memory for the barrier registers of a block's warps. It is not initialised: emu_breg_form shows which rows are
+ *  valid. Returns false if there is no memory. */
 static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
@@ -195,8 +195,9 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
     return block->bregs != NULL;
 }
 
-/** Prepares memory for a block: @block is zeroed except for members of its slot. With *@formed, CTA barriers are not
- *  zeroed, either, because none is open. */
+/** Prepares the memory of a slot for a block, and zeroes @block except for the members that describe the slot. *@formed is set to
+ *  whether the memory was initialised for the same template. In that case the CTA barriers are not zeroed, because none of them
+ *  is in use then. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {
@@ -218,7 +219,7 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     uint64_t formed_by = block->formed_by;
     *formed = formed_by == t->stamp;
     if (*formed) {
-        for (LW_EACH_BIT(id, block->cta_open)) { /* only an open barrier has lanes to clear */
+        for (LW_EACH_BIT(id, block->cta_open)) { /* only barriers in use have lanes to clear */
             block->cta[id].in_use = false;
             zero(block->cta[id].lanes, block->warp_count * sizeof block->cta[id].lanes[0]);
         }
@@ -294,9 +295,9 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->shared_bytes = grid->shared_bytes;
 
     char *memory = block->memory, *at = memory + plan->warps;
-    char *tags = at; /* set below */
+    char *tags = at; /* set for each warp below */
     at += grid->block_warps * plan->tags;
-    /* registers, local and shared memory start as zero (MACHINE 6) */
+    /* shared memory starts as zero (MACHINE 6); registers and local memory follow below */
     zero(at, plan->shared + (formed ? 0 : plan->cta));
     block->shared = (uint8_t *)at;
     at += plan->shared;
@@ -310,7 +311,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }
-        /* Vector registers must be zero. Scratch registers and the sink are written before they are read. */
+        /* vector registers start as zero; scratch registers and the sink need not, because they are written before they are
+         * read */
         zero(w->regs + EMU_ROW_V0 * w->stride,
              formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
         if (plan->local_bytes != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cores: decoded programs, a warp's time slice, the watched step. */
+/* Cores: decoded programs, the time slice of a warp, and the watched step, which fills an event. */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
 
@@ -17,15 +17,16 @@
 
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
-/** Returns true if cores share decoded code. One thread drives all cores of an engine outside emu/. These cores share
- *  the code that one of them decoded, and the last core that uses it frees it. Other cores have their own code,
- *  because steps patch handlers. */
+/** Returns true if the core shares decoded code with other cores. The cores of an engine outside emu/ are all driven by one
+ *  thread. They share the code that one of them has decoded, and the last core that uses it frees it. Any other core has its own
+ *  code, because steps replace handlers in it. */
 static bool shares_code(const struct emu_core *core)
 {
     return core->context != NULL;
 }
 
-/** Finds a program that another core has decoded in the same way; NULL: none. */
+/** Returns the code that another core has decoded from the same program for the same level and block shape; NULL: there is
+ *  none. */
 static struct emu_code *decoded_elsewhere(const struct emu_core *core,
                                           const struct emu_program *program, uint8_t shape)
 {
@@ -88,7 +89,7 @@ void emu_core_counts_move(struct emu_core *from, struct emu_core *to)
     memset(&from->stats, 0, sizeof from->stats);
 }
 
-/* ---- the turn -------------------------------------------------------------------------------- */
+/* ---- the time slice -------------------------------------------------------------------------- */
 
 static inline void counts_sync(struct emu_warp *w)
 {
@@ -116,16 +117,16 @@ static void go(struct emu_warp *w, struct emu_handlers h)
             (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
         if (!w->core->hand.handed)
             break;
-        w = &w->block->warp[w->block->next_warp]; /* a direct switch to the next warp has happened */
+        w = &w->block->warp[w->block->next_warp]; /* the chain has switched directly to this warp */
         if (w->leave != EMU_RUNNING)
             break;
     }
 #endif
 }
 
-/** Executes the instructions from @di on with the handlers @first, for at most w->budget instructions. If the
- *  straight-line run is longer than that, the instruction after the budget gets a handler that stops. The stop is
- *  exact, and costs nothing elsewhere. */
+/** Executes the instructions from @di on, beginning with the handlers @first, for at most w->budget instructions. If the
+ *  straight-line run is longer than the budget, the instruction where the budget ends temporarily gets a handler that leaves the
+ *  chain. So the stop is exact, and the other instructions need no test. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
     const uint32_t stop = di->index + (uint32_t)w->budget;
@@ -139,8 +140,8 @@ static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, str
     emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, false);
 }
 
-/** Executes exactly up to @budget instructions of the running split from w->di. @past_break: the first instruction is
- *  executed even if it has a breakpoint. */
+/** Executes instructions of the running split from w->di on, at most @budget. @past_break: the first instruction is executed even
+ *  if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
@@ -158,8 +159,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if lanes skip a fault, according to the filters of the engine and the machine, or in a replay according
- *  to the log. */
+/** Returns true if a fault is skipped: the filter of the engine or of the machine decides, or in a replay the log. *@read is set
+ *  to the value that the faulting lanes read. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -170,7 +171,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
 
         if (yes != 0) {
             (void)emu_nondet_replay(core, EMU_NONDET_SKIP_VALUE, &value);
-            if (filter != NULL) /* the filter that answered is notified in the replay, too */
+            if (filter != NULL) /* the machine's filter is called in a replay, too */
                 (void)filter->skip(filter, fault, &same);
         }
         *read = (uint32_t)value;
@@ -180,7 +181,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        /* The fixed order does not record the choice, so the filter must make the same choice in a replay. */
+        /* the log does not record this choice for the fixed order, so the filter must decide in the same way in a replay */
         return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
@@ -194,8 +195,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits that. Returns true
- *  if the instruction continues: the split is then after the instruction. */
+/** Lets a memory instruction or a free continue without its faulting lanes, if the filters permit it. Returns true if it does:
+ *  the instruction has then retired. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
@@ -210,13 +211,13 @@ static bool skip_fault(struct emu_warp *w)
     const bool frees = insn->op == ISA_FREE;
     if (!(info->flags & ISA_F_MEMORY) && !frees)
         return false;
-    if (info->flags & ISA_F_SCALAR) { /* a scalar instruction is skipped for the whole warp */
+    if (info->flags & ISA_F_SCALAR) { /* a scalar instruction is skipped as a whole */
         uint32_t read_value = 0;
         if (!ask_skip(core, &w->fault, &read_value))
             return false;
         for (unsigned r = 0; r < isa_mem_regs(insn) && di->reg + r < 128; r++)
             w->s[di->reg + r] = read_value;
-        emu_warp_set_lanes(w, m); /* exec may have been loaded by the instruction */
+        emu_warp_set_lanes(w, m); /* the skipped instruction may have loaded exec */
         w->run_start = di;
         emu_count_run(w, di);
         emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
@@ -230,21 +231,20 @@ static bool skip_fault(struct emu_warp *w)
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
         skipped |= lanes;
-        /* The code below executes the instruction for the other lanes. If there are no other lanes, the instruction has
-         * no effect and retires. */
+        /* Executes the instruction for the remaining lanes. Even if there are none, it retires. */
         w->e = all & ~skipped;
         w->full = false;
         core->level->expand_mask(w->mask_row, w->e, w->n);
         w->mask_lanes = w->e;
         w->di = di;
-        w->halting = core->machine->active_hooks != NULL; /* the hook has seen all lanes of this instruction */
+        w->halting = core->machine->active_hooks != NULL; /* the hook has already been called for all lanes of this instruction */
         run_chain_once(w, 1, true);
         w->halting = false;
     }
     emu_warp_set_lanes(w, m);
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
-    /* Sets the result registers of the skipped lanes. Reductions and stores have no result. */
+    /* Sets the result registers of the skipped lanes; stores and reductions have none. */
     bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))
@@ -252,7 +252,7 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-/** Continues after faults as long as the engine lets lanes skip them. Returns true if some did. */
+/** Skips faults as long as the filters permit it, and continues after each of them. Returns true if a fault was skipped. */
 static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
     bool skipped = false;
@@ -267,7 +267,8 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     return skipped;
 }
 
-/** Executes one instruction, @budget, under shadow tags, otherwise as run_chain_once() does. */
+/** Executes instructions as run_chain_once() does; under shadow tags @budget is 1, and the tags of the instruction are
+ *  updated. */
 static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
                                                        bool past_break)
 {
@@ -282,7 +283,7 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
         emu_shadow_after(w, skipped);
 }
 
-/** Executes one instruction of a warp in single steps for the machine's hooks. */
+/** Executes one instruction of a warp in single steps, and calls the machine's hooks before and after it. */
 static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
 {
     struct emu_hooks *active_hooks = w->core->machine->active_hooks;
@@ -323,10 +324,10 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
             (void)skip_faults(w, before, budget);
     }
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* the hook requests single steps from this instruction on */
+        run_chain_stepped(w, true); /* the hook has requested single steps, starting with this instruction */
 }
 
-/** Executes one instruction as run_chain_once() does; most instructions retire at their first handler. */
+/** Executes one instruction as run_chain_once() does. Most instructions retire at the first attempt. */
 static inline void run_single(struct emu_warp *w)
 {
     const struct emu_dinsn *di = w->di;
@@ -350,11 +351,11 @@ void emu_run_one(struct emu_warp *w)
     if (w->leave == EMU_LEAVE_FAULT)
         (void)skip_faults(w, before, 1);
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* the hook requests single steps from this instruction on */
+        run_chain_stepped(w, true); /* the hook has requested single steps, starting with this instruction */
 }
 
-/** Continues a chain that was left before the end of its slice of @budget instructions, which started at the
- *  count @before. */
+/** Continues a slice of @budget instructions whose chain was left too early. @before: value of w->retired when the slice
+ *  started. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
     if (w->leave == EMU_LEAVE_BUDGET)
@@ -363,7 +364,7 @@ static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t b
         (void)skip_faults(w, before, budget);
 }
 
-/** Returns true if the chain has switched directly to another warp, to which *@w is set. */
+/** If the chain has switched directly to another warp, sets *@w to that warp and returns true. */
 static inline bool was_handed(struct emu_warp **w)
 {
     struct emu_core *core = (*w)->core;
@@ -386,17 +387,17 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     w->slice_start = start;
     for (;;) {
         uint64_t before = w->retired;
-        const uint64_t done = before - start; /* native code may exceed the limit */
+        const uint64_t done = before - start; /* native code may have executed more than the limit */
         const uint64_t left = done < limit ? limit - done : 0;
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
-        if (w->split_count != 1) { /* a warp with several splits must not exceed the allowance of its split policy */
+        if (w->split_count != 1) { /* a warp with several splits also has the limit of its split policy */
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
         if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
-            /* executes the slice as run_chain() does, without interruptions */
+            /* the common case of run_chain(): no interruption is possible */
             w->budget = budget;
             w->run_start = w->di;
             go(w, w->di->h);
@@ -405,7 +406,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
-        while (was_handed(&w)) { /* repeated when the rest of the slice passed to the next warp */
+        while (was_handed(&w)) { /* a loop, because the rest of the slice may switch to another warp again */
             start = before = w->core->hand.start;
             limit = w->core->hand.quantum;
             budget = (int64_t)limit;
@@ -424,7 +425,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* the lanes wait before the instruction at the breakpoint, so they have not reached the breakpoint */
+            continue; /* the lanes wait before this instruction, so they have not reached its breakpoint */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -434,22 +435,22 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     }
     *warp = w;
     *count = w->retired - start;
-    if (*count != 0 && w->block->retired == *count) /* this is the block's first slice */
+    if (*count != 0 && w->block->retired == *count) /* this was the block's first slice */
         emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
-/** Contiguous host memory that an instruction's lanes access. */
+/** A contiguous range of host memory that contains what all lanes of an instruction access. */
 struct run {
-    const uint8_t *host; /* host address of guest address @start */
+    const uint8_t *host; /* host address of the guest address `start` */
     uint64_t start;
     enum isa_space space;
 };
 
-/** Finds the contiguous memory. Returns false for lanes in several spaces, in local memory or banks, at
- *  unmapped addresses, or too far apart for a cheap answer. */
+/** Finds the contiguous range. Returns false if the lanes access several spaces, local memory, constant banks or unmapped
+ *  addresses, or a range so large that finding it would be expensive. */
 static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t lanes,
                      unsigned bytes, struct run *out)
 {
@@ -460,7 +461,7 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
         low = address[l] < low ? address[l] : low;
         high = address[l] > high ? address[l] : high;
     }
-    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* two pages: the limit of emu_global_ok */
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* emu_global_ok checks at most two pages */
         return false;
     out->start = low;
     if (low >= ISA_GLOBAL_BASE) {
@@ -476,8 +477,8 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
     return true;
 }
 
-/** Reads the lanes' @bytes of memory; zeros follow, also for unmapped memory. @run is the contiguous memory,
- *  or NULL. */
+/** Reads the @bytes bytes of each lane to @out, whose other bytes become zero; unmapped bytes are zero, too. @run: range that
+ *  contains what the lanes access, or NULL. */
 static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
                        uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
 {
@@ -486,7 +487,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
             memset(out[l], 0, sizeof out[l]);
             (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
         }
-    } else if (bytes == 4) { /* 4 bytes are the most frequent size: each lane needs one move. */
+    } else if (bytes == 4) { /* the most frequent size gets a loop with one copy for each lane */
         for (LW_EACH_BIT(l, lanes)) {
             uint32_t word[4] = {0};
 
@@ -501,7 +502,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
     }
 }
 
-/** Gets the spaces of the lanes' addresses, and their base and stride if the addresses are affine. */
+/** Determines the spaces of the lanes' addresses and, if the addresses are affine, their base and stride. */
 static void describe_lanes(struct emu_warp *w, const struct run *run, uint64_t lanes, uint8_t *space,
                            struct emu_access *access)
 {
@@ -560,8 +561,8 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
             emu_texture_addresses(w, insn, di, lanes, scratch->address, &bytes);
         access->bytes = (uint8_t)bytes;
         access->texture = true;
-        access->order = access->scope = 0; /* the instruction has no modifiers for order and scope */
-        access->cache = ISA_CACHE_NC;      /* texels are read through the read-only path */
+        access->order = access->scope = 0; /* a texture fetch has no modifiers for order and scope */
+        access->cache = ISA_CACHE_NC;      /* texels are read through the read-only cache */
     } else {
         emu_addresses(w, insn, di, lanes, scratch->address);
     }
@@ -570,7 +571,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     access->old_value = scratch->old_value;
     if (info->flags & ISA_F_ATOMIC) {
         access->service = scratch->service;
-        for (LW_EACH_BIT(k, lanes)) /* in the order of lanes (MACHINE 6) */
+        for (LW_EACH_BIT(k, lanes)) /* atomics are served in lane order (MACHINE 6) */
             scratch->service[access->service_count++] = (uint8_t)k;
     }
     if (lanes == 0)
@@ -583,7 +584,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     read_lanes(w, run, scratch->address, lanes, access->bytes, scratch->old_value);
 }
 
-/** Records a constant operand: all lanes read one address of a bank. */
+/** Adds the access of a constant operand to the event; all lanes read one address of a bank. */
 static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
                           const struct isa_insn *insn, struct emu_event *ev)
 {
@@ -616,7 +617,7 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
 {
     struct emu_block *block = w->block;
 
-    /* Clears all members except accesses, which access_count marks as absent, and the text of a fault. */
+    /* Clears the event, except for the accesses, of which access_count says how many are valid, and the text of a fault. */
     memset(ev, 0, offsetof(struct emu_event, access));
     memset((char *)ev + offsetof(struct emu_event, access_count), 0,
            offsetof(struct emu_event, fault.detail) + 1 - offsetof(struct emu_event, access_count));
@@ -662,7 +663,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* sentinel after the code */
+    if (pc >= w->code->program->count) { /* the instruction after the end of the code, which always faults */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);
@@ -677,7 +678,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
 
     w->slice_start = w->retired;
     if (!emu_split_divide(w, split, lanes, whole)) {
-        uint64_t waits = 0; /* the part may have another id than the split had */
+        uint64_t waits = 0; /* the lanes that wait; their split may have another id than before */
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
             waits |= w->split[id].lanes;
         if ((lanes & ~waits) == 0)
@@ -697,17 +698,17 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* members after the arrays */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;
     run_chain(w, 1, true);
     emu_counts_sync(w);
     if (w->leave == EMU_LEAVE_BUDGET)
-        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop an entry here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* Several warps may be in the first step of the grid, but only one of
-                                                   * these steps is reported as the first. */
+    if (ev->grid_started && w->retired != before) /* Several warps may execute their first step before the grid is recorded as
+                                                   * started; only one of these steps is reported as the grid's first. */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);
@@ -736,7 +737,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         ev->conv.why = EMU_RELEASE_NONE;
     ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
-        struct run found; /* The range is computed again, because other lanes may have freed the memory. */
+        struct run found; /* determined again, because other lanes may have freed the memory */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
 
         read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,

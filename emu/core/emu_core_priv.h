@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to emu/: functions on cores, programs and machines that the engine needs beyond emu.h. */
+/* Internal to emu/: functions on cores, programs and machines for the engine, in addition to the public interface. */
 #ifndef EMU_CORE_PRIV_H
 #define EMU_CORE_PRIV_H
 
@@ -19,40 +19,40 @@ struct emu_step_scratch {
     uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
-/** Reason for which a warp's slice in its block's rotation ended. */
+/** Why a warp's slice in the rotation of its block ended. */
 enum emu_slice_end {
-    EMU_SLICE_DONE,   /* the quantum is used up, or none of its splits is ready */
-    EMU_SLICE_BREAK,  /* a breakpoint before w->di */
+    EMU_SLICE_DONE,   /* the quantum is used up, or no split of the warp is ready */
+    EMU_SLICE_BREAK,  /* the instruction at w->di has a breakpoint */
     EMU_SLICE_FAULT,
     EMU_SLICE_WARP_ENDED
 };
-/** Runs a warp on the fast path for up to @limit instructions, and sets *count to the number retired. If core->hand
- *  permits direct switches, the next warps follow. Then *@w is the warp that ran last, the result and *count are of
- *  its slice, and core->retired includes the instructions of all these warps. */
+/** Executes a slice of warp *@w on the fast path: up to @limit instructions. *@count is set to the number of instructions
+ *  retired. If core->hand permits direct switches, slices of the next warps follow. In that case *@w is set to the warp that ran
+ *  last, the result and *@count are for its slice, and core->retired includes the instructions of all slices before it. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
-/** Executes exactly the next instruction of the running split, even one with a breakpoint. */
+/** Executes exactly one instruction of the running split, even if it has a breakpoint. */
 void emu_run_one(struct emu_warp *w);
-/** Does emu_warp_step with every member of the event. */
+/** Executes a step as emu_warp_step does, and fills all members of the event. */
 enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Adds the warp's instruction counts to its block and core. */
+/** Adds the instructions of the warp's slice to the counts of its block and core. */
 void emu_counts_sync(struct emu_warp *w);
-/** Adds the counts that a warp keeps itself. */
+/** Adds to @to the statistics that a warp counts itself. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
-/** Adds the counts of a core to @to. They do not include warp_instructions, which a core counts in its member `retired`. */
+/** Adds the statistics of a core to @to, except for warp_instructions, which a core counts in its member `retired`. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
-/** Moves a core's counts to another core: sums do not change. */
+/** Adds the statistics of core @from to those of core @to, and clears them in @from. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
-/** Creates the template from which new warps are copied (emu_block.c). Returns NULL without memory. */
+/** Creates an empty warp template (emu_block.c). Returns NULL if there is no memory. */
 struct emu_warp_template *emu_warp_template_create(void);
-/** Gets the decoded program of @launch, decoding it at its first launch. */
+/** Gets the decoded program of a launch for this core. It is decoded at the first launch that needs it. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called before
- *  slices of the grid's blocks. */
+/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called before slices of
+ *  the grid's blocks are executed. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until);
-/** Sets the block's coordinates from its linear index and grid, and the special registers derived from them. */
+/** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);
 
 

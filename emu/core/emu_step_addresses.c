@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The
- * variant executes the same instruction with the same handler, but its event has only the accessed addresses, in
- * closed form if they have one. A step of gemm takes 963 host instructions. With all values, which --timing-reference
- * reads, the step takes 1,811 (callgrind). Both variants give the same cycles.
+ * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The variant executes
+ * the same instruction with the same handler, but its event has only the accessed addresses, as segments if possible. A step of
+ * gemm takes 963 host instructions with it, and 1,811 (callgrind) with the full event, which --timing-reference uses. Both give
+ * the same cycles.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
@@ -13,8 +13,8 @@
 
 /* ---- accesses ---------------------------------------------------------------------------- */
 
-/** Returns the space that contains the whole range of generic addresses around @address; GENERIC if there is none, or
- *  if only the page map shows which space it is. */
+/** Returns the space that contains @address and all addresses around it in the same range. GENERIC: the address is in none of the
+ *  ranges, or the space can only be found by the page map. */
 static enum isa_space space_of(uint64_t address)
 {
     if (address >= ISA_GLOBAL_BASE)
@@ -26,7 +26,7 @@ static enum isa_space space_of(uint64_t address)
     return ISA_SPACE_GENERIC;
 }
 
-/** Describes the lanes' addresses as few segments of one space. Returns false if there are more. */
+/** Describes the addresses of the lanes as segments in one space. Returns false if more than EMU_EVENT_SEGMENTS are needed. */
 static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
                         const struct emu_form *form, uint64_t lanes, struct emu_access *access)
 {
@@ -66,7 +66,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
             start = low[first];
             end = low[last];
         }
-        /* the row is affine modulo 2^32: check whether the addresses wrap */
+        /* the addresses are affine modulo 2^32; the segment is valid only if they do not wrap */
         if (start + (uint64_t)stride * (last - first) != end || count == EMU_EVENT_SEGMENTS)
             return false;
         start = base + (start << scale);
@@ -84,7 +84,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Fills the array of addresses, and the array of spaces if the lanes access several spaces. */
+/** Fills the array of the lanes' addresses; if they are in several spaces, also the array of spaces. */
 static void find_rows(struct emu_warp *w, struct emu_step_scratch *scratch,
                       const struct isa_insn *insn, const struct emu_dinsn *di,
                       struct emu_access *access)
@@ -155,9 +155,9 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
     find_rows(w, w->core->scratch, insn, di, access);
 }
 
-/* ---- ahead of a step ----------------------------------------------------------------------- */
+/* ---- prefetch before a step ---------------------------------------------------------------- */
 
-/* Host cache lines that a step of most instructions touches: emu_warp_prefetch(). */
+/* The cache lines of a warp that steps of most instructions access, which emu_warp_prefetch() loads. */
 _Static_assert(offsetof(struct emu_warp, ubase) == 64 && offsetof(struct emu_warp, all) == 128 &&
                    offsetof(struct emu_warp, s[126]) % 64 == 0 &&
                    offsetof(struct emu_warp, flow) == offsetof(struct emu_warp, s[126]) + 64 &&
@@ -182,7 +182,7 @@ void emu_warp_prefetch(const struct emu_warp *w)
     __builtin_prefetch(&w->proved);
 }
 
-/* ---- the brief step ------------------------------------------------------------------------------ */
+/* ---- the reduced-detail step ------------------------------------------------------------------- */
 
 static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
                         const struct emu_dinsn *di, struct emu_event *ev)
@@ -199,9 +199,8 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->insn = insn;
     ev->split_lanes = w->m;
     ev->exec = emu_exec_mask(w);
-    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* An instruction without a guard does not read
-                                                                        * the predicates of w, and so does not touch
-                                                                        * their cache line. */
+    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* without a guard, the predicates of the warp and their
+                                                                        * cache line are not read */
     ev->effective = w->m & ev->exec & ev->guard;
     ev->access_count = 0;
     ev->tags = NULL;
@@ -225,8 +224,8 @@ static inline void fill_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Executes a step under EMU_EVENT_ADDRESSES. Returns false if nothing was executed: the step must be
- *  reported in full (which also rejects bad arguments). */
+/** Executes a step with reduced detail. Returns false if nothing was executed: the caller then executes the step with the full
+ *  event, which also reports invalid arguments. */
 static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
 {
@@ -235,7 +234,8 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
     struct emu_step_scratch *scratch = core->scratch;
 
     if (w->tagged || w->parts || w->running < 0 || w->running != (int)split || w->m != lanes)
-        return false; /* the step is not simply the next instruction of the split with the time slice */
+        return false; /* the step is not the next instruction of the split that has the time slice, or the warp has tags or
+                       * parts */
     const struct emu_dinsn *di = w->di;
     if (di->index >= w->code->program->count)
         return false;
@@ -251,14 +251,14 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* members after the arrays */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }
     emu_run_one(w);
     emu_counts_sync(w);
     if (w->leave == EMU_LEAVE_BUDGET)
-        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop an entry here */
     if (form->flags & EMU_FORM_FLOW) {
         w->flow = NULL;
         ev->cta.used = scratch->flow.cta.used;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches by the host and the device: checks, parents, completion.
+ * Launches by the host and by the device: checks, the list of launches, streams, completion.
  *
- * A machine's list holds the host launches and the unfinished device launches, in launch order. A device launch is
- * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete.
- * Then the next launch in its stream may start, and lanes that wait for it at launch.sync continue.
+ * The machine's list holds all host launches, and the device launches that are not complete, in launch order. A device launch is
+ * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete. Then the next
+ * launch in its stream may start, and lanes that wait for it at launch.sync continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ enum lw_status emu_grid_check(const struct emu_machine *machine, const struct em
     return shape_of(machine, launch, &shape, err);
 }
 
-/* ---- the list --------------------------------------------------------------------------- */
+/* ---- the list of launches ----------------------------------------------------------------- */
 
 void emu_grids_free(struct emu_grid *grid)
 {
@@ -114,7 +114,8 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
     return LW_OK;
 }
 
-/** Takes the grid structure of a launch that history has undone, so that a replayed launch has the same address. */
+/** Returns the grid structure of launch @sequence, which history has undone, and removes it from the spare list; NULL: there is
+ *  none. With it, a replayed launch has the same address as before. */
 static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
 {
     for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
@@ -139,9 +140,9 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
         machine->oldest = grid;
 }
 
-/** Creates a grid of a checked shape in @used or new memory, filled in except for its numbers; NULL without
- *  memory. @zeros: zeroed memory for its parameters, from malloc; or NULL. @waits: blocks of the grid may start much
- *  later, and many such grids may wait, so that new memory has only the size of the parameters. */
+/** Creates a grid for a launch of checked @shape, in the structure @used or in new memory; its numbers are not set. @zeros:
+ *  memory for the parameters, zeroed and from malloc; or NULL. @waits: the grid may wait long for its blocks to start, and many
+ *  such grids may wait, so new memory for the parameters gets only their size. Returns NULL if there is no memory. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
                              const struct shape *shape, struct emu_grid *used, uint8_t *zeros, bool waits)
 {
@@ -188,8 +189,8 @@ static struct emu_grid *take_device(struct emu_machine *machine)
     return grid;
 }
 
-/** Returns memory of ISA_CONST_BANK_BYTES zeros and 8 more bytes: that of a completed device launch, or new memory. NULL
- *  without memory. */
+/** Returns zeroed memory for parameters, of ISA_CONST_BANK_BYTES + 8 bytes: that of a completed device launch, or new memory.
+ *  NULL: there is no memory. */
 static uint8_t *take_spare_bank(struct emu_machine *machine)
 {
     struct emu_spare_bank *spare = machine->spare_bank;
@@ -198,7 +199,7 @@ static uint8_t *take_spare_bank(struct emu_machine *machine)
         return calloc(1, ISA_CONST_BANK_BYTES + 8);
     machine->spare_bank = spare->next;
     spare->next = NULL;
-    return (uint8_t *)spare; /* On each host, a null pointer has only zero bits. */
+    return (uint8_t *)spare; /* all bytes are zero, because a null pointer has only zero bits on every host */
 }
 
 static void give_device(struct emu_machine *machine, struct emu_grid *grid)
@@ -241,7 +242,8 @@ bool emu_grid_complete_bank(struct emu_machine *machine, struct emu_grid *grid)
     return true;
 }
 
-/** Queues a grid under the next number. Returns false without memory; in that case the launch is not queued. */
+/** Gives a grid the next sequence number and adds it to the list. If there is no memory, returns false, and the grid is not in
+ *  the list. */
 static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw_error *err)
 {
     if (emu_text_grid_launched(machine, grid, err) != LW_OK)
@@ -253,9 +255,9 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** Takes the parameters' memory of a complete launch for reuse, and frees the parameters' memory of the other complete
- *  launches: no block reads it any more, and a program may make millions of launches. History and logs need the
- *  parameters of all launches. NULL: new memory is needed. */
+/** Takes the memory of a complete launch's parameters for reuse, and frees that of the other complete launches: a program may
+ *  make millions of launches, and no block reads these parameters any more. With history or a log, the parameters of all launches
+ *  are still needed, and nothing is taken. NULL: the caller needs new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -263,8 +265,8 @@ static uint8_t *take_bank(const struct emu_machine *machine)
 
     if (machine->log != NULL)
         return NULL;
-    for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) { /* earlier launches no longer have such
-                                                                          * memory */
+    /* the parameters of all launches before one without this memory have already been freed */
+    for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) {
         uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
 
         if (emu_grid_of_device(grid) || !emu_grid_complete(grid))
@@ -281,7 +283,7 @@ static uint8_t *take_bank(const struct emu_machine *machine)
     return taken;
 }
 
-/** Allocates the pages of large buffers to which parameters point. */
+/** Lets the host allocate the pages of large buffers to which parameters of the launch point. */
 static void populate_buffers(const struct emu_machine *machine, const struct emu_launch *launch)
 {
     for (unsigned i = 0; i < launch->kernel->param_count && launch->params != NULL; i++) {
@@ -343,8 +345,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
 {
-    struct emu_grid *grid = machine->last_grid; /* The search starts at the last launch, because later launches are
-                                                 * looked up more often. */
+    struct emu_grid *grid = machine->last_grid; /* starts at the last launch, because recent launches are looked up more often */
 
     while (grid != NULL && grid->sequence > sequence)
         grid = grid->previous;
@@ -367,12 +368,13 @@ struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequ
     return grid;
 }
 
-/* ---- launches of the device --------------------------------------------------------------- */
+/* ---- launches by the device --------------------------------------------------------------- */
 
-/* No function here may iterate over all launches for each launch that is queued or completes: there may be thousands. */
+/* These functions are called for each launch that is queued or completes. There may be thousands of launches, so none of the
+ * functions may iterate over all of them. */
 
-/** Inserts @grid, a device launch that has blocks to place and does not wait for another launch in its stream, into the
- *  list of launches that may start, in launch order. */
+/** Inserts @grid into the list of startable device launches, in launch order. @grid has blocks to place, and does not wait for
+ *  another launch in its stream. */
 static void start_add(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid *at = machine->last_start;
@@ -411,11 +413,11 @@ struct emu_grid *emu_grid_take_startable(struct emu_machine *machine)
     return grid;
 }
 
-/** Returns the list for the last launch of stream @stream of block @block of grid @sequence. */
+/** Returns the list of the index of streams that contains stream @stream of block @block of grid @sequence. */
 static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
                                      uint64_t stream)
 {
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio (Knuth 6.4). */
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio (Knuth, TAOCP 6.4) */
     uint64_t h = ((sequence * odd ^ block) * odd ^ stream) * odd;
 
     return &machine->stream[(h >> 32) % EMU_STREAM_LISTS];
@@ -431,7 +433,7 @@ static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
     *list = grid;
 }
 
-/** Removes a launch from the index when it is no longer the last of its stream, or nothing waits for it. */
+/** Removes a launch from the index of streams, because it is no longer the last launch of its stream, or is complete. */
 static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid **at;
@@ -445,7 +447,8 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
     grid->queue.ends_stream = false;
 }
 
-/** Returns the last launch in @how's stream, for which the next launch of the stream waits, or NULL. */
+/** Returns the last launch in the stream into which @how launches, or NULL if the stream is empty. The new launch must wait for
+ *  it. */
 static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {
@@ -471,16 +474,16 @@ void emu_grids_index(struct emu_machine *machine)
     }
 }
 
-/** Returns true if a group may be aggregated into @g: blocks or groups of @g run or can start. A launch that the stream
- *  holds back, or that the host queued after another launch, cannot start. */
+/** Returns true if a group may be aggregated into @g: blocks of @g, or of groups aggregated into it, are running or can start. A
+ *  launch that waits for another launch in its stream cannot start, nor can one that the host queued after another. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&
            (g->blocks_ended < g->block_count || g->pending_groups != 0);
 }
 
-/** Returns the first launch of the same kernel with blocks of the same shape into which a group may be
- *  aggregated. */
+/** Returns the first launch into which a group may be aggregated: it has the same kernel and blocks of the same shape. NULL:
+ *  there is none. */
 static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
                                          const struct emu_launch *launch)
 {
@@ -551,8 +554,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** Removes a device launch when it is complete and no slot has a block of it. From then on, only holders of the last
- *  event refer to it. */
+/** Removes a device launch from the list when it is complete and no slot holds one of its blocks. Afterwards, only the last event
+ *  may still refer to it. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))
@@ -583,7 +586,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
         if (grid->buffer != 0)
             (void)!emu_memory_free(machine, grid->buffer, NULL);
         grid->buffer = 0;
-        emu_grid_started(machine, grid); /* A replay places blocks without this call. */
+        emu_grid_started(machine, grid); /* necessary because a replay places blocks without a call of this function */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;
@@ -666,7 +669,7 @@ void emu_grids_abandon(struct emu_machine *machine)
     machine->text.immediate = immediate;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------- */
 
 void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
                           struct lw_sink *out)
@@ -677,7 +680,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* Prints the number of omitted levels and the host's launch. */
+        if (said == 4 && grid->depth > 1) { /* prints how many levels are left out, and the launch by the host */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

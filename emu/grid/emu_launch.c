@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that launch: parameter buffers, streams, kernels, groups of thread blocks. A launch is only
- * queued; the engine decides when and where it runs. Lanes launch in ascending order; if one lane is refused,
- * none launches.
+ * Handlers of launch instructions: parameter buffers, streams, kernels, groups of thread blocks. A launch is only queued here;
+ * the engine decides when and where it runs. Lanes launch in ascending order. If the launch of one lane is refused, no lane
+ * launches.
  */
 #include <stdio.h>
 
@@ -12,13 +12,14 @@
 #include "emu/emu_next_priv.h"
 
 enum { DESCRIPTOR_BYTES = 40, HEADER_BYTES = 64, STREAM_BITS = 20, STATUS_MEMORY = 2 };
-/* Stream handles with which each launch has its own stream: CUDA's cudaStreamFireAndForget, and a handle for launches
- * that begin after all blocks of the launching kernel have ended. */
+/* Handles of streams. With STREAM_FORGET (CUDA's cudaStreamFireAndForget), each launch has its own stream. So it does with
+ * STREAM_AFTER, and the launch begins after all blocks of the launching kernel have ended. STREAM_TAIL (cudaStreamTailLaunch) is
+ * not supported. */
 enum { STREAM_TAIL = 3, STREAM_FORGET = 4, STREAM_AFTER = 5 };
 
 /* ---- parameter buffers -------------------------------------------------------------- */
 
-/** Allocates parameter buffers. Returns false if a fault was raised. */
+/** Executes launch.buffer for lanes @on: allocates parameter buffers. Returns false if a fault was raised. */
 static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const struct emu_dinsn *di,
                                                    uint64_t on)
 {
@@ -40,7 +41,7 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
         uint64_t bytes = row ? emu_row(w, di->b)[l] : emu_uniform32(w, di), address = 0;
         if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address,
                              NULL) != LW_OK)
-            address = 0; /* global memory is full */
+            address = 0; /* global memory is full, which the address 0 reports */
         emu_lane_pair_put(w, di, (unsigned)l, address);
     }
     return true;
@@ -58,7 +59,8 @@ static const struct isa_function *kernel_at(const struct emu_machine *machine, u
     return f != NULL && f->kernel && f->first == index ? f : NULL;
 }
 
-/** Allocates buffers for kernels: header, parameters, and further bytes. Returns false if a fault was raised. */
+/** Executes launch.buffer_of for lanes @on: allocates buffers with a header, the parameters of a kernel, and additional bytes.
+ *  Returns false if a fault was raised. */
 static __attribute__((noinline)) bool make_buffers_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on)
 {
     struct emu_machine *machine = w->core->machine;
@@ -114,8 +116,8 @@ void emu_c_launch_buffer(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- streams ---------------------------------------------------------------------------- */
 
-/** Returns a mark that identifies a block: stream handles contain it above the stream's number, because
- *  streams belong to a block. */
+/** Returns a number that identifies a block. Stream handles contain it in the bits above the stream's number, because a stream
+ *  belongs to a block. */
 static uint64_t mark_of(const struct emu_block *block)
 {
     uint64_t x = (uint64_t)block->grid->sequence << 40 ^ (block->linear + 1);
@@ -164,16 +166,17 @@ void emu_c_launch_stream(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/** Launch request of one lane. */
+/** What one lane launches. */
 struct lane_launch {
     struct emu_launch launch;
     uint64_t buffer, stream;
-    uint64_t owned; /* allocation that the launch keeps until it is complete; 0: @buffer is freed by the launch */
+    uint64_t owned; /* address of the allocation that is freed when the launch is complete; 0: the allocation at @buffer is freed
+                     * by the launch itself */
 };
-/** Reason why a lane's launch is refused. */
+/** Why the launch of a lane is refused. */
 struct refusal {
     enum emu_fault_kind fault;
-    uint64_t address; /* address of a memory fault, which has no text */
+    uint64_t address; /* address of a memory fault, for which `why` is empty */
     char why[160];
 };
 
@@ -190,7 +193,7 @@ static bool refuse(struct refusal *no, enum emu_fault_kind fault, const char *fm
     return false;
 }
 
-/** Reads the launch descriptor at @address. */
+/** Reads the launch descriptor at @address of a lane. Returns false, and sets @no, if the launch is refused. */
 static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t address,
                             struct lane_launch *l, struct refusal *no)
 {
@@ -232,7 +235,7 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
     return true;
 }
 
-/** Checks the buffer from which the child's parameters are copied. */
+/** Checks the buffer that contains the parameters of a lane's launch. Returns false, and sets @no, if the launch is refused. */
 static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_launch *l,
                          struct refusal *no)
 {
@@ -269,7 +272,8 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     return true;
 }
 
-/** Checks the request of one lane. @ahead: number of lanes that launch before it. */
+/** Checks the launch of one lane. @ahead: number of lanes that launch before it in the same instruction. Returns false, and sets
+ *  @no, if it is refused. */
 static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                        unsigned ahead, bool group, struct lane_launch *l, struct refusal *no)
 {
@@ -299,8 +303,8 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, which is the limit (option "
                                                   "launch_depth)", grid->depth);
-    /* A grid is recorded as started at the end of its first slice, or after a step. The grid of this lane is running,
-     * but may not be recorded as started yet. */
+    /* This lane's grid is running, but may be counted as pending: a grid is recorded as started only at the end of its first
+     * slice, or after a step. */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not started when lane %u launches another: at "
@@ -309,7 +313,7 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     return true;
 }
 
-/** Checks the requests of all lanes into @all, indexed by lane. Returns false if a fault was raised. */
+/** Checks the launches of lanes @on, and stores them in @all, by lane. Returns false if a fault was raised. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group,
                         struct lane_launch *all)
 {
@@ -363,10 +367,10 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
                 emu_memory_give_to_launch(machine, grid->buffer);
         } else {
             d[k] = STATUS_MEMORY;
-            all[k].buffer = 0; /* The buffer of a failed launch is not freed below. */
+            all[k].buffer = 0; /* the buffer of a failed launch is not freed */
         }
     }
-    for (LW_EACH_BIT(k, on)) /* each child has its own copy */
+    for (LW_EACH_BIT(k, on)) /* frees the buffers, because each launch has its own copy of the parameters */
         if (all[k].buffer != 0 && all[k].owned == 0)
             (void)!emu_memory_free(machine, all[k].buffer, NULL);
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions vprintf and assertfail, and the order of output. Text is output in the order of the blocks,
- * independent of the order in which the blocks ran (MACHINE 4).
+ * The instructions vprintf and assertfail, and the order of printed text: it is output in the order of the blocks, whatever the
+ * order in which the blocks ran (MACHINE 4).
  */
 #include <stdlib.h>
 
@@ -51,8 +51,8 @@ static struct emu_text_grid *find_grid(struct emu_text *text, uint32_t sequence)
     return NULL;
 }
 
-/** Records that @block ended. If memory is short, the block counts as running: its text is output when the grid has
- *  ended. */
+/** Records that @block has ended. If there is no memory for this, the block counts as running, and its text is output when the
+ *  grid has ended. */
 static void note_ended(struct emu_text_grid *g, uint64_t block)
 {
     size_t i = 0;
@@ -98,21 +98,22 @@ static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
     b->size = b->capacity = 0;
 }
 
-/** Returns true if all lower blocks have ended. Sets *@ended to whether the block itself has ended, too. */
+/** Returns true if all blocks before @b's have ended, so that its text may be output. *@ended is set to whether the block itself
+ *  has ended, too. */
 static bool is_due(const struct emu_text *text, const struct emu_text_block *b, bool *ended)
 {
     *ended = true;
     for (size_t i = 0; i < text->grid_count && text->grid[i].grid->sequence <= b->grid; i++) {
         const struct emu_text_grid *g = &text->grid[i];
         if (g->grid->sequence != b->grid)
-            return false; /* An earlier grid is still in the list, so it has not ended. */
+            return false; /* an earlier grid has not ended, because it is still in the list */
         *ended = g->prefix > b->block;
         return g->prefix >= b->block;
     }
     return true;
 }
 
-/** Outputs the text that is next in order, and adds the text of ended blocks to the hash. */
+/** Outputs all text that is next in the order of blocks, and adds the text of ended blocks to the hash. */
 static void flush(struct emu_machine *machine)
 {
     struct emu_text *text = &machine->text;
@@ -171,7 +172,7 @@ void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block
     pthread_mutex_unlock(&text->lock);
 }
 
-/** Returns the block's entry, created if there is none; NULL without memory. */
+/** Returns the text record of a block, which is created if necessary. NULL: there is no memory. */
 static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64_t block)
 {
     size_t low = 0, high = text->block_count;
@@ -197,7 +198,7 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** Adds the text of one lane. If there is no memory to store the text, it is not dropped, but output out of order,
+/** Adds text that one lane of a block prints. If there is no memory to buffer it, the text is output immediately, out of order,
  *  after the earlier text of its block. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
@@ -228,7 +229,7 @@ void emu_machine_print_immediately(struct emu_machine *machine, bool immediate)
     machine->text.immediate = immediate;
 }
 
-/* ---- saved and loaded ---------------------------------------------------------------------- */
+/* ---- saving and loading -------------------------------------------------------------------- */
 
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out)
 {
@@ -356,11 +357,11 @@ static uint64_t read_lane(void *context, uint64_t address, void *data, uint64_t 
     enum isa_space space;
 
     if (emu_resolve(r->w, r->lane, address, 1, false, &space) != EMU_FAULT_NONE)
-        return 0; /* the address is in no readable space; code is included, because only debuggers may read it */
+        return 0; /* the lane cannot read there; code, too, can only be read by debuggers */
     return emu_lane_copy(r->w, r->lane, address, data, size, false);
 }
 
-/** Returns the kind of fault for a byte that cannot be read. */
+/** Returns the kind of the fault that a byte causes which a lane cannot read. */
 static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint64_t address)
 {
     enum isa_space space;
@@ -369,11 +370,11 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** Formats the texts of all lanes, one after the other, to the core's buffer. Lanes whose arguments cannot be read are
- *  added to *bad. Returns false without memory. */
+/** Texts of the lanes of one vprintf. format_lanes() writes them to the core's buffer, one after the other. It adds lanes whose
+ *  arguments cannot be read to `bad`, and returns false if there is no memory. */
 struct texts {
     size_t size;
-    size_t end[EMU_MAX_LANES]; /* [lane] */
+    size_t end[EMU_MAX_LANES]; /* [lane] end of the lane's text in the buffer */
     int32_t result[EMU_MAX_LANES];
     uint64_t bad, bad_address;
 };
@@ -392,7 +393,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         uint64_t format = (uint64_t)high[l] << 32 | low[l];
         uint64_t at = row ? (uint64_t)args_high[l] << 32 | args[l] : uniform;
         size_t size = 0;
-        t->result[l] = -1; /* CUDA: the result for a null format */
+        t->result[l] = -1; /* CUDA's result if the format is a null pointer */
         if (format != 0) {
             if (!lw_grow(&room->data, &room->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
                 return false;
@@ -411,7 +412,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Source that reads memory in the way of a debugger, and records the arguments. */
+/** Source of a format and its arguments that reads memory as a debugger does, and lists the arguments. */
 struct argument_reader {
     const struct emu_core *core;
     unsigned slot, warp, lane;
@@ -442,13 +443,13 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     char text[EMU_FORMAT_LIMIT + 1];
     size_t size;
 
-    (void)emu_format(&source, format, args, text, &size); /* if the result is false, the list ends at the unreadable
-                                                           * argument */
+    (void)emu_format(&source, format, args, text, &size); /* if an argument cannot be read, emu_format returns false, and the list
+                                                           * ends before that argument */
     return reader.count;
 }
 
-/** Prints for the lanes. Returns false if it has raised a fault. A separate function: a handler with local variables
- *  whose addresses were passed on could not jump to the next one. */
+/** Prints for lanes @on. Returns false if a fault was raised. This is a function of its own, because a handler that has passed on
+ *  the address of a local variable could not jump to the next handler. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t on)
 {
@@ -457,7 +458,7 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
     struct texts t = {0};
     size_t from = 0;
 
-    if (!format_lanes(w, di, on, &t)) { /* CUDA: the result for an internal error */
+    if (!format_lanes(w, di, on, &t)) { /* CUDA's result for an internal error */
         for (LW_EACH_BIT(l, on))
             d[l] = (uint32_t)-2;
         return true;
@@ -497,7 +498,7 @@ void emu_c_vprintf(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- assertfail ------------------------------------------------------------------------------ */
 
-/** Reads a string of CUDA's assertion record as printable ASCII. */
+/** Reads a string of CUDA's assertion record. Characters outside printable ASCII are replaced. */
 static void read_words(struct emu_warp *w, unsigned lane, uint64_t address, uint64_t charsize,
                        char *out, size_t room)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formatter of vprintf. Format, arguments and strings are guest memory, so every byte is checked. Only
- * floating-point numbers are formatted by the host, with a conversion specification that this file makes; all other
+ * The formatter of vprintf. The format, its arguments and strings are in guest memory, so it is checked that each byte can be
+ * read. Only floating-point numbers are formatted by the host, with a conversion specification that this file makes; all other
  * output is independent of the host's C library.
  */
 #include <stdio.h>
@@ -12,21 +12,21 @@
 struct spec {
     bool minus, plus, space, hash, zero;
     bool has_precision;
-    /* LEN_SIZE: z, j, t, L and q, integers of 8 bytes; long double is double on devices */
+    /* LEN_SIZE stands for z, j, t, L and q: integers of 8 bytes, and double for L, because long double is double on devices */
     unsigned width, precision; /* at most EMU_FORMAT_LIMIT */
-    unsigned vector;           /* number of elements, 0: no vector */
+    unsigned vector;           /* number of elements of an OpenCL vector; 0: the argument is no vector */
     enum length { LEN_NONE, LEN_HH, LEN_H, LEN_HL, LEN_L, LEN_LL, LEN_SIZE } length;
     char conversion;
 };
 
 struct work {
     struct emu_format_source *source;
-    uint64_t args, offset; /* offset of the next argument */
+    uint64_t args, offset; /* args: address of the first argument; offset: where the next argument may start, from the first */
     char *out;
     size_t used;
 };
 
-/* ---- output: what does not fit is cut off ------------------------------------------- */
+/* ---- output; text beyond the limit is cut off --------------------------------------- */
 
 static void put(struct work *w, const char *text, size_t size)
 {
@@ -46,7 +46,7 @@ static void fill(struct work *w, char c, size_t size)
     memset(w->out + w->used, c, size);
     w->used += size;
 }
-/** Prints @text in a field: blanks on the left or right. */
+/** Prints @text in a field of the conversion's width, with blanks on the left or right. */
 static void put_field(struct work *w, const struct spec *spec, const char *text, size_t size)
 {
     size_t blanks = spec->width > size ? spec->width - size : 0;
@@ -58,7 +58,7 @@ static void put_field(struct work *w, const struct spec *spec, const char *text,
         fill(w, ' ', blanks);
 }
 
-/* ---- input ------------------------------------------------------------------------------ */
+/* ---- input from guest memory ------------------------------------------------------------ */
 
 static bool read_bytes(struct work *w, uint64_t address, void *data, uint64_t size)
 {
@@ -70,7 +70,8 @@ static bool read_bytes(struct work *w, uint64_t address, void *data, uint64_t si
     return false;
 }
 
-/** Reads a string of up to @limit bytes; *@size is set to its length without the terminating zero. */
+/** Reads a zero-terminated string of up to @limit bytes, and sets *@size to its length. Returns false if a byte cannot be
+ *  read. */
 static bool read_string(struct work *w, uint64_t address, char *to, size_t limit, size_t *size)
 {
     size_t used = 0;
@@ -93,7 +94,7 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Returns the offset of the next argument from the first argument. */
+/** Returns the offset of the next argument, of @size bytes, from the first argument. */
 static uint64_t next_argument(struct work *w, unsigned size)
 {
     uint64_t at = (w->offset + size - 1) / size * size;
@@ -154,7 +155,7 @@ static void put_integer(struct work *w, const struct spec *spec, uint64_t bits, 
     if (n < least)
         zeros = least - n;
     if (c == 'o' && spec->hash && zeros == 0)
-        zeros = 1; /* the alternative form begins with a zero */
+        zeros = 1; /* the alternative form of an octal number begins with a zero */
     if (spec->zero && !spec->minus && !spec->has_precision && spec->width > p + zeros + n)
         zeros = spec->width - p - n;
     size_t size_all = p + zeros + n;
@@ -176,7 +177,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
 
     memcpy(&bits, &value, sizeof bits);
     negative = bits >> 63;
-    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* hosts spell infinity and NaN differently */
+    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* printed here, because hosts spell infinity and NaN differently */
         char text[5];
         size_t n = 0;
         bool nan = bits << 12 != 0;
@@ -202,7 +203,8 @@ static void put_float(struct work *w, const struct spec *spec, double value)
     *f++ = '*';
     *f++ = c;
     *f = '\0';
-    /* A negative precision means no precision. One byte more, because the host terminates its text with a zero. */
+    /* A negative precision counts as none. The buffer has one byte more than the limit, for the zero with which the host
+     * terminates the text. */
     size_t room = EMU_FORMAT_LIMIT - w->used;
     int width = (int)spec->width, precision = spec->has_precision ? (int)spec->precision : -1;
 #pragma GCC diagnostic push
@@ -285,8 +287,7 @@ static bool put_pointer(struct work *w, const struct spec *spec)
     return true;
 }
 
-/** Prints one conversion. Returns false if a byte is missing; *@known is set to false for an unknown
- *  conversion. */
+/** Prints one conversion. Returns false if a byte cannot be read. *@known is set to false if the conversion is unknown. */
 static bool convert(struct work *w, const struct spec *spec, bool *known)
 {
     char c = spec->conversion;
@@ -327,7 +328,7 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
             return put_pointer(w, spec);
     }
     *known = false;
-    if (c == 'n' && spec->vector == 0) /* %n stores no number, but consumes its argument */
+    if (c == 'n' && spec->vector == 0) /* %n stores nothing, but consumes its argument */
         (void)next_argument(w, 8);
     return true;
 }
@@ -366,7 +367,7 @@ static unsigned read_number(struct reader *r)
             n = n * 10 + (unsigned)(*r->p - '0');
     return n < EMU_FORMAT_LIMIT ? n : EMU_FORMAT_LIMIT;
 }
-/** Reads a width or precision given by `*`. */
+/** Reads the value of a width or precision given as `*` from the arguments. Returns false if it cannot be read. */
 static bool take_number(struct work *w, bool *negative, unsigned *out)
 {
     uint64_t bits;
@@ -379,7 +380,7 @@ static bool take_number(struct work *w, bool *negative, unsigned *out)
     return true;
 }
 
-/** Parses and prints one conversion after '%'. Returns false if a byte is missing. */
+/** Parses and prints one conversion, after its '%'. Returns false if a byte cannot be read. */
 static bool one(struct work *w, struct reader *r, bool *known)
 {
     struct spec spec = {0};
@@ -393,12 +394,12 @@ static bool one(struct work *w, struct reader *r, bool *known)
         case ' ': spec.space = true; break;
         case '#': spec.hash = true; break;
         case '0': spec.zero = true; break;
-        case '\'': break; /* The flag requests groups of digits. The C locale does not group digits. */
+        case '\'': break; /* the flag requests grouping of digits, which the C locale does not do */
         default: more = false; break;
         }
         r->p += more;
     }
-    /* Arguments are consumed while the conversion is parsed, as in C. */
+    /* as in C, arguments for `*` are consumed before the value */
     if (accept(r, "*")) {
         if (!take_number(w, &negative, &spec.width))
             return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Printed text: the formatter (emu_print_format.c), and the order of output (emu_print.c, which also has the
- * instructions vprintf and assertfail).
+ * Printed text: the formatter (emu_print_format.c), and the order of output (emu_print.c, which also executes vprintf and
+ * assertfail).
  */
 #ifndef EMU_PRINT_PRIV_H
 #define EMU_PRINT_PRIV_H
@@ -12,61 +12,62 @@
 
 /* ---- formatting ------------------------------------------------------------------- */
 
-enum { EMU_FORMAT_LIMIT = 65536 }; /* limit, in bytes, of the text of one call, of its format, and of a string */
+enum { EMU_FORMAT_LIMIT = 65536 }; /* limit, in bytes, of the text that one call prints, of its format, and of each string */
 
-/** Access to a format, its arguments and strings. */
+/** How the formatter reads the format, its arguments, and strings. */
 struct emu_format_source {
-    /** Copies from guest memory. Returns the number of bytes from the start that are mapped. */
+    /** Copies from guest memory. Returns the number of bytes copied from @address on; it is less than @size_bytes if a byte
+     *  cannot be read. */
     uint64_t (*read)(void *context, uint64_t address, void *data, uint64_t size_bytes);
-    /** NULL, or called for each argument before it is read, with its offset from the first */
+    /** Called before each argument is read, with its offset from the first argument. May be NULL. */
     void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
     void *context;
-    uint64_t bad_address; /* set when emu_format returned false: the first byte that is not mapped */
+    uint64_t bad_address; /* address of the first byte that could not be read; set when emu_format returned false */
 };
 
 /**
- * Formats as CUDA's and OpenCL's printf do.
+ * Formats text as printf of CUDA and OpenCL does.
  * @format  guest address of the format string
- * @args    guest address of the arguments: each at its natural alignment after the preceding argument (counted
- *          from @args), integers with at least 32 bits, floats as doubles; OpenCL vectors as in memory, and vectors
- *          of 3 elements as vectors of 4
- * @out     capacity for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
- * @size    set to the bytes written; they may contain zeros (%c)
- * Returns false when a byte of format, arguments or strings cannot be read. Conversions: docs/reference/printf.md;
- * other conversions are printed unchanged and take no argument.
+ * @args    guest address of the arguments. Each argument is at its natural alignment, counted from @args, after the preceding
+ *          one. Integers have at least 32 bits; floats are doubles. OpenCL vectors have their layout in memory; a vector of 3
+ *          elements takes the space of 4.
+ * @out     space for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
+ * @size    set to the number of bytes written; they may include zeros (%c)
+ * Returns false when a byte of the format, the arguments or a string cannot be read. docs/reference/printf.md lists the
+ * conversions; other conversions are printed unchanged and take no argument.
  */
 bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args, char *out,
                 size_t *size);
 
-/* ---- the order of text -------------------------------------------------------------- */
+/* ---- the order of printed text ------------------------------------------------------ */
 
-/** Text of a block that has not been output, or that is not in the hash of all text. */
+/** Record about a block of which some text is not output, or not yet in the hash of all text. */
 struct emu_text_block {
     uint32_t grid;
     uint64_t block;
-    struct lw_hash hash; /* hash of all text of the block */
-    char *text;          /* text that has not been output; owned */
+    struct lw_hash hash; /* hash of all text that the block has printed */
+    char *text;          /* text that is not output yet; owned */
     size_t size, capacity;
 };
-/** Ended blocks of a grid that may print. */
+/** Which blocks of a grid have ended, for a grid that may print. */
 struct emu_text_grid {
     struct emu_grid *grid;
-    uint64_t prefix;        /* all blocks with a lower number than `prefix` have ended */
-    uint64_t (*ended)[2];   /* ranges [first, end) of ended blocks beyond `prefix`, ascending; owned */
+    uint64_t prefix;        /* all blocks with numbers below `prefix` have ended */
+    uint64_t (*ended)[2];   /* ranges [first, end) of ended blocks above `prefix`, ascending; owned */
     size_t count, capacity;
 };
 struct emu_text {
-    pthread_mutex_t lock;   /* protects all members, the sink and text_hash: blocks may run on threads */
+    pthread_mutex_t lock;   /* protects all other members, the sink and text_hash, because blocks may run on several threads */
     struct emu_text_block *block; /* sorted by (grid, block) */
     size_t block_count, block_capacity;
-    struct emu_text_grid *grid;   /* grids that have not ended, ascending */
+    struct emu_text_grid *grid;   /* grids that have not ended, sorted by launch order */
     size_t grid_count, grid_capacity;
-    size_t kept;            /* bytes of text in all blocks, at most EMU_TEXT_LIMIT */
+    size_t kept;            /* total size of the text of all blocks that is not output yet; at most EMU_TEXT_LIMIT */
     bool immediate;
 };
 enum { EMU_TEXT_LIMIT = 64 << 20 };
 
-/** A core's buffer for the text of one instruction; data is owned. */
+/** Buffer of a core for the text that one instruction prints; data is owned. */
 struct emu_text_buffer {
     char *data;
     size_t capacity;
@@ -74,14 +75,14 @@ struct emu_text_buffer {
 
 void emu_text_init(struct emu_text *text);
 void emu_text_fini(struct emu_text *text);
-/** Adds a grid that was launched. Errors: LW_ENOMEM. */
+/** Adds a launched grid to the list of grids that have not ended. Errors: LW_ENOMEM. */
 enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_grid *grid,
                                       struct lw_error *err) LW_MUST_CHECK;
-/** Records the end of a block, and outputs text that is next in order. */
+/** Records that a block has ended, and outputs the text that is next in order. */
 void emu_text_block_ended(struct emu_machine *machine, const struct emu_grid *grid,
                           uint64_t block);
-/** Handles an early end of the run: outputs in order the remaining text of blocks up to (grid, block),
- *  inclusive. Text of later blocks is dropped if @drop, otherwise it is also output. */
+/** Outputs, when the run ends early at block (grid, block), the remaining text of all blocks up to this one, in order. The text
+ *  of later blocks is dropped if @drop is set; otherwise it is output after it. */
 void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block, bool drop);
 
 #endif
