@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: instructions on tags, which are executed once for a warp instead of once for each lane, and the
- * bridge to ordinary handlers. The file has no lane loops, so it is compiled once.
+ * Compact mode: handlers that execute an instruction on tags, once for the warp instead of once for each lane, and the bridge to
+ * ordinary handlers. The file has no loops over lanes, so it is compiled for one x86-64 level only.
  *
- * The technique is dynamic scalarisation of uniform and affine values. gemm executes 76.4 % of its lane operations by
- * `fold`, in 0.87 of the time with AVX2, and in 1.13 of the time with AVX-512 (docs/evidence/tags.md). By default
- * compact mode is off, and all lanes are computed.
+ * The technique is dynamic scalarisation of uniform and affine values. With the rules `fold`, gemm executes 76.4 % of its lane
+ * operations, in 0.87 of the time with AVX2, and in 1.13 of the time with AVX-512 (docs/evidence/tags.md). Compact mode is off by
+ * default.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -17,7 +17,7 @@
 #define RULE static inline __attribute__((always_inline))
 #define LIKELY(x) __builtin_expect((x), 1)
 
-/* ---- the bridge ------------------------------------------------------------------- */
+/* ---- the bridge to ordinary handlers ------------------------------------------------- */
 
 static void make_rows(struct emu_warp *w, const struct emu_plan *plan)
 {
@@ -80,7 +80,7 @@ void emu_compact_rows(struct emu_warp *w)
         if (w->cstate[i] & EMU_C_STALE)
             w->core->level->make_row(w, i);
 }
-/** Materialises a row for an observer: states and counts do not change. */
+/** Materialises a register for an observer: its state, and the count of materialised registers, do not change. */
 static void show_row(struct emu_warp *w, unsigned index)
 {
     const uint64_t rows_before = w->rows_made;
@@ -127,23 +127,23 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
     w->last_column = (uint8_t)(fold - 1);
     w->last_row = (uint8_t)(w->width / fold - 1);
     memset(w->cstate, EMU_C_VECTOR, rows);
-    for (unsigned i = 0; i < w->row_sink / w->stride; i++) { /* vz, of any size */
+    for (unsigned i = 0; i < w->row_sink / w->stride; i++) { /* vz, as a 32-bit and as a 64-bit value */
         w->ctag[i] = (struct emu_ctag){0};
         w->cstate[i] = i % 2 ? EMU_C_HIGH : EMU_C_LOW;
     }
 }
 
-/* ---- values on tags -------------------------------------------------------------------- */
+/* ---- computing with tags ---------------------------------------------------------------- */
 
-/** Compile-time parameters of a rule: each handler has its own code. */
+/** Compile-time parameters of a rule. For each combination that is used, a handler is compiled. */
 struct form {
-    bool bu;        /* X is uniform */
-    bool full;      /* all lanes of the warp execute it; else all live lanes */
-    bool easy;      /* handle only cases that need no call, so that the handler needs no frame */
-    bool wide;      /* the result (for compares, the sources) has 64 bits */
+    bool bu;        /* operand X is uniform */
+    bool full;      /* true: all lanes of the warp execute the instruction; false: all live lanes do */
+    bool easy;      /* only simple cases are handled, which need no function call, so that the handler needs no stack frame */
+    bool wide;      /* the result has 64 bits; for a compare: the sources have */
     bool is_signed;
 };
-/* Parameters of every rule. A rule returns false when it does not apply; then nothing has changed. */
+/* Parameters of every rule. A rule returns false if it does not apply; nothing has changed then. */
 #define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)
@@ -162,7 +162,8 @@ RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {
     return wide ? untagged64(w, index) : untagged32(w, index);
 }
-/** Joins two halves that have separate tags into one value. */
+/** Combines the tags of two registers, which are separate 32-bit values, into the tag of a 64-bit value. Returns false if that is
+ *  not possible. */
 static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
 {
     struct emu_ctag *low = &w->ctag[index], *high = low + 1;
@@ -177,8 +178,8 @@ static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
     w->cstate[index + 1] |= EMU_C_HIGH;
     return true;
 }
-/** Returns true if the source at row @index (with @wide of 64 bits) has no tag, so that the rule does not apply. Unless @easy is
- *  set, the function first tries to join two halves with separate tags. */
+/** Returns true if the source at register index @index, of 64 bits if @wide, has no tag, so that the rule does not apply. Unless
+ *  @easy is set, first tries to combine the separate tags of a register pair. */
 RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const bool easy)
 {
     if (LIKELY(!untagged(w, index, wide)))
@@ -186,7 +187,7 @@ RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const boo
     return easy || !wide || !join(w, index);
 }
 
-/** Counts an instruction executed on tags: base and stride are two lane operations. */
+/** Counts an instruction that was executed on tags, which replaces the lane operations by two: on the base and on the stride. */
 RULE void served(struct emu_warp *w, const bool full)
 {
     if (full)
@@ -194,7 +195,7 @@ RULE void served(struct emu_warp *w, const bool full)
     else
         w->lanes_saved += w->m_count > 2 ? w->m_count - 2u : 0;
 }
-/* A source with 64-bit steps, which are added and scaled modulo 2^64. */
+/* A source whose stride and rise are extended to 64 bits. They are added and scaled modulo 2^64. */
 struct term {
     uint64_t base, stride, rise;
 };
@@ -221,7 +222,7 @@ RULE struct term scaled(struct term a, uint64_t k)
 {
     return (struct term){a.base * k, a.stride * k, a.rise * k};
 }
-/** Returns true if the rules of the published table are in use, which are more limited than the algebra. */
+/** Returns true if the tag rules are those of the published table, which apply in fewer cases than the algebra permits. */
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
@@ -233,7 +234,7 @@ RULE bool put32(struct emu_warp *w, const struct emu_dinsn *di, const bool full,
     served(w, full);
     return true;
 }
-/** Writes a 64-bit result. Returns false when the steps do not fit. */
+/** Writes a 64-bit result. Returns false if stride or rise need more than 32 bits. */
 RULE bool put64(struct emu_warp *w, const struct emu_dinsn *di, const bool full, struct term t)
 {
     const uint8_t states[2] = {EMU_C_STALE | EMU_C_LOW, EMU_C_STALE | EMU_C_HIGH};
@@ -250,7 +251,7 @@ RULE bool put(RULE_PARAMS, struct term t)
 {
     return f.wide ? put64(w, di, f.full, t) : put32(w, di, f.full, t);
 }
-/** Extends a 32-bit term to 64 bits. Returns false if it wraps. */
+/** Extends a 32-bit value to 64 bits. Returns false if it wraps in some lane. */
 RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
 {
     if (!term_uniform(t)) {
@@ -272,7 +273,7 @@ RULE bool sum(RULE_PARAMS, struct term a, struct term b)
         return false;
     return put(w, di, f, (struct term){a.base + b.base, a.stride + b.stride, a.rise + b.rise});
 }
-/** Adds 32-bit values: base, stride and rise together. */
+/** Adds or subtracts 32-bit values: base, stride and rise in one vector operation. */
 RULE bool add32(RULE_PARAMS, const bool negate)
 {
     if (f.bu) {
@@ -324,7 +325,7 @@ RULE bool not(RULE_PARAMS)
     return (term_uniform(&b) || !table_rules(w)) && put(w, di, f, b);
 }
 
-/** Multiplies two terms of which one is U. Returns false if neither is U. */
+/** Multiplies two values, one of which must be U. Returns false if neither is. */
 RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct term *out)
 {
     if (!term_uniform(&b)) {
@@ -377,7 +378,7 @@ RULE bool madwide(RULE_PARAMS)
 }
 RULE bool lea(RULE_PARAMS)
 {
-    /* Gets the pair first, which joins its halves. After that A and X cannot use a half as a separate value. */
+    /* The pair is read first: if this combines the tags of its halves, A and X can no longer use one half as a 32-bit value. */
     if (missing(w, di->tc, true, f.easy) || missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
     struct term a = at(w, di->ta), k = at_x(w, di, f, false);
@@ -397,7 +398,8 @@ RULE bool shl(RULE_PARAMS)
     a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, f, a);
 }
-/** Shifts the value if no lane wraps and the shift drops only zeros in all lanes, or if all lanes become equal. */
+/** Shifts right a value that differs between lanes. This is possible if no lane wraps and either the shift removes only zero bits
+ *  in all lanes, or all results are equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   const bool full, uint32_t n, bool is_signed,
                                                   const struct term *a)
@@ -435,7 +437,7 @@ RULE bool shr(RULE_PARAMS)
     return put(w, di, f, (struct term){a.base, 0, 0});
 }
 
-/** Selects if the lanes agree on the source, or both sources are equal. */
+/** Selects between two sources, if all lanes select the same source or both are equal. */
 RULE bool select(RULE_PARAMS)
 {
     if (f.easy)
@@ -462,7 +464,7 @@ RULE bool select(RULE_PARAMS)
     return put(w, di, f, t);
 }
 
-/** Handles thread indices and other uniform special registers. */
+/** Reads a special register that is uniform or a thread index. */
 RULE bool special(RULE_PARAMS)
 {
     struct emu_affine v;
@@ -498,7 +500,7 @@ RULE bool convert(RULE_PARAMS)
     return put(w, di, f, b);
 }
 
-/* ---- rows that are U of U: their expressions, once ---------------------------------------------- */
+/* ---- instructions that give U if all sources are U: the expression is evaluated once -------------- */
 
 typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 
@@ -543,7 +545,7 @@ typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 #define FUNCTION_VALUE(id, ...)                                                               \
     static uint64_t value_##id(uint64_t a_, uint64_t b_, uint64_t c_)                         \
     {                                                                                         \
-        const unsigned sub = 0; /* an instruction with modifiers is executed lane by lane */                \
+        const unsigned sub = 0; /* instructions with modifiers are not executed on tags */                \
         (void)sub;                                                                            \
         __VA_ARGS__                                                                           \
     }
@@ -587,8 +589,8 @@ RULE bool uniform(RULE_PARAMS)
 
 /* ---- compares --------------------------------------------------------------------------------------- */
 
-/** Gets the ends of a value's range, and its base, as numbers that compare as signed. Returns false if some
- *  lane wraps, or the ends are too far out to subtract. */
+/** Gets the base of a value, and its lowest and highest value in any lane, as numbers that can be compared as signed. Returns
+ *  false if some lane wraps, or if the numbers are too large to be subtracted. */
 RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
                 const bool is_signed, int64_t *base, int64_t *low, int64_t *high)
 {
@@ -604,13 +606,13 @@ RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
     struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
     emu_ctag_reach(w, &c, low, high);
     if (wide && (*base > limit || *base < -limit))
-        return false; /* Such a compare may have a known result, but this is rare. */
+        return false; /* the compare could still have a known result, but this is rare */
     *low += *base;
     *high += *base;
     return wide || (*low >= (is_signed ? INT32_MIN : 0) &&
                     *high <= (is_signed ? INT32_MAX : (int64_t)UINT32_MAX));
 }
-/** Executes a compare whose results differ between lanes. */
+/** Computes a compare whose result differs between lanes. */
 static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, unsigned cmp,
                                                     int64_t a, int64_t b, const struct term *ta,
                                                     const struct term *tb, uint64_t *truth)
@@ -625,7 +627,7 @@ static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, un
 }
 RULE bool compare(RULE_PARAMS)
 {
-    /* [comparison]: set of relations for which it is true: less 1, equal 2, greater 4 */
+    /* [comparison] set of the relations for which it is true; bits: 1 less, 2 equal, 4 greater */
     static const uint8_t true_of[16] = {2, 5, 1, 3, 4, 6, 2, 5, 1, 3, 4, 6, 7};
     const unsigned cmp = di->sub & 15;
     uint64_t truth;
@@ -652,8 +654,8 @@ RULE bool compare(RULE_PARAMS)
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* Defines the handlers of a rule: X is a register or uniform; the handlers are for all lanes (first the simple cases,
- * then the others), for all live lanes, and with @parts for any lanes. */
+/* Defines the handlers of a rule, with X a register or a uniform operand. Handler `f` is for all lanes and simple cases, `h` for
+ * all lanes and the remaining cases. A further one is for all live lanes or, with @parts, for any lanes. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \
@@ -678,8 +680,8 @@ RULE bool compare(RULE_PARAMS)
         EMU_TAIL emu_plain_part(w, di);                                                       \
     }
 
-/* The rules of tags ISA_TAG_*: BOTH of results of 32 and of 64 bits, ONE of 64 bits or any.
- *   x, the function, is_signed, @parts: compares write predicates alone, and those by lanes */
+/* The rules of the tags ISA_TAG_*. BOTH: compiled for results of 32 and of 64 bits; ONE: for 64 bits, or for any size.
+ *  Arguments: the rule; its function; is_signed; @parts, which is true for compares, as they write predicates only */
 #define RULES(BOTH, ONE)                                                                      \
     ONE(UNIFORM, uniform, false, false)                                                       \
     BOTH(MOV, mov, false, false)                                                              \
@@ -716,7 +718,7 @@ RULES(HANDLERS_OF_BOTH, HANDLERS_OF_64)
 #define PAIR_OF(name) {{c_##name##vf, c_##name##vp}, {c_##name##uf, c_##name##up}}
 #define ROW_OF_BOTH(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_32), PAIR_OF(tag##_64)},
 #define ROW_OF_64(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_64), PAIR_OF(tag##_64)},
-/** [rule][words of the result (of compares: of the sources) - 1][X is uniform] */
+/** [rule][words of the result, or of a compare's sources, - 1][X is uniform] */
 static const struct emu_handlers rule_handlers[ISA_TAG_COUNT][2][2] = {
     RULES(ROW_OF_BOTH, ROW_OF_64)
     [ISA_TAG_EVALUATE] = {PAIR_OF(UNIFORM_64), PAIR_OF(UNIFORM_64)},
@@ -736,9 +738,9 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
     return out->full != NULL;
 }
 
-/* ---- sources that are modified or splatted ------------------------------------------------------------- */
+/* ---- instructions with a prelude ---------------------------------------------------------------------------- */
 
-/** Sets the tags of the scratch registers of a prelude. Returns false if some source is a vector. */
+/** Computes the tags of a prelude's scratch registers from those of the sources. Returns false if a source has no tag. */
 static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -774,7 +776,7 @@ static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
             return false;
         emu_ctag_put(&w->ctag[to], t.base, t.stride, t.rise);
         emu_ctag_put(&w->ctag[to + 1], t.base, t.stride, t.rise);
-        w->cstate[to] = wide ? EMU_C_LOW : 0; /* scratch registers are never checked for EMU_C_STALE */
+        w->cstate[to] = wide ? EMU_C_LOW : 0; /* EMU_C_STALE is never tested for scratch registers */
         w->cstate[to + 1] = wide ? EMU_C_HIGH : EMU_C_VECTOR;
     }
     return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags for other parts: saved and loaded, shown to debuggers, counted. */
+/* Tags for other parts of the emulator: saving and loading, debuggers, counts. */
 #include "emu/tags/emu_compact_priv.h"
 
-/** Gets the memory of the tags to save, in two pieces. */
+/** Gets the memory that contains a warp's tags, as up to two ranges. Returns their number. */
 static unsigned tag_parts(struct emu_warp *w, void *part[2], size_t bytes[2])
 {
     if (w->ctag != NULL) {
@@ -47,7 +47,7 @@ bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted)
     }
     if (trusted && have == count)
         return true;
-    /* the rows are complete; the tags of a file may be of another mode or plan */
+    /* the lane vectors are complete; the tags may be those of another mode or plan */
     emu_shadow_forget(w, EMU_ALL_REGISTERS);
     if (w->ctag != NULL)
         emu_compact_reset(w);
@@ -63,7 +63,7 @@ static uint64_t value_at(const struct emu_warp *w, const struct emu_ctag *t, uns
 }
 uint32_t emu_compact_lane(const struct emu_warp *w, unsigned index, unsigned lane)
 {
-    /* the values of lanes that are dead or were never launched are in their row */
+    /* lanes that are dead or were never launched have their values only in the lane vector */
     if (!(w->cstate[index] & EMU_C_STALE) || !(w->live >> lane & 1))
         return emu_row(w, index * w->stride)[lane];
     uint64_t v = value_at(w, &w->ctag[index], lane);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures how well the values of a register would compress. */
+/* Measures by how much the values of a register could be compressed. */
 #include "emu/tags/emu_tag_measure_priv.h"
 
 #include "emu/emu.h"
@@ -12,7 +12,8 @@ void emu_detect(const uint32_t *row, uint64_t lanes, unsigned width, struct emu_
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t delta = row[l] - first;
         differ |= row[l] ^ first;
-        reach |= delta >> 31 ? ~delta : delta; /* magnitude of the difference, with a bit left for the sign */
+        reach |= delta >> 31 ? ~delta : delta; /* magnitude of the difference, so that its bits plus a sign bit hold the
+                                                * difference */
     }
     out->similar = (uint8_t)(differ == 0 ? 32 : __builtin_clz(differ));
     out->common = out->similar / 8;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode, at decoding: selects the instructions that work on tags.
+ * Compact mode: determines, when a program is decoded, which instructions work on tags.
  *
- * Values that reach a common use must have the same representation. Definitions that reach common uses therefore form
- * a web (SSA's phi webs, by union of cells). A web is represented by tags if two conditions hold. Each of its
- * definitions can yield U or A, by the rules and the representation of its sources. Some use is profitable: an
- * address, a compare, or a profitable operation on tags. All other webs are vectors, and instructions that use only
- * vectors keep their ordinary handlers. Whether a tagged web has a tag is known at run time, because a write in only
- * some lanes removes the tag.
+ * Definitions that reach a common use must have the same representation. They form a web (the phi webs of SSA, found by
+ * union-find over cells). A web is represented by tags if two conditions are true: each of its definitions can give U or A, by
+ * the rules and the representation of its sources; and at least one use is profitable, that is, an address, a compare, or a
+ * profitable operation on tags. All other webs are represented by lane vectors, and instructions that use only these keep their
+ * ordinary handlers. Even a register of a tagged web may have no tag at run time, because a write in only some lanes removes it.
  *
- * A tag is written only where all live lanes are together, so that the state of a register at an instruction is known
- * along any path that a lane can take to it. Where paths are not known (calls, returns, indirect branches, a
- * debugger's jump) all registers become vectors.
+ * A tag is written only while all live lanes are together. Therefore the state of a register at an instruction is known for every
+ * path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect branches, a debugger
+ * that sets the pc) all registers lose their tags.
  */
 #include <stdlib.h>
 
@@ -20,7 +19,7 @@
 
 enum { MAX_READS = 8, SET_WORDS = 4 };
 
-/** Registers v0..v254. */
+/** Set of vector registers v0..v254. */
 struct regset {
     uint64_t w[SET_WORDS];
 };
@@ -41,23 +40,24 @@ static unsigned set_count(const struct regset *s)
     return n;
 }
 
-/** Effect of an instruction on vector registers. */
+/** What an instruction does with vector registers. */
 struct node {
     uint8_t read[MAX_READS];
     uint8_t read_count;
-    uint8_t d, d_words;  /* registers written */
-    bool guarded, boundary, can; /* can: the instruction may work on tags */
-    uint32_t def;        /* first cell of its results */
+    uint8_t d, d_words;  /* first register that the instruction writes, and number of these registers */
+    bool guarded, boundary, can; /* guarded: it has a guard. boundary: all registers lose their tags here. can: it has a handler
+                                  * on tags */
+    uint32_t def;        /* cell of the first result; those of the other results follow */
 };
 struct block {
     uint32_t first, count;
-    uint32_t next, target; /* blocks, NONE */
-    uint32_t cells;        /* first cell of its live-in registers */
-    bool entered;          /* paths into the block are not known */
-    struct regset in, use, def, tagged; /* tagged: registers that may be tagged on entry */
+    uint32_t next, target; /* successor blocks: the block after this one, and the branch target; NONE: there is none */
+    uint32_t cells;        /* cell of the first register that is live on entry */
+    bool entered;          /* the block can be entered from where the analysis sees no path */
+    struct regset in, use, def, tagged; /* tagged: registers that may have a tag on entry */
 };
 enum { NONE = UINT32_MAX };
-enum { LONG_ROW = 4 }; /* length of a long row, in vectors */
+enum { LONG_ROW = 4 }; /* number of host vectors from which on a lane vector counts as long */
 
 struct plan {
     struct emu_code *code;
@@ -67,13 +67,12 @@ struct plan {
     struct node *node;
     struct block *block;
     uint32_t *block_of, block_count, cell_count;
-    uint32_t *web;     /* [cell] union-find */
-    uint8_t *kind;     /* [root] enum emu_tag_kind */
-    bool *gains;       /* [root] */
+    uint32_t *web;     /* [cell] union-find structure of the webs */
+    uint8_t *kind;     /* [root cell of a web] the best that all its definitions can be, enum emu_tag_kind */
+    bool *gains;       /* [root cell of a web] some use of the web is profitable */
     bool exec_written, changed;
-    bool long_rows;    /* a row has so many host vectors that every operation on tags is cheaper than an operation on
-                        * the row */
-    bool all;          /* true: every value that can be tagged is tagged */
+    bool long_rows;    /* lane vectors are so long that every operation on tags is cheaper than one on lanes */
+    bool all;          /* every web that can be tagged is tagged, profitable or not */
     enum emu_tag_rules rules;
 };
 
@@ -87,7 +86,7 @@ static bool is_guarded(const struct emu_dinsn *di)
 {
     return (di->guard & 7) != ISA_PT || di->guard & 8;
 }
-/** Reads an instruction. Returns false if it has more operands than there is capacity for. */
+/** Fills the node of instruction @i. Returns false if the instruction has more operands than a node has space for. */
 static bool read_node(struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -172,7 +171,7 @@ static void find_edges(struct plan *p)
     const struct isa_object *object = p->program->object;
 
     for (uint32_t b = 0; b < p->block_count; b++)
-        p->block[b].entered = true; /* A block counts as entered from elsewhere until an edge into it is found. */
+        p->block[b].entered = true; /* true until an edge into the block is found */
     for (uint32_t b = 0; b < p->block_count; b++) {
         struct block *k = &p->block[b];
         uint32_t last = k->first + k->count - 1;
@@ -181,7 +180,7 @@ static void find_edges(struct plan *p)
         bool falls = true;
         k->next = k->target = NONE;
         if (info->flags & ISA_F_BRANCH) {
-            /* Even a branch without a guard is not taken when exec has no active lane. */
+            /* even a branch without a guard is not taken if no lane is active */
             falls = n->guarded || p->code->insn[last].guard & 16 || p->exec_written;
             if (isa_op_has(info, ISA_TOK_TG) && !n->boundary)
                 k->target = p->block_of[(int64_t)last + p->code->insn[last].delta];
@@ -196,7 +195,7 @@ static void find_edges(struct plan *p)
     p->block[0].entered = true;
     for (unsigned f = 0; f < object->function_count; f++)
         p->block[p->block_of[object->functions[f].first]].entered = true;
-    for (uint32_t b = 0; b < p->block_count; b++) { /* return points of calls */
+    for (uint32_t b = 0; b < p->block_count; b++) { /* instructions after calls, where the callee returns */
         uint32_t last = p->block[b].first + p->block[b].count - 1;
         if (info_of(p, last)->flags & ISA_F_CALL && p->block[b].next != NONE)
             p->block[p->block[b].next].entered = true;
@@ -254,7 +253,7 @@ static void join(struct plan *p, uint32_t a, uint32_t b)
     else
         p->web[a] = b;
 }
-/** Returns the cell of register @r on entry to a block at which it is live. */
+/** Returns the cell of register @r on entry to block @k, where it is live. */
 static uint32_t cell_in(const struct block *k, unsigned r)
 {
     uint32_t cell = k->cells;
@@ -263,7 +262,7 @@ static uint32_t cell_in(const struct block *k, unsigned r)
         cell += lw_popcount(k->in.w[w]);
     return cell + lw_popcount(k->in.w[r / 64] & lw_mask(r % 64));
 }
-/** Initialises cur[r], the current cell of each register r at the start of block @k. NONE: register r is not live there. */
+/** Sets cur[r] to the cell of each register r at the start of block @k; NONE: r is not live there. */
 static void enter(const struct block *k, uint32_t cur[256])
 {
     uint32_t cell = k->cells;
@@ -273,7 +272,7 @@ static void enter(const struct block *k, uint32_t cur[256])
         for (LW_EACH_BIT(bit, k->in.w[w]))
             cur[64 * w + bit] = cell++;
 }
-/** Updates cur[r] for the registers that instruction @n writes. */
+/** Sets cur[r] to the new cells of the registers that instruction @n writes. */
 static void pass(const struct node *n, uint32_t cur[256])
 {
     for (unsigned d = 0; d < n->d_words; d++)
@@ -306,7 +305,7 @@ static bool make_webs(struct plan *p)
         for (uint32_t i = k->first; i < k->first + k->count; i++) {
             const struct node *n = &p->node[i];
             for (unsigned d = 0; d < n->d_words; d++) {
-                join(p, n->def, n->def + d); /* the halves of a 64-bit value must have the same representation */
+                join(p, n->def, n->def + d); /* the words of a 64-bit value must have the same representation */
                 if (n->guarded && cur[n->d + d] != NONE)
                     join(p, n->def, cur[n->d + d]);
             }
@@ -334,9 +333,9 @@ static void raise(struct plan *p, uint32_t cell, uint8_t kind)
     }
 }
 
-/* ---- what a definition can be ----------------------------------------------------------------- */
+/* ---- the best that a definition can be ---------------------------------------------------------- */
 
-/** Returns the best possible tag of @words registers from row offset @offset on. */
+/** Returns the best possible kind of tag for a source of @words registers at byte @offset of the register file. */
 static uint8_t row_kind(struct plan *p, uint32_t offset, unsigned words, const uint32_t cur[256])
 {
     unsigned row = offset / p->stride;
@@ -400,7 +399,7 @@ static uint8_t sum_kind(const struct plan *p, uint8_t a, uint8_t b)
     return higher(a, b);
 }
 
-/** Returns true for loads whose result is U if all lanes read one address. */
+/** Returns true for a load whose result is U if all lanes read the same address. */
 static bool may_load_uniform(const struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -422,7 +421,7 @@ static uint8_t special_kind(const struct plan *p, unsigned sr)
     case ISA_SR_TID_Z: return p->code->shape >> 4 & 3;
     case ISA_SR_LANEID:
         return p->program->machine->config.warp_width <= 32 ? EMU_TAG_A : EMU_TAG_V;
-    default: { /* the ordinary handler reads and logs values that depend on order or slot */
+    default: { /* a value that depends on execution order or on the slot must be read, and recorded, by the ordinary handler */
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
         return info->uniform && info->order == ISA_ORDER_NONE ? EMU_TAG_U : EMU_TAG_V;
     }
@@ -460,7 +459,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* For an A source the rule often does not apply, and the attempt takes time. */
+        /* with a source that is A, the rule often does not apply, and trying it takes time */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -501,7 +500,7 @@ static void find_kinds(struct plan *p)
     } while (p->changed);
 }
 
-/* ---- what gains ------------------------------------------------------------------------------------ */
+/* ---- profitable webs --------------------------------------------------------------------------------- */
 
 static bool tagged(struct plan *p, uint32_t cell)
 {
@@ -512,7 +511,7 @@ static bool compares(const struct plan *p, uint32_t i)
 {
     return p->code->tag[i].rule == ISA_TAG_CMP || p->code->tag[i].rule == ISA_TAG_CMP_S;
 }
-/** Returns true if compare or memory instruction @i works on tags, by its sources. */
+/** Returns true if @i is a compare or a memory instruction whose sources permit that it works on tags. */
 static bool works(struct plan *p, uint32_t i, const uint32_t cur[256])
 {
     uint8_t s[3];
@@ -562,9 +561,9 @@ static void find_gains(struct plan *p)
     } while (p->changed);
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------------- */
+/* ---- selection of handlers ----------------------------------------------------------------------------- */
 
-/** Updates the registers that may be tagged by instruction @i. */
+/** Updates the set of registers that may have a tag, for the effect of instruction @i. */
 static void follow(struct plan *p, uint32_t i, struct regset *now)
 {
     const struct node *n = &p->node[i];
@@ -581,7 +580,7 @@ static void follow(struct plan *p, uint32_t i, struct regset *now)
             now->w[r / 64] &= ~(UINT64_C(1) << r % 64);
     }
 }
-/** Finds the registers that may be tagged at the start of each block: iterates until no block changes. */
+/** Finds for each block the registers that may have a tag on entry. Iterates until no block changes. */
 static void find_tagged(struct plan *p)
 {
     do {
@@ -603,7 +602,7 @@ static void find_tagged(struct plan *p)
     } while (p->changed);
 }
 
-/** Fills the bridge's parameters; the handlers are the instruction's ordinary ones. */
+/** Fills the plan of instruction @i, with its present handlers as the ordinary ones. */
 static void fill_plan(struct plan *p, uint32_t i)
 {
     struct emu_plan *out = &p->code->plan[i];
@@ -688,7 +687,7 @@ static void choose(struct plan *p)
     }
 }
 
-/** Returns the tag of a thread index over all warps of the block. */
+/** Returns the kind of tag that thread index @axis has in every warp of a block of @size. */
 static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_t size[3],
                          unsigned axis)
 {
@@ -699,7 +698,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* The index grows from lane to lane, in one row of the block or in several. */
+    if (below == 1) /* the index grows by 1 from lane to lane, within one or several rows of the block */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;
@@ -740,7 +739,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     for (uint32_t i = 0; i < p.count; i++)
         fits = read_node(&p, i) && fits;
     if (!fits || p.count == 0)
-        goto cleanup; /* no value is tagged */
+        goto cleanup; /* no value is tagged then */
     if (!find_blocks(&p)) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: rows are valid, and each register has a tag in addition. Each instruction is a step: its rule is
- * evaluated before the instruction, and after it the result is stored and compared with the lanes. This file also
- * counts tags, and fills in the tags of events.
+ * Shadow mode: all lane vectors are valid, and each register has a tag in addition. The rule of an instruction is evaluated
+ * before the instruction is executed; afterwards the resulting tag is stored and compared with the lanes. This file also counts
+ * tags, and fills in the tags of events.
  */
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/tags/emu_tag_measure_priv.h"
@@ -31,7 +31,7 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
             out->d_words = use[i].count;
         }
     }
-    if (info->format == ISA_FMT_TEX) { /* A texture fetch has no address operand. */
+    if (info->format == ISA_FMT_TEX) { /* a texture fetch has no address operand */
         out->words[0] = 1;
         return;
     }
@@ -54,7 +54,7 @@ static struct emu_affine half(const struct emu_tag *t)
                                .rise = t->rise};
 }
 
-/** Returns @words registers from @number on, as one value. */
+/** Returns the value of @words registers from @number on. */
 static struct emu_affine register_value(const struct emu_warp *w, unsigned number,
                                         unsigned words)
 {
@@ -75,12 +75,12 @@ static struct emu_affine register_value(const struct emu_warp *w, unsigned numbe
     return emu_affine_join(&low, &high, w->shadow->fold, w->live);
 }
 
-/** Returns the value of the row at byte @offset of the register file. */
+/** Returns the value of @words registers at byte @offset of the register file. */
 static struct emu_affine row_value(const struct emu_warp *w, uint32_t offset, unsigned words)
 {
     unsigned row = offset / w->stride;
 
-    return row < EMU_ROW_V0 ? emu_affine_u(0) /* vz */
+    return row < EMU_ROW_V0 ? emu_affine_u(0) /* vz is 0 */
                             : register_value(w, row - EMU_ROW_V0, words);
 }
 
@@ -138,7 +138,8 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
     }
 }
 
-/** Returns the address without the part that all lanes have in common, as an offset. Returns V if the offset wraps. */
+/** Returns the part of the lanes' addresses that comes from a vector register, without scalar base and offset. Returns V if it
+ *  wraps. */
 static struct emu_affine address_value(const struct emu_warp *w, const struct emu_dinsn *di,
                                        const struct emu_tag_insn *info)
 {
@@ -151,7 +152,7 @@ static struct emu_affine address_value(const struct emu_warp *w, const struct em
     return v;
 }
 
-/** Returns the value of predicate operand @r in all live lanes, 0 or 1; -1: lanes differ. */
+/** Returns the value, 0 or 1, of predicate operand @r in all live lanes; -1: it differs between lanes. */
 static int uniform_predicate(const struct emu_warp *w, unsigned r)
 {
     uint64_t p = w->p[r & 7] & w->live;
@@ -204,12 +205,12 @@ void emu_shadow_init(struct emu_warp *w)
 {
     memset(&w->shadow->carry, 0, sizeof w->shadow->carry);
     w->shadow->fold = emu_tag_fold(w);
-    for (unsigned r = 0; r < w->vreg_count; r++) /* value 0 */
+    for (unsigned r = 0; r < w->vreg_count; r++) /* the initial value 0 is U */
         w->shadow->reg[r] = (struct emu_tag){.kind = EMU_TAG_U,
                                              .fold = (uint8_t)w->shadow->fold};
 }
 
-/** Sets the tag of a register that was written in the lanes of @mask. */
+/** Sets the tag of a register that the instruction has written in lanes s->mask. */
 static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned number,
                       const struct emu_affine *v)
 {
@@ -221,7 +222,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* The value equals the register's present tag, so nothing changes. */
+        return; /* the value is the same as in the other lanes, so the register keeps its tag */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }
@@ -231,7 +232,7 @@ static uint32_t *vector(const struct emu_warp *w, unsigned number)
     return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
 }
 
-/** Returns true if all @lanes of a row are equal. */
+/** Returns true if a register has the same value in all @lanes. */
 static bool equal_lanes(const uint32_t *row, uint64_t lanes)
 {
     for (LW_EACH_BIT(l, lanes))
@@ -260,7 +261,7 @@ static bool matches(const struct emu_warp *w, unsigned number)
     return true;
 }
 
-/* ---- before an instruction -------------------------------------------------------------- */
+/* ---- before an instruction is executed -------------------------------------------------- */
 
 struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number)
 {
@@ -306,8 +307,8 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** Returns true if the result of a load is U: all lanes read one address, and one read for all lanes gives the same
- *  results. */
+/** Returns true if the result of a load is U: all lanes read the same address, and a single read may stand for those of all
+ *  lanes. */
 static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)
@@ -318,7 +319,7 @@ static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *
     case ISA_SPACE_CONST:
     case ISA_SPACE_SHARED: return true;
     case ISA_SPACE_GLOBAL: return rules != EMU_TAG_RULES_TABLE;
-    case ISA_SPACE_GENERIC: /* each lane has its own local memory */
+    case ISA_SPACE_GENERIC: /* not U if the address is in local memory, of which each lane has its own */
         return rules != EMU_TAG_RULES_TABLE &&
                address->base + (uint64_t)(int64_t)di->disp - ISA_LOCAL_BASE >= ISA_APERTURE_BYTES;
     default: return false;
@@ -341,9 +342,9 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     s->mask = w->e & emu_guard(w, di);
     s->live = w->live;
     if (flags & ISA_F_SYNC)
-        s->mask = w->e; /* Lanes outside of this mask may take part in the operation, so the result is always V. */
+        s->mask = w->e; /* lanes outside the mask may take part in the operation, so the result is always V */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
-        s->mask = w->live & emu_guard(w, di); /* v_writelane does not depend on exec */
+        s->mask = w->live & emu_guard(w, di); /* v_writelane ignores exec */
     emu_tag_count(w, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 
@@ -377,7 +378,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     default: s->how = (uint8_t)emu_tag_infer(&s->query, &s->value); break;
     }
 
-    /* Counts the registers that the instruction reads, by their tags. */
+    /* counts the reads of registers by tag */
     s->counted = s->change_count != 0;
     for (unsigned i = 0; i < 3; i++) {
         s->counted |= s->info.words[i] != 0;
@@ -407,9 +408,9 @@ static void count_step(struct emu_tag_stats *stats, const struct emu_tag_step *s
         stats->addresses[s->address]++;
 }
 
-/* ---- after it ------------------------------------------------------------------------------ */
+/* ---- after an instruction was executed ----------------------------------------------------- */
 
-/** Handles add.cc and addx: additions of the halves of two values give the pair of their sum. */
+/** Recognises a 64-bit addition made of add.cc and addx: the two results get the tag of the 64-bit sum. */
 static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
 {
     struct emu_carry *c = &w->shadow->carry;
@@ -443,7 +444,7 @@ static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
                                 .in = (uint8_t)s->query.r, .a = a, .b = b};
 }
 
-/** Returns the lane operations of a compare whose closed form applies: 1 or 2 instead of all. */
+/** Returns the lane operations that a compare needs: 1 or 2 if its closed form applies, otherwise one for each lane. */
 static unsigned compare_cost(struct emu_warp *w, struct emu_tag_step *s, unsigned lanes)
 {
     const struct emu_affine *a = &s->query.source[0], *b = &s->query.source[1];
@@ -499,7 +500,7 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
         stats->mismatches += !matches(w, d + i);
         emu_detect(vector(w, d + i), s->mask, w->width, &found);
         stats->common[found.common]++;
-        if (s->mask == s->live) { /* a partial write is not compressed */
+        if (s->mask == s->live) { /* writes in only some lanes are not compressed */
             const unsigned all = (w->width * 4u + EMU_BANK_BYTES - 1) / EMU_BANK_BYTES;
             stats->delta_banks += found.banks < all ? found.banks : all;
             stats->row_banks += all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The algebra of uniform and affine values. Source: docs/explanation/uniform-affine.md. */
+/* The algebra of uniform and affine values (docs/explanation/uniform-affine.md). */
 #include "emu/emu_machine_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
@@ -8,7 +8,7 @@ const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};
 const char *const emu_tag_expansion_names[] = {"lazy", "eager", NULL};
 const char *const emu_tag_plan_names[] = {"gain", "all", NULL};
 
-/* Integers that can represent sums and products of 64-bit values. */
+/* an integer type for sums and products of 64-bit values */
 typedef __int128 wide;
 
 /* ---- values ------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ uint64_t emu_affine_at(const struct emu_affine *v, unsigned bits, unsigned fold,
                          (uint64_t)v->rise * (lane / fold));
 }
 
-/** Returns the base as a number. */
+/** Returns the base as a signed or unsigned number of @bits bits. */
 static wide number(const struct emu_affine *v, unsigned bits, bool is_signed)
 {
     return is_signed ? (wide)cut_signed(bits, v->base) : (wide)v->base;
@@ -87,7 +87,7 @@ struct emu_affine emu_affine_high(const struct emu_affine *v, unsigned fold, uin
 
 /* ---- rules -------------------------------------------------------------------------- */
 
-/* Table 3.1 of the published scheme. */
+/* Rules of the published scheme (its table 3.1): tag of the result, from the tags of two sources; 0 U, 1 A, 2 V. */
 static const uint8_t table_add[3][3] = {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}};
 static const uint8_t table_mul[3][3] = {{0, 2, 2}, {2, 2, 2}, {2, 2, 2}};
 static const uint8_t table_shl[3][3] = {{0, 1, 2}, {2, 2, 2}, {2, 2, 2}}; /* [amount][value] */
@@ -106,13 +106,13 @@ static struct emu_affine scale(unsigned bits, const struct emu_affine *a, uint64
 {
     return emu_affine_make(bits, a->base * k, (uint64_t)a->stride * k, (uint64_t)a->rise * k);
 }
-/** Multiplies two values of which one is U. */
+/** Multiplies two values, one of which is U. */
 static struct emu_affine mul(unsigned bits, const struct emu_affine *a,
                              const struct emu_affine *b)
 {
     return b->kind == EMU_TAG_U ? scale(bits, a, b->base) : scale(bits, b, a->base);
 }
-/** Extends a 32-bit value to 64 bits; returns V if the value wraps. */
+/** Extends a 32-bit value to 64 bits. Returns V if it wraps in some lane. */
 static struct emu_affine widen(const struct emu_tag_query *q, const struct emu_affine *v,
                                bool is_signed)
 {
@@ -186,7 +186,7 @@ static struct emu_affine ask_shift_left(const struct emu_tag_query *q)
 static unsigned integer_bits(unsigned type)
 {
     static const uint8_t bits[] = {8, 8, 16, 16, 32, 32, 64, 64};
-    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0 for float types */
+    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0: a float type */
 }
 
 static struct emu_affine ask_convert(const struct emu_tag_query *q)
@@ -199,7 +199,7 @@ static struct emu_affine ask_convert(const struct emu_tag_query *q)
         return emu_affine_v();
     if (to <= from)
         return emu_affine_make(to, b->base, (uint64_t)b->stride, (uint64_t)b->rise);
-    return widen(q, b, q->stype & 1); /* signed types are odd */
+    return widen(q, b, q->stype & 1); /* numbers of signed types are odd */
 }
 
 static bool same(const struct emu_affine *a, const struct emu_affine *b)
@@ -305,14 +305,14 @@ enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine 
             if (q->source_bits[i] != 0 && q->source[i].kind == EMU_TAG_V)
                 exact = false;
         return exact ? EMU_TAG_EVALUATE : EMU_TAG_KNOWN;
-    default: /* VECTOR; SPECIAL and LOAD are handled elsewhere */
+    default: /* rule VECTOR gives V; SPECIAL and LOAD are evaluated elsewhere */
         return EMU_TAG_KNOWN;
     }
 }
 
-/* ---- compares by closed form ------------------------------------------------------------- */
+/* ---- compares in closed form ------------------------------------------------------------- */
 
-static int64_t divide_down(int64_t a, int64_t b) /* b > 0; rounds towards minus infinity */
+static int64_t divide_down(int64_t a, int64_t b) /* rounds towards minus infinity; @b is positive */
 {
     return a / b - (a % b < 0);
 }
@@ -320,7 +320,7 @@ static int64_t clamp_lanes(int64_t n, unsigned width)
 {
     return n < 0 ? 0 : n > (int64_t)width ? (int64_t)width : n;
 }
-/** Computes the lanes of one row with stride * lane < d, and the lanes in which both are equal. */
+/** For one row of lanes, computes the lanes in which stride * lane < d, and those in which stride * lane == d. */
 static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt, uint64_t *eq)
 {
     uint64_t all = lw_mask(width);
@@ -331,9 +331,9 @@ static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt
         *eq = d == 0 ? all : 0;
         return;
     }
-    if (stride > 0) /* lt is true in the first ceil(d / stride) lanes. */
+    if (stride > 0) /* lt is true in the first ceil(d / stride) lanes */
         *lt = lw_mask((unsigned)clamp_lanes(divide_down(d - 1, stride) + 1, width));
-    else            /* lt is true in all lanes except the first floor(-d / -stride) + 1. */
+    else            /* lt is true in all lanes except the first floor(-d / -stride) + 1 */
         *lt = all & ~lw_mask((unsigned)clamp_lanes(divide_down(-d, -stride) + 1, width));
     if (d % stride == 0 && d / stride >= 0 && d / stride < (int64_t)width)
         *eq = UINT64_C(1) << (d / stride);
@@ -377,7 +377,7 @@ bool emu_tag_compare_values(unsigned cmp, const struct emu_affine *a, const stru
     rise = ((wide)a->rise - b->rise);
     if (d > limit || d < -limit || stride > limit >> 8 || stride < -(limit >> 8) ||
         rise > limit >> 8 || rise < -(limit >> 8))
-        return false; /* the numbers exceed 64 bits */
+        return false; /* the numbers would exceed 64 bits */
     *lanes = emu_tag_compare(cmp, (int64_t)d, (int64_t)stride, (int64_t)rise, fold, width);
     return true;
 }
@@ -394,7 +394,8 @@ unsigned emu_tag_fold(const struct emu_warp *w)
     return folds ? x : w->width;
 }
 
-/** Returns the thread index of an axis. The index grows with the lane if all lower axes have size 1. */
+/** Returns thread index @axis of a warp. It is A if it grows from lane to lane, which it does if all lower dimensions have size
+ *  1. */
 static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -403,14 +404,14 @@ static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 
     for (unsigned i = 0; i < axis; i++)
         below *= size[i];
-    at = first / below % size[axis]; /* index of the warp's first lane on this axis */
+    at = first / below % size[axis]; /* index of the first lane */
     if (size[axis] == 1)
         return emu_affine_u(0);
-    if (below == 1) { /* the index grows with the lane */
+    if (below == 1) { /* the index grows from lane to lane */
         if (at + lanes <= size[axis])
             return emu_affine_make(32, at, 1, 0);
         if (axis == 0 && fold < w->width)
-            return emu_affine_make(32, 0, 1, 0); /* tid.x repeats in each row of the block */
+            return emu_affine_make(32, 0, 1, 0); /* under the rules `fold`, tid.x repeats in each row of the block */
         return emu_affine_v();
     }
     if (first % below + lanes <= below)
@@ -429,7 +430,7 @@ enum emu_tag_how emu_tag_special(const struct emu_warp *w, enum isa_special sr,
     case ISA_SR_TID_Y: *out = thread_index(w, 1); return EMU_TAG_KNOWN;
     case ISA_SR_TID_Z: *out = thread_index(w, 2); return EMU_TAG_KNOWN;
     case ISA_SR_LANEID:
-        if (w->width <= 32) { /* with 64 lanes, each half of the warp has another index */
+        if (w->width <= 32) { /* in a warp of 64 lanes, the lane ids of each half start from 0 */
             unsigned fold = emu_tag_fold(w);
             *out = emu_affine_make(32, 0, 1, fold < w->width ? fold : 0);
         }
