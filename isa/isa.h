@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of isa/: the instruction table and its readers (encoder, decoder, assembler, disassembler), names of registers and special
- * registers, and the object file. Each instruction is defined by one row of isa/insns.def and nowhere else. */
+/* Public interface of isa/: the instruction table; encoder, decoder, assembler and disassembler, which read it; names of
+ * registers and special registers; the object file. Each instruction is defined by one row of isa/insns.def and nowhere else. */
 #ifndef ISA_H
 #define ISA_H
 
@@ -16,7 +16,7 @@ enum {
     ISA_S_EXEC = 126,     /* s126:127 is exec */
     ISA_SZ = 255,
     ISA_PRED_COUNT = 7, /* p0..p6, sp0..sp6 */
-    ISA_PT = 7,         /* pt, spt: always true; as a destination: none */
+    ISA_PT = 7,         /* pt and spt: always true; as a destination, the result is dropped */
     ISA_BREG_COUNT = 16,
     ISA_CTA_BARRIER_COUNT = 16,
     ISA_CONST_BANK_BYTES = 65536,
@@ -33,7 +33,7 @@ enum {
 
 /* ---- the table ----------------------------------------------------------- */
 
-/** Instruction formats. The format determines the modifier groups (isa/mods.def) of an instruction. */
+/** Instruction formats. The format of an instruction determines which modifier groups (isa/mods.def) it has. */
 enum isa_format {
     ISA_FMT_ALU,  /* no modifiers */
     ISA_FMT_FLT,  /* rounding, ftz, saturate */
@@ -85,21 +85,22 @@ enum isa_order {
     ISA_ORDER_ACCESS    /* depends on space, operation and memory-order modifier: isa_insn_order() */
 };
 
-/** Column `tag`: how the shape of the result (uniform U, affine A, vector V) follows from the shapes of the sources
- *  (docs/explanation/uniform-affine.md). The rule applies to the vector registers that the row writes, and for a compare to its predicates. */
+/** Column `tag`: the rule by which the shape of the result (uniform U, affine A, varying V) follows from the shapes of the
+ *  sources (docs/explanation/uniform-affine.md). It applies to the vector registers that the row writes; for a compare, to its
+ *  predicates. */
 enum isa_tag_rule {
-    ISA_TAG_NONE,     /* writes no vector register */
-    ISA_TAG_VECTOR,   /* always V: cross-lane, atomics, lane state */
+    ISA_TAG_NONE,     /* the row writes no vector register */
+    ISA_TAG_VECTOR,   /* the result is always V: cross-lane operations, atomics, state of lanes */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
     ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if affine sources give equal results in all lanes */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
-    ISA_TAG_ADDC,     /* add with a carry in from R and a carry out to P */
+    ISA_TAG_ADDC,     /* add with carry: R is the carry input, P the carry output */
     ISA_TAG_SUBC,     /* as ADDC with the complement of the second source */
     ISA_TAG_MUL,      /* low half of the product */
     ISA_TAG_MAD,
-    ISA_TAG_MULWIDE,  /* 32 x 32 -> 64, unsigned; with _S: signed */
+    ISA_TAG_MULWIDE,  /* product of 32 x 32 -> 64 bits, unsigned; the rule with _S is signed */
     ISA_TAG_MULWIDE_S,
     ISA_TAG_MADWIDE,
     ISA_TAG_MADWIDE_S,
@@ -114,7 +115,7 @@ enum isa_tag_rule {
     ISA_TAG_CVT,      /* widening of integers: an affine value stays affine if it does not wrap */
     ISA_TAG_SPECIAL,  /* depends on the special register and the shape of the block */
     ISA_TAG_LOAD,     /* U if all lanes read the same address */
-    ISA_TAG_CMP,      /* P and Q: compare of unsigned integers; with _S: signed */
+    ISA_TAG_CMP,      /* predicates P and Q of a compare of unsigned integers; the rule with _S is signed */
     ISA_TAG_CMP_S,
     ISA_TAG_COUNT
 };
@@ -123,22 +124,21 @@ enum isa_flag {
     ISA_F_WHOLE = 1 << 0,     /* executes for the whole split (MACHINE 1, Step) */
     ISA_F_SCALAR = 1 << 1,    /* executes once a warp and ignores exec */
     ISA_F_BRANCH = 1 << 2,    /* may set the pc to a value other than that of the next instruction */
-    ISA_F_CONTROL = 1 << 3,   /* acts on the split's mask M; ends a straight-line run */
+    ISA_F_CONTROL = 1 << 3,   /* acts on all lanes of the split, M; is the last instruction of a straight-line run */
     ISA_F_MEMORY = 1 << 4,    /* reads or writes memory */
     ISA_F_STORE = 1 << 5,     /* writes memory */
     ISA_F_ATOMIC = 1 << 6,
     ISA_F_BARRIER = 1 << 7,   /* can release or block lanes: bsync, bar, warpsync, yield, exit */
     ISA_F_CROSS = 1 << 8,     /* reads registers of other lanes */
-    ISA_F_SYNC = 1 << 9,      /* its member lanes wait for each other; the mask register in 63:56 (token wm) has the
-                               * members */
+    ISA_F_SYNC = 1 << 9,      /* the member lanes wait for each other; the mask register in 63:56 (token wm) names them */
     ISA_F_CALL = 1 << 10,
-    ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats; without the flag: neg/not */
+    ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg and abs; without the flag, they are neg and not */
     ISA_F_NOSRCMOD = 1 << 12, /* has no source modifiers: bits 85:80 are zero, or are modifiers of another kind */
-    ISA_F_WARP32 = 1 << 13,   /* its meaning depends on the 32-lane contract of MACHINE 1 */
+    ISA_F_WARP32 = 1 << 13,   /* the result depends on lane ids or masks of 32-lane virtual warps (MACHINE 1) */
     ISA_F_ENDS = 1 << 14,     /* without a guard, control never continues after the instruction */
-    ISA_F_HALF = 1 << 15,     /* 16-bit floats: the text of an immediate is its bit pattern */
-    ISA_F_PARTIAL = 1 << 16   /* its result may be undefined, infinite or NaN although the operands are not, so the compiler must not move it out of
-                               * its guard (isa_insn_is_partial) */
+    ISA_F_HALF = 1 << 15,     /* immediates are 16-bit floats, which assembly shows as their bit patterns */
+    ISA_F_PARTIAL = 1 << 16   /* the result may be undefined, infinite or NaN although the operands are not, so the compiler must
+                               * not execute the instruction where its guard is false (isa_insn_is_partial) */
 };
 
 enum isa_op {
@@ -255,8 +255,8 @@ static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
             return true;
     return false;
 }
-/** Returns the register count of the operand, which is token @one in some rows and the pair @two in other rows: 1 or 2,
- *  or 0 if the row has neither token. */
+/** Returns the number of registers of an operand that has token @one in some rows and the pair token @two in others: 1 or 2. 0:
+ *  the row has neither token. */
 static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok one, enum isa_tok two)
 {
     return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
@@ -268,7 +268,7 @@ enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 struct isa_control {
     uint8_t stall;       /* 0..15 */
     uint8_t yield;       /* 0..1 */
-    uint8_t write_bar;   /* 0..7, 7: none; encoded inverted, so that zero means none */
+    uint8_t write_bar;   /* 0..7; 7: none. Encoded inverted, so that an all-zero field means none */
     uint8_t read_bar;    /* as write_bar */
     uint8_t wait_mask;   /* 6 bits */
     uint8_t reuse;       /* 3 bits */
@@ -277,13 +277,13 @@ struct isa_control {
 /** One decoded instruction. Callers zero-initialise it, then call isa_insn_init(). */
 struct isa_insn {
     uint16_t op; /* enum isa_op */
-    uint8_t guard; /* 0..6, ISA_PT */
+    uint8_t guard; /* 0..6; ISA_PT: no guard */
     bool guard_neg, guard_scalar;
     uint8_t d, a, c;
     bool a_scalar, c_scalar;
     uint8_t xkind; /* enum isa_xkind */
     bool variant;
-    uint32_t x;   /* bits 63:32 of the word; see the accessors */
+    uint32_t x;   /* bits 63:32 of the word; the functions below extract its fields */
     uint32_t mod; /* bits 107:80: source modifiers, P, Q, R, modifiers */
     struct isa_control control;
 };
@@ -325,8 +325,8 @@ static inline unsigned isa_x_depbar_most(uint32_t x)
 {
     return x >> 8 & 63;
 }
-/** Fields of `waitcnt`: the warp waits until each counter is at most the field's value. Counters: vector memory (37:32), operands of stores (42:40),
- *  scalar and shared memory (53:48). All ones: no wait for that counter. */
+/** Fields of `waitcnt`: the warp waits until each counter is at most the field's value. Counters: vector memory (37:32), operands
+ *  of stores (42:40), scalar and shared memory (53:48). All ones: the instruction does not wait for this counter. */
 enum { ISA_WAIT_ANY = 63, ISA_WAIT_EXP_ANY = 7 };
 static inline unsigned isa_x_vmcnt(uint32_t x)
 {
@@ -340,7 +340,7 @@ static inline unsigned isa_x_lgkmcnt(uint32_t x)
 {
     return x >> 16 & 63;
 }
-/** Clamp (45:40) and segment mask (51:46) of shuffles whose variant bit is clear. */
+/** Clamp (45:40) and segment mask (51:46) of a shuffle whose variant bit is clear, so that they are not in register C. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {
     return x >> 8 & 63;
@@ -408,7 +408,7 @@ enum isa_mod {
 #include "isa/mods.def"
     ISA_MOD_COUNT
 };
-/** Values of the groups: ISA_RND_RN, ISA_SIZE_B32, ... */
+/** Values of the modifier groups, such as ISA_RND_RN and ISA_SIZE_B32. */
 #define MOD(id, format, lsb, bits, deflt, summary) enum isa_mod_##id {
 #define VALUE(id, value, suffix) ISA_##id = (value),
 #define MOD_END(id) ISA_MOD_##id##_END };
@@ -427,17 +427,17 @@ void isa_insn_set_lut(struct isa_insn *insn, unsigned table);
 void isa_insn_set_ra(struct isa_insn *insn, unsigned ra, bool negate);
 void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
 
-/** Initialises an instruction: guard pt, unused registers zero, P, Q and R none if the row has them, modifiers at their defaults, control {stall 0,
- *  no barriers}. */
+/** Initialises an instruction: guard pt; unused registers zero; no P, Q and R if the row has them; modifiers at their defaults;
+ *  in the control field stall 0 and no barriers. */
 void isa_insn_init(struct isa_insn *insn, enum isa_op op);
-/** Initialises an instruction that can be encoded: does what isa_insn_init() does, and sets each modifier that has no
- *  default to its first value. */
+/** Initialises an instruction so that it can be encoded: as isa_insn_init(), but a modifier without a default is set to its first
+ *  value. */
 void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
-/** Finds a row by its mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
+/** Finds a row by its mnemonic, without modifier suffixes. Returns ISA_OP_NONE if there is none. */
 enum isa_op isa_op_find(const char *mnemonic, size_t size);
-/** For a row that our emulator does not execute, describes what it would do ("texture fetches"). Such a row can be assembled, encoded and printed,
- *  but a loader refuses it. Returns NULL for all other rows. */
+/** For an instruction that Lanewise does not execute, returns what it would do, such as "texture fetches"; for others NULL. Such
+ *  an instruction can be assembled, encoded and printed, but a program with it is not loaded. */
 const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
@@ -452,35 +452,37 @@ enum isa_space {
 const char *isa_space_name(enum isa_space space);
 enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
                   ISA_ACCESS_REDUCE };
-/** Returns the kind of memory access of the row's lanes and stores its space, both from the semantics column; NONE for scalar loads. */
+/** Returns how an instruction accesses memory, and stores the space, from its semantics column. A scalar load gives NONE, because
+ *  it is no access by lanes. */
 enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
 
-/** Returns the order column. ISA_ORDER_ACCESS is resolved with the instruction's modifiers: shared and local accesses are BLOCK or NONE, integer
- *  reductions COMMUTES, etc. (MACHINE 4). Generic accesses count as global. */
+/** Returns the instruction's order (MACHINE 4). ISA_ORDER_ACCESS in the table is resolved with the modifiers: shared and local
+ *  accesses are BLOCK or NONE, integer reductions COMMUTES, and so on. Generic accesses count as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
-/** Returns true if the result may be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL). A constant divisor or shift amount for
- *  which the result is defined makes this false, and so does an integer conversion to any type but half precision. Overflow of sums and products does
- *  not count. */
+/** Returns true if the result may be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL). False if X is a
+ *  constant divisor or shift amount for which the result is defined, and for conversions of integers to any type except half
+ *  precision. Overflow of sums and products does not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
 /** Returns true if control never continues after @insn: the instruction has no guard, and its row has ISA_F_ENDS. Calls
  *  return, so they do not count. */
 bool isa_insn_ends(const struct isa_insn *insn);
-/** Finds the direct target (token tg) of a branch, call or bssy at instruction @index. *@target becomes an instruction index, which may be out of
- *  range. Returns false if there is no direct target. */
+/** Gets the target of a direct branch, call or bssy (token tg) at instruction @index: an instruction index, which may be out of
+ *  range. Returns false if the instruction has no direct target. */
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
-/** Does what isa_insn_target() does, but only for branches: control may continue at the target in the same function. */
+/** Gets the target of a direct branch at instruction @index, as isa_insn_target() does. Returns false for other instructions,
+ *  even if they have a target. */
 bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
 /** Returns true for a branch, call or return whose target is in a register pair. */
 bool isa_op_is_indirect(enum isa_op op);
 
-/** Bytes that a memory instruction moves for each lane (1 to 16; for a texture fetch the texture determines them, at most 16), and its register
- *  count. */
+/** Returns the number of bytes that a memory instruction accesses for each lane (1 to 16), and its number of data registers. For
+ *  a texture fetch, the texture determines the bytes; the result is the maximum, 16. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
-/** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction; otherwise returns a clause with the
- *  reason: the operation lacks the type, or an operand has no field in the word. Encoder and decoder refuse invalid
- *  atomics. Source: PTX ISA 8.5, 9.7.12.13 and 14, and docs/reference/isa.md. */
+/** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction. Otherwise returns the reason as a clause: the
+ *  operation does not exist for the type, or an operand has no field in the word. Encoder and decoder refuse invalid atomics.
+ *  Source: PTX ISA 8.5, 9.7.12.13 and 14, and docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
 /** Bytes of the source in X (register, constant or immediate): 4 or 8; 0 if X is no source. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
@@ -496,56 +498,57 @@ enum { ISA_MAX_USES = 12 };
 /** Fills @uses, which has ISA_MAX_USES elements, and returns their count. vz, sz and pt are omitted. */
 unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses);
 
-/** Returns the number of a use's first register in a numbering of the registers of all classes; numbers are below ISA_REG_NUMBERS. */
+/** Numbers the registers of all classes: returns the number of the first register of @use, below ISA_REG_NUMBERS. */
 enum { ISA_REG_NUMBERS = 448 };
 unsigned isa_reg_number(const struct isa_reg_use *use);
 
-/** Cycles from issue to result of a unit, for the control field. A variable latency is an average; a dependence barrier signals the end. The GPU
- *  models of the timing model have their own latencies. */
+/** Latency of a unit: cycles from issue to result, for the control field. If the latency is variable, `cycles` is an average, and
+ *  a dependence barrier signals the end. GPU models of the timing model have their own latencies. */
 struct isa_latency {
     uint8_t cycles;
     bool variable;
 };
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
-/** Latency of an instruction: its unit's, and one cycle more for f16 and bf16 in unit fp. Instructions of variable latency are not reached by the
- *  bypass: they read a fixed-latency result one cycle later. Source: Huerta et al., MICRO 2025, 5.3. */
+/** Returns the latency of an instruction: that of its unit, and one cycle more for f16 and bf16 in unit fp. An instruction of
+ *  variable latency does not get its operands by the bypass, so it can use a result of fixed latency only one cycle later.
+ *  Source: Huerta et al., MICRO 2025, 5.3. */
 struct isa_latency isa_op_latency(const struct isa_op_info *info);
 /** Returns true for f16 and bf16 instructions of unit fp. */
 bool isa_op_is_half(const struct isa_op_info *info);
 struct isa_object;
-/** Checks the control fields along all paths of each function. Returns LW_EFORMAT and the first place where a result may be read before it is
- *  written, or a source overwritten before it is read: "k.s:3: k+0x20: ...". */
+/** Checks the control fields on all paths of each function. Returns LW_EFORMAT and a message, such as "k.s:3: k+0x20: ...", for
+ *  the first instruction that may read a result before it is written, or overwrite a source before it is read. */
 enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
-/** As isa_control_check(). Stores the number of wrong instructions in *@findings, unless memory is short, and writes a line for each to @out, which
- *  may be NULL. */
+/** Checks as isa_control_check() does, and counts the wrong instructions in *@findings, which is not written if memory is short.
+ *  A line for each is written to @out, which may be NULL. */
 enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Checks the wait counters along all paths of each function that has a `waitcnt`. A register must not be used before a `waitcnt` covers its load, nor
- *  written before an earlier store has read it. Reports findings in the way of isa_control_count(). */
+/** Checks the wait counters on all paths of each function that has a `waitcnt`. A register must not be used before a `waitcnt`
+ *  covers its load, nor written before an earlier store has read it. Findings are reported as by isa_control_count(). */
 enum lw_status isa_waitcnt_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Fills in the control fields of a function that has none (only the fields that isa_insn_init() sets). Returns false
- *  if memory is short. */
+/** Computes the control fields of a function whose instructions have none (only what isa_insn_init() sets). Returns false if
+ *  memory is short. */
 bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 
-/* ---- words --------------------------------------------------------------- */
+/* ---- instruction words --------------------------------------------------- */
 
 struct isa_word {
     uint64_t lo, hi;
 };
 
-/** Returns false if no row matches, a reserved or unused field is not canonical, or a modifier has an undefined value. Every word from
- *  isa_insn_encode() can be decoded. */
+/** Decodes a word. Returns false if no row has its opcode, a reserved or unused field is not zero, or a modifier has an undefined
+ *  value. Every word from isa_insn_encode() can be decoded. */
 bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
-/** Returns LW_ERANGE and a message if a field does not fit its row. */
+/** Encodes an instruction. Returns LW_ERANGE and a message if a field does not fit its row. */
 enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
                                struct lw_error *err) LW_MUST_CHECK;
 
 /** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or returns false. */
 typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
-/** Prints one instruction as text that the assembler reads back. @pc is its guest address. If @symbol is NULL, branch targets are printed as absolute
- *  addresses. */
+/** Prints an instruction as the assembler reads it. @pc is its guest address. @symbol NULL: branch targets are printed as
+ *  absolute addresses. */
 void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                     void *context, struct lw_sink *out);
 
@@ -565,11 +568,11 @@ struct isa_special_info {
     const char *summary;
 };
 const struct isa_special_info *isa_special_info(enum isa_special sr);
-int isa_special_find(const char *name, size_t size); /* -1: none */
+int isa_special_find(const char *name, size_t size); /* returns -1 if there is none */
 
 /* ---- objects ------------------------------------------------------------- */
 
-/** Kinds of kernel parameters. VALUE: bytes of unknown type; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
+/** Kinds of kernel parameters. VALUE: bytes whose type is not known. INTEGER: 1, 2, 4 or 8 bytes. FLOAT: 4 or 8 bytes. */
 enum isa_param_kind {
     ISA_PARAM_VALUE,
     ISA_PARAM_POINTER,
@@ -581,7 +584,7 @@ struct isa_param {
     const char *name;
     uint8_t kind;         /* enum isa_param_kind */
     uint8_t space;        /* space that a pointer points to: enum isa_space */
-    uint32_t offset, size_bytes, align; /* in constant bank 0 */
+    uint32_t offset, size_bytes, align; /* position and size in constant bank 0 */
 };
 
 /** Kernel or device function: a contiguous range of instructions. */
@@ -589,23 +592,24 @@ struct isa_function {
     const char *name;
     uint32_t first, count; /* instruction range; `first` is an index into the text */
     bool kernel;
-    uint32_t line; /* line of its declaration in `file`; 0: unknown */
+    uint32_t line; /* line and file of the function's declaration; line 0: not known */
     uint16_t file;
     /* the members from here on are used for kernels only */
     struct isa_param *params;
     unsigned param_count;
     uint32_t param_bytes;
-    uint32_t shared_bytes; /* static shared memory; dynamic shared memory follows it, aligned to 16 */
+    uint32_t shared_bytes; /* size of static shared memory; dynamic shared memory follows at a multiple of 16 */
     uint32_t local_bytes;  /* local memory per thread, including the stack */
-    /* register counts of the whole call tree; sreg_count is 0 if the kernel does not use the scalar unit */
+    /* registers that the kernel and all functions that it calls use; sreg_count 0: the scalar unit is not used */
     uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* 0: no limit */
-    uint32_t required_block[3]; /* block size that a launch must have; 0: any */
+    uint32_t required_block[3]; /* size that a block must have; 0: any size */
     uint8_t needs_warp;       /* warp width that the kernel needs; 0: any; 32: see MACHINE 1 */
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
 };
 
-/** Row of the line table: source location from instruction `insn` on. Rows are sorted by instruction. */
+/** Row of the line table: the source location of the instructions from `insn` up to the next row. Rows are sorted by
+ *  instruction. */
 struct isa_line {
     uint32_t insn;
     uint16_t file; /* index into files */
@@ -627,13 +631,14 @@ struct isa_loop {
 };
 struct isa_object;
 
-/** Kinds of object inside which a load, store or atomic of translated code must stay if the source is correct. The
- *  address of the access is the address of this one variable plus offsets (docs/reference/object.md). */
+/** Kinds of object in which a load, store or atomic must stay if the source is correct. Translated code has such a bound if the
+ *  address of the access is that of one known variable plus offsets (docs/reference/object.md). */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* variable @which of the object */
-    ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; its object ends where the next one begins */
-    ISA_BOUND_LOCAL,    /* @bytes at offset @which of the kernel's local memory */
-    ISA_BOUND_SOURCE,   /* the source variable at offset @which of local memory */
+    ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; the object extends to the start of the next
+                         * one */
+    ISA_BOUND_LOCAL,    /* the @bytes bytes at offset @which of the kernel's local memory */
+    ISA_BOUND_SOURCE,   /* the source variable at offset @which of the kernel's local memory */
     ISA_BOUND_KIND_COUNT
 };
 struct isa_bound {
@@ -652,8 +657,9 @@ struct isa_variable {
     const uint8_t *init;        /* size_bytes of initial data; NULL: zeros */
 };
 
-/** Relocation: the loader writes the low or high word of a variable's or function's address plus @addend to the 32-bit immediate X of instruction
- *  @insn. If @insn is UINT32_MAX, it writes the 8 bytes at @offset of variable @in. */
+/** Relocation: the loader writes the address of a variable or function plus @addend. If @insn is not UINT32_MAX, it writes the
+ *  low or high word of the sum to the immediate X of instruction @insn. Otherwise it writes the whole sum, 8 bytes, to offset
+ *  @offset of variable @in. */
 struct isa_reloc {
     uint32_t insn;
     bool high;
@@ -665,20 +671,20 @@ struct isa_reloc {
 
 /* ---- debug information of the source --------------------------------------- */
 
-/** Kinds of a variable's location for a range of instructions. */
+/** Where a variable is while the instructions of a range are executed. */
 enum isa_var_location_kind {
-    ISA_LOCATION_ADDRESS,  /* @value: an address in the debugger's address space (docs/reference/object.md, windows) */
-    ISA_LOCATION_FRAME,    /* @value: signed offset from the function's CFA in local memory */
+    ISA_LOCATION_ADDRESS,  /* @value: an address in the debugger's address space (docs/reference/object.md) */
+    ISA_LOCATION_FRAME,    /* @value: signed offset from the function's CFA, in local memory */
     ISA_LOCATION_VARIABLE, /* @value: offset in the object's variable @variable */
-    ISA_LOCATION_CONSTANT, /* @value is the value of the variable, which has no location */
-    ISA_LOCATION_EXPRESSION, /* the expression of @variable bytes at offset @value of the object's expressions: locations of the pieces, or a computed
-                              * value */
+    ISA_LOCATION_CONSTANT, /* @value: the value of the variable, which has no location */
+    ISA_LOCATION_EXPRESSION, /* an expression of @variable bytes at offset @value of `expressions`: locations of pieces, or a
+                              * computed value */
     ISA_LOCATION_KIND_COUNT
 };
 struct isa_var_location {
     uint32_t from, to; /* instructions [from, to); both 0: valid for all instructions */
     uint8_t kind;      /* enum isa_var_location_kind */
-    bool innermost_only;    /* in a register that calls do not preserve: invalid in the caller's frame */
+    bool innermost_only;    /* the location is a register that calls do not preserve, so it is invalid in the frame of a caller */
     bool shared_pointer; /* the value is an offset in shared memory that debuggers show as an address */
     uint32_t variable;
     uint64_t value;
@@ -687,7 +693,7 @@ struct isa_span { /* instructions [from, to) */
     uint32_t from, to;
 };
 
-/** Kinds of attribute value; the attribute's name determines the kind (isa_debug_attr_kind()). */
+/** Kinds of attribute values. The name of an attribute determines the kind (isa_debug_attr_kind()). */
 enum isa_attr_kind {
     ISA_ATTR_NONE,     /* objects do not store this attribute */
     ISA_ATTR_NUMBER,
@@ -728,8 +734,8 @@ struct isa_debug {
 
 /* ---- expressions for variables (isa_expression.c) --------------------------- */
 
-/** Operations that expressions of an object may have (DWARF 4, 7.7.1). Addresses are in the debugger's address space; DW_OP_fbreg adds to the
- *  function's CFA in local memory. */
+/** Operations that may be in expressions of an object (DWARF 4, 7.7.1). Addresses are in the debugger's address space; the
+ *  operand of DW_OP_fbreg is added to the function's CFA in local memory. */
 enum isa_dw_op {
     ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c,
     ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f, ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22,
@@ -737,30 +743,31 @@ enum isa_dw_op {
     ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
     ISA_OP_STACK_VALUE = 0x9f
 };
-/** Most bytes of a variable with pieces. Each location has 512 bytes in the window of values, so that a line of lldb's
- *  memory cache holds only one location. Otherwise unreadable bytes of one location would make lldb show bytes of
- *  another location as zeros. */
+/** Largest number of bytes of a variable with pieces. In the debug address range of values, each location has 512 bytes, so that
+ *  a line of lldb's memory cache never contains two locations: if one of them cannot be read, lldb would show the other one as
+ *  zeros. */
 enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
     ISA_PIECE_MISSING, /* unknown */
-    ISA_PIECE_MEMORY,  /* in memory: at CFA + @address if @frame, else at @address; @value: the address with the CFA added */
+    ISA_PIECE_MEMORY,  /* the piece is in memory, at CFA + @address if @frame is set, otherwise at @address. @value: the resulting
+                        * address */
     ISA_PIECE_VALUE    /* the value is @value */
 };
 struct isa_piece {
-    uint32_t offset, bytes; /* range of the variable; @bytes UINT32_MAX: the expression describes the whole variable */
+    uint32_t offset, bytes; /* range of bytes of the variable; @bytes UINT32_MAX: the whole variable */
     uint8_t kind;           /* enum isa_piece_kind */
     bool frame;
     uint64_t address, value;
 };
-/** Callbacks with which an expression reads memory (including windows) and the CFA. They return false if the value is
- *  not known. */
+/** How an expression gets memory (including debug address ranges) and the CFA. The functions return false if the value is not
+ *  known. */
 struct isa_expression_reader {
     bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
     bool (*frame)(void *context, uint64_t *address);
     void *context;
 };
-/** Reads the piece at *@at, which is 0 for the first piece, and advances *@at. @piece must hold the previous piece. If @reader is NULL, values are
- *  not computed. Returns false at the end and for an invalid expression. */
+/** Reads a piece of an expression. *@at is 0 for the first piece and is advanced; @piece contains the previous piece. @reader
+ *  NULL: no values are computed. Returns false after the last piece, and for an invalid expression. */
 bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
                          struct isa_piece *piece);
 
@@ -787,44 +794,45 @@ enum isa_dw_at {
     ISA_AT_CALL_FILE = 0x58, ISA_AT_CALL_LINE = 0x59, ISA_AT_DATA_BIT_OFFSET = 0x6b,
     ISA_AT_ENUM_CLASS = 0x6d, ISA_AT_LINKAGE_NAME = 0x6e, ISA_AT_VECTOR = 0x2107
 };
-/** Returns the kind with which objects store attribute @name. */
+/** Returns the kind of value that attribute @name has in objects. */
 enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
 /** Returns attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
-/** Entries are named by their index; this value means that there is no entry: the type is void or unknown. */
+/** Index of an entry that does not exist. As a type: void, or not known. */
 enum { ISA_NO_DIE = -1 };
-/** Returns the value of an attribute, or @otherwise if the entry lacks it. */
+/** Returns the value of attribute @name of an entry, or @otherwise if the entry does not have it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
                         uint64_t otherwise);
-/** Returns the type of an entry; for an inlined entity, the type of its abstract origin. */
+/** Returns the type of an entry. For an inlined entity, it is the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
 /** Name of an entry or of its abstract origin; NULL: none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
-/** Strips typedefs and qualifiers; sets *@is_const (may be NULL) to true if const is among them. */
+/** Returns a type without typedefs and qualifiers. Sets *@is_const, unless it is NULL, to whether const is one of the
+ *  qualifiers. */
 int64_t isa_type_plain(const struct isa_debug *debug, int64_t type, bool *is_const);
 bool isa_tag_is_pointer(unsigned tag);
-/** Element count of dimension @nth of an array; 0 if the dimension is missing or has no bound. */
+/** Returns the number of elements of dimension @nth of an array; 0: the dimension does not exist or has no bound. */
 uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
 unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
-/** Size of a type in bytes; for an array, without its first @skip dimensions. 0: unknown. */
+/** Returns the size of a type in bytes; for an array, the size of an element after @skip dimensions. 0: not known. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
-/** Kernel of the source that the translator refused, with the reason. */
+/** A kernel of the source that the translator refused, and why. */
 struct isa_refusal {
     const char *name, *message;
 };
 
-/** Suffix of the producer's name if the compiler kept variables of optimised code alive. */
+/** Suffix of `producer` if the compiler preserved the values of variables in optimised code. */
 #define ISA_KEEPS_VALUES ", values kept"
 
-/** Object in memory; its arena owns everything. */
+/** An object. Its arena owns all its parts. */
 struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;
     uint32_t text_count;
-    uint64_t text_address; /* address of the text in the ELF file that isa_object_write_loaded() writes; 0:
-                            * ISA_CODE_BASE, as in other files */
+    uint64_t text_address; /* address of the text in the file from isa_object_write_loaded(); 0: ISA_CODE_BASE, as in other
+                            * files */
     struct isa_function *functions;
     unsigned function_count;
     struct isa_variable *variables;
@@ -846,47 +854,47 @@ struct isa_object {
     unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
-    struct isa_slices *slices; /* by kernel; NULL: not computed (isa/isa_slice.h) */
+    struct isa_slices *slices; /* slices of each kernel; NULL: not computed (isa/isa_slice.h) */
     unsigned slice_count;
 };
 
-/** Returns true if the compiler kept variables of optimised code alive for @object (ISA_KEEPS_VALUES). */
+/** Returns true if the compiler preserved the values of variables in optimised code (ISA_KEEPS_VALUES). */
 bool isa_object_keeps_values(const struct isa_object *object);
 
-/** Creates an empty object (files[0] is ""), which a translator fills. Its strings and arrays are allocated in its arena. Returns NULL if memory is
- *  short. */
+/** Creates an empty object, with "" as files[0]; a translator fills it. Strings and arrays are allocated in its arena. Returns
+ *  NULL if memory is short. */
 struct isa_object *isa_object_create(void);
-/** Checks the rules that isa_object_write() and isa_object_read() enforce: functions are sorted by `first`, disjoint and not empty; names are not
- *  empty and unique among functions and variables; lines are sorted by instruction; every index, size and alignment is in range; every word decodes;
- *  a relocated instruction has an immediate X. Errors: LW_EFORMAT. */
+/** Checks the rules that an object file obeys: functions are sorted by `first`, disjoint and not empty; names are not empty, and
+ *  unique among functions and variables; lines are sorted by instruction; every index, size and alignment is in range; every word
+ *  can be decoded; a relocated instruction has an immediate X. Errors: LW_EFORMAT. */
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
-/** Determines the control fields of functions whose text has none, not even an empty one: ISA_ASM_AUTO fills them in
- *  (isa_control_fill()), ISA_ASM_KEEP leaves them empty. Other functions keep their control fields. */
+/** What the assembler does with a function in whose text no instruction has a control field, not even an empty one. ISA_ASM_AUTO:
+ *  computes the control fields (isa_control_fill()). ISA_ASM_KEEP: leaves them empty. */
 enum isa_asm_control { ISA_ASM_KEEP, ISA_ASM_AUTO };
 /** Assembles text. Messages begin with "name:line: ". */
 enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** Does what isa_assemble_as() does with ISA_ASM_KEEP. */
+/** Assembles text as isa_assemble_as() does with ISA_ASM_KEEP. */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** Prints an object as text that the assembler, with either value of isa_asm_control, turns into an equal object. */
+/** Prints an object as text from which the assembler, with either value of isa_asm_control, makes an equal object. */
 void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
-/** Writes an ELF64 file: e_machine 0x4C57 (ours), text at ISA_CODE_BASE, symbols, metadata, DWARF (.debug_line, .debug_info, .debug_abbrev,
- *  .debug_frame). *@bytes is a heap block. */
+/** Writes an object as an ELF64 file, into a heap block *@bytes: e_machine 0x4C57, which is Lanewise's; text at ISA_CODE_BASE;
+ *  symbols; metadata; DWARF (.debug_line, .debug_info, .debug_abbrev, .debug_frame). */
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Does what isa_object_write() does, with the addresses that the loader chose for the object's variables in symbols
- *  and debug information (@variables[i]; those of shared variables are not read). */
+/** Writes an object as isa_object_write() does, but for a debugger: symbols and debug information have the addresses that the
+ *  loader has chosen for the variables. @variables[i] is the address of variable i; it is not read for shared variables. */
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
-/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15): they determine where debuggers read a function's result. */
+/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15), from which debuggers know where a function's result is. */
 enum {
     ISA_CC_NORMAL = 1,
-    ISA_CC_NOCALL = 3,  /* debuggers read no result */
-    ISA_CC_REALS = 0x4C /* our value: means ISA_CC_NORMAL if the debugger knows floating-point registers */
+    ISA_CC_NOCALL = 3,  /* debuggers do not read the result */
+    ISA_CC_REALS = 0x4C /* our own value: as ISA_CC_NORMAL, for debuggers that know floating-point registers */
 };
 /** Reads an object file. Checks every field: invalid bytes result in LW_EFORMAT and a message. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
@@ -895,69 +903,67 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
 
 enum { ISA_SYMBOL_BYTES = 256 };
 /**
- * Writes a symbol as in the source: its qualified name with template arguments, "ns::reduce<float, 256>".
- * A symbol that is no C++ name, or that cannot be parsed, is copied; the copy is cut off at @room bytes.
- *
- * @base offset in @out of the last component of the name
- * @bare size of the name without its template arguments
+ * Writes a C++ symbol as it is in the source: its qualified name with template arguments, such as "ns::reduce<float, 256>". A
+ * symbol that is no C++ name, or that cannot be parsed, is copied. The text is cut off at @room bytes.
+ * @base  offset in @out of the last component of the name
+ * @bare  length of the name without its template arguments
  */
 void isa_symbol_read(const char *symbol, char *out, size_t room, size_t *base, size_t *bare);
-/** Returns the readable name for messages: @symbol itself, or text in @room, which has ISA_SYMBOL_BYTES. */
+/** Returns a name for messages: @symbol, or its text from isa_symbol_read() in @room, which has ISA_SYMBOL_BYTES. */
 const char *isa_symbol_text(const char *symbol, char *room);
 
-/** Function that contains instruction @index, or NULL. */
+/** Returns the function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** Sets @rank, by instruction of the text: lanes of a warp reconverge early if those with the lowest rank run first (isa_rank.c).
- *  Returns false if memory is short. */
+/** Sets the rank of each instruction of the text. If the lanes of a warp at the instruction with the lowest rank always run
+ *  first, they reconverge early (isa_rank.c). Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
-/** Finds the likely convergence points of the branches of a function, which has the instructions [@first, @first + @count) of the text
- *  (isa_likely.c). @rank, @rpc and @lpc have an element for each instruction of the text. @rank: isa_object_ranks(), or NULL for the order
- *  of the code. @rpc: reconvergence pcs of branches, UINT32_MAX for other instructions. Sets @lpc of each instruction of the function;
- *  UINT32_MAX: none. Returns false if memory is short. */
+/** Finds the likely convergence points of a function's branches (isa_likely.c). The function has the instructions [@first, @first
+ *  + @count) of the text; @rank, @rpc and @lpc have an element for each instruction of the text. @rank is from
+ *  isa_object_ranks(); NULL: instructions are ordered as in the text. @rpc has the reconvergence pcs of branches, and UINT32_MAX
+ *  for other instructions. Sets @lpc for each instruction of the function; UINT32_MAX: none. Returns false if memory is short. */
 bool isa_likely_points(const struct isa_insn *insn, uint32_t first, uint32_t count, const uint32_t *rank, const uint32_t *rpc,
                        uint32_t *lpc) LW_MUST_CHECK;
-/** State of a function's frame before one of its instructions. Compiled code has the same frame on every path to the instruction
+/** A function's frame before one of its instructions. In compiled code it is the same on every path to the instruction
  *  (docs/reference/abi.md). */
 struct isa_frame {
-    int32_t added; /* change of v2, the stack pointer, since the function's entry */
-    bool saved;    /* the return address is at [CFA - 8], otherwise in v0:1; CFA is the value of v2 at the function's
-                    * entry */
+    int32_t added; /* by how much v2, the stack pointer, has changed since the function's entry */
+    bool saved;    /* true: the return address is at [CFA - 8]; false: it is in v0:1. The CFA is the value of v2 at the entry */
 };
-/** Finds the frame before instruction @index of the object. Returns false if no path leads to the instruction, or if memory is short. */
+/** Gets the frame before instruction @index of @function. Returns false if no path leads to the instruction, or if memory is
+ *  short. */
 bool isa_function_frame(const struct isa_object *object, const struct isa_function *function, uint32_t index,
                         struct isa_frame *out);
 /** Returns the debug entry of a function (the DW_TAG_subprogram that names it), or ISA_NO_DIE. */
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
 /** Returns the debug entry of parameter @nth of function entry @function, or ISA_NO_DIE. */
 int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
-/** Returns the line row that applies to instruction @index, or NULL. A row applies at most up to the end of its
- *  function, as in .debug_line. */
+/** Returns the row of the line table that applies to instruction @index, or NULL. As in .debug_line, a row does not apply beyond
+ *  the end of its function. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 /** Returns the bound of instruction @index, or NULL. */
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };
 
-/** Result of the order analysis: how a kernel can observe the order in which threads run (MACHINE 4). */
+/** Result of the order analysis: how a kernel can observe the order in which its threads run (MACHINE 4). */
 struct isa_order_analysis {
     enum isa_order worst; /* NONE: order-free; BLOCK: block-order-free; GRID: neither */
     uint32_t insn;        /* index of the first instruction with this order */
-    bool mixed;           /* that instruction is a reduction, and another reduction of the same size has a different operation */
-    bool everything;      /* an indirect branch or call exists, so the whole text is analysed */
+    bool mixed; /* instruction `insn` is a reduction, and another reduction of the same size has a different operation */
+    bool everything;      /* an indirect branch or call exists, so that the whole text was analysed */
 };
 /**
- * Analyses each kernel: its function, all functions that it calls, and the whole text if it jumps through
- * registers. Generic accesses count as global. If memory is short, the whole text is analysed for each kernel.
- *
+ * Analyses each kernel: the code of its function and of all functions that it calls; if there is an indirect jump or call, or if
+ * memory is short, the whole text. Generic accesses count as global.
  * @insn  the decoded text of the object, @count instructions
- * @out   one result per function of the object; undefined for functions that are not kernels
+ * @out   a result for each function of the object; undefined for functions that are no kernels
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
                        uint32_t count, struct isa_order_analysis *out);
-/** Does what isa_kernel_orders() does, but decodes the text itself and returns an array that the caller frees. Returns
- *  NULL if memory is short. */
+/** Analyses as isa_kernel_orders() does, but decodes the text itself. Returns an array that the caller frees, or NULL if memory
+ *  is short. */
 struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
-/** Prints "order-free", "block-order-free: ..." or "fixed order: ..." with instruction and source location. */
+/** Prints "order-free", "block-order-free: ..." or "fixed order: ...", with the instruction and its source location. */
 void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,
                      struct lw_sink *out);
 

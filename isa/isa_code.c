@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instruction words: packing and unpacking of the fields (MACHINE 7), and one check that the fields fit their row. Encoding is normalise, check,
- * pack; decoding is unpack, check. Because both directions make this check, they accept canonical instructions only. */
+/* Instruction words (MACHINE 7): packing and unpacking of fields, and a check that the fields fit the row. Encoding sets implied
+ * bits, checks, and packs; decoding unpacks and checks. As both make the same check, only canonical instructions can be encoded
+ * or decoded. */
 #include "isa/isa_priv.h"
 
-/* ---- implied bits ----------------------------------------------------------- */
+/* ---- bits that the row or operands imply --------------------------------------- */
 
 void isa_insn_normalise(struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    bool kind_free = false; /* some operand determines the X kind */
+    bool kind_free = false; /* an operand of the instruction can have any X kind */
 
     if (info == NULL)
         return;
@@ -57,9 +58,9 @@ void isa_insn_normalise(struct isa_insn *insn)
         insn->xkind = ISA_X_VECTOR;
 }
 
-/* ---- the check ---------------------------------------------------------------- */
+/* ---- the check of an instruction ----------------------------------------------- */
 
-/** Fields that the row uses; all other fields must be zero. */
+/** Fields that the row uses. All other fields must be zero. */
 struct used {
     bool d, a, c, a_scalar, c_scalar, variant, xkind;
     uint32_t x, mod;
@@ -70,7 +71,7 @@ static const char *class_name(bool scalar)
     return scalar ? "scalar" : "vector";
 }
 
-/** Returns true if registers @number to @number + @regs - 1 exist in their register file. */
+/** Returns true if registers @number to @number + @regs - 1 exist in the vector or scalar register file. */
 static bool register_exists(bool scalar, unsigned number, unsigned regs)
 {
     if (!scalar)
@@ -85,7 +86,7 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
                                      struct lw_error *err)
 {
     if (number == 255)
-        return LW_OK; /* vz, sz: every register of the group reads as zero */
+        return LW_OK; /* vz and sz: each register of the group reads as zero */
     if (number % regs != 0)
         return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers must start at a multiple of %u, not "
                                        "at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
@@ -134,7 +135,8 @@ static enum lw_status check_x(const struct isa_insn *insn, const struct isa_op_i
     }
 }
 
-/* Checks the source modifiers: the row permits them, the source exists and is no immediate; an integer source has neg or not, never both. */
+/* Checks source modifiers: the row permits them; the source exists and is no immediate; an integer source has only one of neg and
+ * not. */
 static enum lw_status check_srcmod(const struct isa_insn *insn, const struct isa_op_info *info,
                                    const struct isa_operands *operands, struct used *used,
                                    struct lw_error *err)
@@ -280,7 +282,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
     case ISA_TK_ALLP:
         return LW_OK;
     case ISA_TK_ADDR:
-        return LW_OK; /* The address is checked after the other operands, because a swap value uses C first. */
+        return LW_OK; /* checked after the other operands, because the swap value of a cas uses C */
     case ISA_TK_CADDR:
         used->a = true;
         used->c = true;
@@ -461,7 +463,7 @@ const char *isa_atomic_refused(const struct isa_insn *insn)
             return "cas cannot encode a scalar base address";
         return is_float ? "cas needs an integer or bit type" : NULL;
     default:
-        return NULL; /* exch accepts every type */
+        return NULL; /* exch exists for every type */
     }
 }
 
@@ -480,7 +482,8 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
         return LW_FAIL(err, LW_ERANGE, "%s: a value does not fit into the control field",
                        info->mnemonic);
-    status = check_mods(insn, info, &used, err); /* checked first, because register counts depend on them */
+    status = check_mods(insn, info, &used, err); /* checked first, because modifiers determine how many registers an operand
+                                                  * has */
     if (status == LW_OK && info->format == ISA_FMT_ATOM && isa_atomic_refused(insn) != NULL)
         return LW_FAIL(err, LW_ERANGE, "%s: %s", info->mnemonic, isa_atomic_refused(insn));
     for (unsigned i = 0; i < info->operands.count && status == LW_OK; i++)
@@ -519,7 +522,7 @@ enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *wor
                put(copy.guard_neg, 15) | put(copy.d, 16) | put(copy.guard_scalar, 24) |
                put(copy.a_scalar, 25) | put(copy.c_scalar, 26) | put(copy.xkind, 28) |
                put(copy.variant, 30) | put(copy.x, 32);
-    /* barriers are stored inverted, so that an all-zero control field means "no barrier" */
+    /* barriers are encoded inverted, so that an all-zero control field names none */
     word->hi = put(copy.c, 0) | put(copy.a, 8) | put(copy.mod, 16) |
                put(control->stall, 44) | put(control->yield, 48) |
                put(control->write_bar ^ 7u, 49) | put(control->read_bar ^ 7u, 52) |
@@ -537,7 +540,7 @@ bool isa_insn_decode(struct isa_word word, struct isa_insn *insn)
     unsigned opcode = get(word.lo, 0, 6) | get(word.lo, 8, 4) << 6;
     struct isa_insn out = { 0 };
 
-    /* bits 7:6, 27 and 31 are reserved */
+    /* bits 7:6, 27 and 31 are always zero */
     if ((word.lo & (UINT64_C(0xc0) | UINT64_C(1) << 27 | UINT64_C(1) << 31)) != 0)
         return false;
     out.op = (uint16_t)isa_op_by_opcode(opcode);

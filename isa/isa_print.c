@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints one instruction as text. The row's operand tokens determine the operands and their order; docs/reference/assembly.md describes the
- * syntax. */
+/* Prints an instruction as text. The operand tokens of its row determine the operands and their order; docs/reference/assembly.md
+ * describes the syntax. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* ---- pieces ------------------------------------------------------------------- */
 
-/** Destination of the text, which is written piece by piece so that names of any length fit. */
+/** Destination of the text. It is written in small parts, so names may have any length. */
 struct line {
     struct lw_sink *out;
 };
@@ -70,7 +70,7 @@ static void add_int(struct line *line, int64_t value)
         add(line, "0x%llx", (unsigned long long)value);
 }
 
-/* Appends the fewest digits that read back as the same value, in the form of a float literal. */
+/* Appends a float literal with the fewest digits from which the same value is read back. */
 static void add_double(struct line *line, double value, bool single)
 {
     char text[40];
@@ -122,12 +122,12 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
            info->unit == ISA_UNIT_DP;
 }
 
-/** Address of the instruction, and the functions that name its operands. */
+/** Address of an instruction, and how to name addresses in it. */
 struct location {
     uint64_t pc;
     isa_symbol_fn symbol;
     void *context;
-    const char *immediate; /* replaces an immediate X that a relocation fills in; else NULL */
+    const char *immediate; /* text printed for an immediate X that a relocation fills in; otherwise NULL */
 };
 
 static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, unsigned regs,
@@ -153,7 +153,7 @@ static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, 
     }
 }
 
-/* Opens a source with its modifiers: -v1, |v1|, -|v1|, ~v1. */
+/* Prints what precedes a source with modifiers: the signs of -v1, |v1|, -|v1| and ~v1. */
 static void open_source(struct line *line, const struct isa_insn *insn, unsigned source)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
@@ -229,7 +229,7 @@ static bool is_predicate(unsigned tok)
     }
 }
 
-/* Returns true for an optional operand with its default value if the text is unambiguous without it. */
+/* Returns true for an optional operand that has its default value, if the text is unambiguous without it. */
 static bool is_left_out(const struct isa_insn *insn, const struct isa_operands *operands,
                         unsigned index)
 {
@@ -270,7 +270,7 @@ static void add_written_pred(struct line *line, const char *prefix, unsigned num
         add_pred(line, false, prefix, number);
 }
 
-/** Appends the counters that `waitcnt` waits for; if there are none, one counter with its maximum. */
+/** Appends the counters for which `waitcnt` waits. If it waits for none, appends one counter with its maximum. */
 static void add_counts(struct line *line, uint32_t x)
 {
     const char *space = "";
@@ -297,7 +297,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     enum isa_tok_kind kind = token->kind;
     unsigned regs = isa_operand_regs(operands, index, insn);
 
-    /* b and c are printed in this order, independent of the fields that hold them */
+    /* b is printed before c, whichever of X and C contains them */
     if (insn->variant && isa_operands_swappable(operands)) {
         if (kind == ISA_TK_X)
             kind = ISA_TK_C;

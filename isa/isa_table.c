@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that are expanded from insns.def, mods.def, specials.def and tokens.def, and functions that look up properties of a decoded instruction in
- * them. */
+/* The tables made from insns.def, mods.def, specials.def and tokens.def, and functions that look up properties of decoded
+ * instructions in them. */
 #include "isa/isa_priv.h"
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* Turns (VD, VA) into a struct isa_operands; a ninth token makes the count invalid. */
+/* Turns tokens such as (VD, VA) into a struct isa_operands. If there are nine, the count becomes invalid. */
 #define OPERANDS(...) OPERANDS_9(__VA_ARGS__, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE)
 #define OPERANDS_9(a, b, c, d, e, f, g, h, i, ...)                                         \
     { { ISA_TOK_##a, ISA_TOK_##b, ISA_TOK_##c, ISA_TOK_##d, ISA_TOK_##e, ISA_TOK_##f,      \
@@ -26,8 +26,8 @@ static const uint16_t op_by_opcode[1024] = {
 #include "isa/insns.def"
 };
 
-/* The access that the row's semantics column describes; `refused` describes a row that no engine executes. Rows with other semantics access no
- * memory. */
+/* How an instruction accesses memory, from its semantics column. `refused` is for instructions that no engine executes. All other
+ * semantics access no memory. */
 struct access_row {
     uint8_t access, space;
     const char *refused;
@@ -197,7 +197,7 @@ static bool cvt_type_is_wide(unsigned type)
     return type == ISA_DT_U64 || type == ISA_DT_S64 || type == ISA_DT_F64;
 }
 
-/* Registers and bytes, indexed by SIZE. The tables of atomics and conversions below are indexed by their types. */
+/* Number of registers and of bytes, by access size (SIZE) and by type of an atomic (ATYPE). */
 static const struct {
     uint8_t regs, bytes;
 } size_info[] = {
@@ -212,7 +212,7 @@ static const struct {
     [ISA_ATYPE_BF16] = { 1, 2 },
 };
 
-/* Registers of a matrix multiply, indexed by MFORM: D and C, A, B. */
+/* Number of registers of a matrix multiply, by MFORM: for D and C, for A, and for B. */
 static const struct {
     uint8_t d, a, b;
 } form_info[] = {
@@ -227,7 +227,7 @@ static const struct {
     [ISA_MFORM_884_F64] = { 4, 2, 2 },
 };
 
-/* Registers of a texture's coordinates and number of dimensions, indexed by TGEOM or TGATHER. */
+/* Number of registers for a texture's coordinates, and of its dimensions, by TGEOM or TGATHER. */
 static const struct {
     uint8_t regs, dims;
 } geom_info[] = {
@@ -263,7 +263,7 @@ static unsigned texture_regs(const struct isa_insn *insn, enum isa_tok_count whi
     }
     words += isa_mod_get(insn, ISA_MOD_TDC);
     for (regs = words != 0; regs < words;)
-        regs *= 2; /* the size of a register group is a power of two */
+        regs *= 2; /* a register group has 1, 2, 4 or 8 registers */
     return regs;
 }
 
@@ -279,7 +279,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* Group SSIZE has the same encoding as group SIZE. */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same encoding as SIZE */
         return size < LW_COUNT_OF(size_info) ? size_info[size].bytes : 0;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -289,7 +289,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     if (info->format == ISA_FMT_LDM)
         return 16; /* one row of a matrix */
     if (info->format == ISA_FMT_TEX)
-        return 16; /* bytes of the largest texel */
+        return 16; /* the largest texel */
     return 0;
 }
 
@@ -364,9 +364,9 @@ unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
     return isa_token_regs(tok, insn);
 }
 
-/* The text has source b before c. X holds the source that C cannot hold, which is a constant or an immediate; of two
- * registers, X holds the scalar register. If the variant bit is set, X holds c. So a constant or immediate in X needs
- * the bit; two vectors or two scalars do not. */
+/* In the text, source b precedes source c. X holds the source that C cannot hold, which is a constant or immediate; of two
+ * registers, X holds the scalar one. The variant bit means that X holds c. So the variant bit is needed if c is a constant or
+ * immediate, or if only c is scalar. */
 bool isa_insn_natural_variant(const struct isa_insn *insn)
 {
     if (insn->xkind == ISA_X_CONST || insn->xkind == ISA_X_IMM)
@@ -402,12 +402,12 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
 {
     if (!(mod_infos[mod].formats >> info->format & 1))
         return false;
-    if (mod == ISA_MOD_CONSTANT) /* Only global loads have this group: arrays in constant space are in global memory.
-                                  * Scalar loads always use the constant cache. */
+    if (mod == ISA_MOD_CONSTANT) /* only global loads have this group, for arrays in constant space, which are in global memory;
+                                  * scalar loads always use the constant cache */
         return info == &op_infos[ISA_LD_GLOBAL];
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
-    return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* the group belongs to an address */
+    return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* groups without suffixes are parts of an address */
 }
 
 static void mod_put(struct isa_insn *insn, unsigned shift, unsigned bits, unsigned value)
@@ -521,7 +521,7 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
             isa_insn_set_rb(insn, ISA_PT, false);
             break;
         case ISA_TK_MEMBER:
-            insn->x |= 0xff000000u; /* all lanes */
+            insn->x |= 0xff000000u; /* all lanes are members */
             break;
         case ISA_TK_X:
             if (!(tokens[info->operands.tok[i]].classes & C_V))
@@ -535,8 +535,7 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
         if (isa_mod_applies(mod, info) && mod_infos[mod].deflt > 0)
             isa_mod_set(insn, mod, (unsigned)mod_infos[mod].deflt);
         else if (isa_mod_applies(mod, info) && mod_infos[mod].values[0].value != 0)
-            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* The group has no value 0, so its first value is
-                                                                     * set. */
+            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* the group has no value 0 */
     }
     isa_insn_normalise(insn);
 }
@@ -553,7 +552,7 @@ static bool atomic_is_commutative(const struct isa_insn *insn)
     unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
 
     if (order != ISA_MORDER_WEAK && order != ISA_MORDER_RELAXED)
-        return false; /* Acquire and release also order other accesses. */
+        return false; /* acquire and release also order other accesses */
     switch (isa_mod_get(insn, ISA_MOD_AOP)) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:
@@ -590,7 +589,7 @@ enum isa_order isa_insn_order(const struct isa_insn *insn)
             isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK)
             return ISA_ORDER_NONE;
         return observes;
-    case ISA_ACCESS_ATOMIC: /* an atomic whose result cannot be read is a reduction */
+    case ISA_ACCESS_ATOMIC: /* an atomic whose result is dropped is a reduction */
         if (insn->d == ISA_VZ && atomic_is_commutative(insn))
             return ISA_ORDER_COMMUTES;
         return observes;
@@ -619,12 +618,13 @@ bool isa_insn_is_partial(const struct isa_insn *insn)
 
     if (info == NULL || !(info->flags & ISA_F_PARTIAL))
         return false;
-    if (insn->op == ISA_V_CVT) /* only half precision is too small for an integer; a saturating conversion always has a defined result */
+    if (insn->op == ISA_V_CVT) /* every integer fits into the range of the other float types; a saturating conversion always has a
+                                * defined result */
         return isa_mod_get(insn, ISA_MOD_CSAT) == 0 && (isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F16 ||
                                                         isa_mod_get(insn, ISA_MOD_DTYPE) == ISA_DT_F16);
     if (info->flags & ISA_F_FLOAT || insn->xkind != ISA_X_IMM)
         return true;
-    if (info->unit == ISA_UNIT_SFU) /* X is a divisor, else a shift amount */
+    if (info->unit == ISA_UNIT_SFU) /* X is the divisor; otherwise it is the shift amount */
         return insn->x == 0;
     return insn->x >= (isa_op_has(info, ISA_TOK_VD2) || isa_op_has(info, ISA_TOK_SD2) ? 64 : 32);
 }
@@ -781,7 +781,8 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
             use_add(&list, ISA_REG_S, insn->a, 2, false);
             use_add(&list, ISA_REG_S, isa_x_reg(insn->x), 1, false);
             break;
-        case ISA_TK_BREG: /* bssy and bbreak only write it, bsync reads and writes it: all count as both */
+        case ISA_TK_BREG: /* bssy and bbreak only write the register and bsync reads and writes it, but all of them count as
+                           * both */
             use_add(&list, ISA_REG_B, insn->d & 15, 1, false);
             use_add(&list, ISA_REG_B, insn->d & 15, 1, true);
             break;

@@ -398,8 +398,8 @@ RULE bool shl(RULE_PARAMS)
     a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, f, a);
 }
-/** Shifts right a value that differs between lanes. This is possible if no lane wraps and either the shift removes only zero bits
- *  in all lanes, or all results are equal. */
+/** Shifts right a value that differs between lanes. This is possible if no lane wraps and either stride and rise are multiples of
+ *  2^n, so that all lanes lose the same bits, or all results are equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   const bool full, uint32_t n, bool is_signed,
                                                   const struct term *a)
