@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information of the source in an object: its validity rules, and the section .lanewise.debug that stores it (docs/reference/object.md).
- * isa_dwarf_info.c converts it to DWARF. */
+/* Debug information of the source in an object: the rules for valid debug information, and the section .lanewise.debug that
+ * stores it (docs/reference/object.md). isa_dwarf_info.c converts it to DWARF. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t debug_magic[8] = { 'L', 'W', 'D', 'B', 'G', 0, 0, 1 };
 
 enum { MAX_ATTRS = 64, MAX_DEPTH = 200 };
 
-/* ---- rules for valid debug information ------------------------------------------------------------- */
+/* ---- attributes and tags ------------------------------------------------------------------------------ */
 
 enum isa_attr_kind isa_debug_attr_kind(unsigned name)
 {
@@ -75,7 +75,7 @@ bool isa_debug_tag_known(unsigned tag)
     case ISA_TAG_NAMESPACE:
     case ISA_TAG_UNSPECIFIED_TYPE:
     case ISA_TAG_RVALUE_REFERENCE: return true;
-    default: return false; /* the compile unit itself has no entry: the roots are its children */
+    default: return false; /* the compile unit is not among them: it has no entry in an object, whose roots are its children */
     }
 }
 
@@ -90,7 +90,7 @@ const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die,
     return NULL;
 }
 
-/* ---- rules ----------------------------------------------------------------------- */
+/* ---- rules for valid debug information -------------------------------------------- */
 
 static bool expression_ok(const struct isa_debug *debug, const struct isa_var_location *location)
 {
@@ -258,7 +258,8 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
         for (uint32_t k = 0; k < die->attr_count; k++)
             put_attr(out, &debug->attrs[die->first_attr + k]);
     }
-    if (debug->expression_bytes != 0) { /* written last, so that objects without expressions keep their format */
+    if (debug->expression_bytes != 0) { /* written only if there are expressions, so that objects without them keep their
+                                         * format */
         isa_bytes_uleb(out, debug->expression_bytes);
         isa_bytes_put(out, debug->expressions, debug->expression_bytes);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DWARF 4 debug information of an object for stock gdb (docs/reference/object.md): line table and call frames. isa_dwarf_info.c writes the other
- * sections. Source of numbers and names: DWARF 4 standard, sections 6.2, 6.4 and 7. */
+/* DWARF 4 debug information of an object, for stock gdb (docs/reference/object.md): the line table and call frames.
+ * isa_dwarf_info.c writes the other sections. Source of numbers and names: the DWARF 4 standard, sections 6.2, 6.4 and 7. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,7 +77,8 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         line_delta = 0;
     }
     if (pc_delta > (255 - OPCODE_BASE - LINE_RANGE) / LINE_RANGE) {
-        isa_bytes_u8(out, DW_LNS_advance_pc); /* the operand is a number of instructions */
+        isa_bytes_u8(out, DW_LNS_advance_pc); /* the operand is in units of minimum_instruction_length, so it is a number of
+                                               * instructions */
         isa_bytes_uleb(out, pc_delta);
         pc_delta = 0;
     }
@@ -86,9 +87,10 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Returns a byte per instruction, or NULL if memory is short. ENTERED: a jump from another source line leads to the instruction. ENTERED_BACK:
- * the jump goes backwards, or comes from another row of the same line, as at the end of a `while`. Loops of nvcc begin
- * in the middle of a statement; no debugger would stop there after a jump from another line. */
+/* Finds instructions to which jumps lead. Returns a byte for each instruction, or NULL if memory is short. ENTERED: a jump from
+ * another source line leads to the instruction. ENTERED_BACK: a jump leads to it backwards, or from another row of the same line,
+ * as at the end of a `while`. This distinction is necessary because in code from nvcc, loops begin in the middle of a statement,
+ * where a debugger would not stop after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -105,7 +107,8 @@ static uint8_t *find_entered(const struct isa_object *object)
             if (!isa_insn_decode(object->text[i], &insn))
                 continue;
             if (insn.op == ISA_BRX) {
-                memset(entered + f->first, ENTERED, f->count); /* an indirect branch may go to any instruction */
+                memset(entered + f->first, ENTERED, f->count); /* an indirect branch may lead to any instruction of the
+                                                                * function */
                 break;
             }
             if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)
@@ -121,9 +124,9 @@ static uint8_t *find_entered(const struct isa_object *object)
     return entered;
 }
 
-/* Returns true if the row only changes the column of the preceding line row. Such a row is omitted: gdb treats each row
- * as a separate line and would stop there in reverse execution. A row that jumps lead to is kept, because a step into
- * the middle of a line would not be noticed. */
+/* Returns true if @row differs from the preceding row only in the column. Such a row is omitted, because gdb treats each row as a
+ * separate line and would stop there in reverse execution. A row to which a jump leads is not omitted: otherwise gdb would not
+ * notice that a step has reached this line, in its middle. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
                     const uint8_t *entered)
 {
@@ -131,7 +134,7 @@ static bool goes_on(const struct isa_line *row, const struct isa_line *before,
            (before->is_stmt || !row->is_stmt) && entered[row->insn] == 0;
 }
 
-/* Writes one sequence per function, so that no function continues the last line of another. */
+/* Writes a sequence for each function, so that the last line of a function does not extend into the next function. */
 static void make_line(const struct isa_object *object, struct isa_bytes *out)
 {
     static const uint8_t operand_counts[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
@@ -154,7 +157,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_u8(out, LINE_RANGE);
     isa_bytes_u8(out, OPCODE_BASE);
     isa_bytes_put(out, operand_counts, sizeof operand_counts);
-    isa_bytes_u8(out, 0); /* the only directory is the directory of the compilation */
+    isa_bytes_u8(out, 0); /* ends the list of include directories; only the compilation directory exists */
     for (unsigned i = 1; i < object->file_count; i++) {
         isa_bytes_string(out, object->files[i]);
         isa_bytes_uleb(out, 0);
@@ -176,8 +179,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             function = here;
             line_row(out, &state, object, row);
         }
-        /* gdb stops at the beginning of a row, also in reverse execution. The target of a jump back needs a separate
-         * row: without it, gdb would stop at the head of the line. */
+        /* gdb stops at the start of a row, also in reverse execution. The target of a backward jump therefore gets a row of its
+         * own; without it, gdb would stop at the start of the whole line. */
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
@@ -197,8 +200,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
 
-/* Register numbers of the target architectures. 7 is the stack pointer: rsp of x86-64, x7 by our rule. 16 is the return
- * address of x86-64, and 30 is the return address of aarch64. */
+/* Register numbers of the target architectures. 7 is the stack pointer: rsp of x86-64, and x7 of aarch64 by Lanewise's
+ * convention. The return address is 16 on x86-64 and 30 on aarch64. */
 enum { FRAME_SP = 7, FRAME_RA_X86 = 16, FRAME_RA_ARM = 30 };
 
 static size_t open_entry(struct isa_bytes *out, uint32_t id)
@@ -217,15 +220,16 @@ static void close_entry(struct isa_bytes *out, size_t at)
     isa_bytes_patch32(out, at, (uint32_t)(out->size - at - 4));
 }
 
-/* By these rules a kernel has a caller, too: gdb treats all frames that are marked outermost as one frame, so `next`
- * over a call would end where any lane returns. gdb ends a backtrace at the function of the entry point and at main,
- * which are two kernels (isa_elf.c). Below other kernels, gdb shows the launching pseudo-function, which is outermost. */
+/* Frame rules, which also give kernels a caller. If kernels were marked as outermost, gdb would take all outermost frames for one
+ * frame, and `next` over a call would end where any lane returns. gdb ends a backtrace at main and at the function of the entry
+ * point, which are two kernels (isa_elf.c). After other kernels, the backtrace shows the pseudo-function <launch>, which is
+ * outermost. */
 static uint32_t make_cie(struct isa_bytes *out)
 {
     size_t at = open_entry(out, UINT32_MAX);
 
     isa_bytes_u8(out, 4);
-    isa_bytes_u8(out, 0); /* empty augmentation string */
+    isa_bytes_u8(out, 0); /* no augmentation */
     isa_bytes_u8(out, 8);
     isa_bytes_u8(out, 0);
     isa_bytes_uleb(out, 1);
@@ -238,7 +242,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     isa_bytes_uleb(out, 1);
     isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
     isa_bytes_uleb(out, 1);
-    /* last: lldb 19 ignores this rule and all after it; its ABI plugin has the same rule */
+    /* The last rule, because lldb 19 ignores it and all rules after it. lldb's ABI plugin has the same rule built in. */
     isa_bytes_u8(out, DW_CFA_val_offset);
     isa_bytes_uleb(out, FRAME_SP);
     isa_bytes_uleb(out, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes .debug_info and the sections that it refers to: the debug entries of the source (object->debug) with locations in the debug windows; the
- * built-in variables; and the object's functions, kernel parameters and shared variables for which the source has no entries. Source of numbers and
- * names: DWARF 4 standard, section 7. */
+/* Writes .debug_info and the sections to which it refers. They contain the debug entries of the source (object->debug), with
+ * locations in debug address ranges; the built-in variables; and those functions, kernel parameters and shared variables of the
+ * object for which the source has no entries. Source of numbers and names: the DWARF 4 standard, section 7. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,15 +28,16 @@ enum {
     DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c, DW_LANG_OPENCL = 0x15
 };
 
-/* Windows (address ranges of the debugger's address space): the focus lane's registers and built-in variables, and the constant banks, which hold
- * kernel parameters. */
+/* Debug address ranges with the state of the focus lane: its registers, its built-in variables, and the constant banks, which
+ * contain kernel parameters. */
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 #define WINDOW_FOCUS_BUILTIN (UINT64_C(0xf5) << 56)
 
-/* Windows whose addresses contain a warp and a lane: call stack, local memory, registers, frames in local memory, built-in variables and values of
- * variables. State of a lane has such addresses, so that a debugger's cache never returns one lane's bytes for another lane. */
+/* Debug address ranges whose addresses contain a warp and a lane: call stack, local memory, registers, frames in local memory,
+ * built-in variables, and values of variables. The state of a lane has such addresses, so that a debugger never takes the bytes
+ * of another lane from its cache. */
 #define WINDOW_STACK (UINT64_C(0xf4) << 56)
 #define WINDOW_LOCAL (UINT64_C(0xf7) << 56)
 #define WINDOW_REGISTERS (UINT64_C(0xf8) << 56)
@@ -50,21 +51,21 @@ static uint64_t address_of(const struct isa_object *object, uint32_t insn)
     return isa_elf_text_address(object) + (uint64_t)insn * ISA_WORD_BYTES;
 }
 
-/** Offsets in the unit of the types that we define, for references to them. */
+/** Offsets in the compile unit of types that this file defines. */
 struct types {
     uint32_t u8, u16, u32, u64, i32, dim3, pointer;
 };
 struct maker {
     const struct isa_object *object;
     const struct isa_debug *debug; /* may be NULL */
-    const uint64_t *variables;     /* addresses of the object's variables; NULL: they are not loaded yet */
+    const uint64_t *variables;     /* addresses of the object's variables; NULL: the object is not loaded yet */
     struct isa_dwarf *to;
     struct isa_bytes *out; /* contents of .debug_info */
     struct types types;
-    uint32_t *offset;   /* by entry of debug: its offset in the unit */
-    uint32_t *code;     /* by entry of debug: number of its abbreviation */
-    bool *covered;      /* by function: debug has an entry for it */
-    uint32_t *calls;    /* instructions that call functions, ascending */
+    uint32_t *offset;   /* [entry of debug] offset in the compile unit */
+    uint32_t *code;     /* [entry of debug] number of its abbreviation */
+    bool *covered;      /* [function] debug has an entry for it */
+    uint32_t *calls;    /* indices of the call instructions, ascending */
     uint32_t call_count;
 };
 
@@ -79,7 +80,7 @@ enum abbrev {
 
 struct abbrev_row {
     uint8_t tag, children;
-    uint8_t attributes[10][2]; /* ends with a zero pair */
+    uint8_t attributes[10][2]; /* pairs of attribute and form, up to a pair of zeros */
 };
 
 static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
@@ -142,16 +143,17 @@ static void make_own_abbrevs(struct isa_bytes *out)
     }
 }
 
-/* ---- abbreviations of the source's entries ----------------------------------------------- */
+/* ---- abbreviations for the source's entries -------------------------------------------------- */
 
-/* Returns true if the attribute needs a location list: it has several locations, or one that is valid for some instructions only. */
+/* Returns true if the attribute needs a location list: it has several locations, or a location that is not valid for all
+ * instructions. */
 static bool is_list(const struct isa_debug *debug, const struct isa_attr *attr)
 {
     return attr->count > 1 || debug->locations[attr->value].to != 0;
 }
 
-/** Returns the number of DWARF attributes that the attribute becomes, with their names and forms: usually one, two for a pair of addresses, three
- *  with a frame base. */
+/** Gets the names and forms of the DWARF attributes for an attribute of an object, and returns their number. It is usually 1; it
+ *  is 2 for a pair of addresses, and 3 with a frame base. */
 static unsigned forms_of(const struct isa_debug *debug, const struct isa_attr *attr,
                          uint16_t rows[3][2])
 {
@@ -196,7 +198,8 @@ static bool has_params(const struct isa_debug *debug, uint32_t die)
     return false;
 }
 
-/* Returns the kernel of entry @die if the source does not name its parameters, else NULL. We then write entries for them. */
+/* Returns the kernel of entry @die, if the source's entries do not contain its parameters; otherwise NULL. Entries for the
+ * parameters are then added. */
 static const struct isa_function *nameless_params(const struct maker *mk, uint32_t die)
 {
     const struct isa_attr *pc = isa_die_attr(mk->debug, die, ISA_AT_LOW_PC);
@@ -207,8 +210,8 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
                ? function : NULL;
 }
 
-/* Returns true for a scope without content, such as a duplicated block (ptx_node_split.c). gdb drops empty scopes, and with them the breakpoints on
- * their lines, so we put a label into the scope. */
+/* Returns true for a scope without content, such as that of a duplicated block (ptx_node_split.c). gdb drops empty scopes, and
+ * with them breakpoints on their lines, so a label is added to such a scope. */
 static bool is_bare(const struct maker *mk, uint32_t die)
 {
     return mk->debug->dies[die].tag == ISA_TAG_BLOCK && mk->debug->dies[die].end == die + 1 &&
@@ -234,7 +237,8 @@ static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *ou
     isa_bytes_u16(out, 0);
 }
 
-/* Assigns abbreviations: all entries of the same shape share one, found by a hash of its bytes. */
+/* Assigns abbreviations to entries. All entries of the same shape have the same one; shapes are looked up by a hash of their
+ * bytes. */
 static bool make_shapes(struct maker *mk)
 {
     uint32_t count = mk->debug->die_count, next = ABBREV_COUNT;
@@ -320,7 +324,7 @@ static void make_types(struct isa_bytes *out, struct types *types)
     isa_bytes_u8(out, 0);
 }
 
-/* Appends the address of the focus lane's part of a window: warp and lane are copied from the CFA. */
+/* Appends an expression for an address in a debug address range, with warp and lane copied from the CFA. */
 static void put_lane_window(struct isa_bytes *out, uint64_t window)
 {
     isa_bytes_uleb(out, 17);
@@ -374,7 +378,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
 {
     static const struct {
         const char *name;
-        uint8_t offset, bytes; /* docs/reference/object.md documents this layout */
+        uint8_t offset, bytes; /* the layout is documented in docs/reference/object.md */
     } rows[] = {
         { "threadIdx", 0, 12 },  { "blockIdx", 16, 12 },     { "blockDim", 32, 12 },
         { "gridDim", 48, 12 },   { "laneid", 64, 4 },        { "warpid", 68, 4 },
@@ -388,13 +392,13 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
         put_variable(out, rows[i].name,
                      rows[i].bytes == 12  ? types->dim3
                      : rows[i].bytes == 8 ? types->u64
-                     : rows[i].bytes == 0 ? types->i32 /* the type that CUDA defines for it */
+                     : rows[i].bytes == 0 ? types->i32 /* bytes 0: a variable of type int, as in CUDA */
                                           : types->u32);
         put_lane_window(out, WINDOW_BUILTIN + rows[i].offset);
     }
 }
 
-/* Returns true if some entry of the source already has this location. */
+/* Returns true if an entry of the source has location @address. */
 static bool location_known(const struct isa_debug *debug, uint64_t address)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {
@@ -420,7 +424,7 @@ static void make_shared(struct maker *mk)
     }
 }
 
-/** Writes the types that a function's parameters need and that must be outside of its entry. */
+/** Writes types for a function's parameters. They must be written before the function's entry, because they are not inside it. */
 static void put_params(struct maker *mk, const struct isa_function *function)
 {
     const struct types *types = &mk->types;
@@ -449,8 +453,8 @@ static void put_extent(struct isa_bytes *out, const struct isa_object *object, c
     isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
 }
 
-/* Writes the readable name of a function without debug information, as gdb derives it from a symbol: _Z3addii is add, _ZN4tool4workEi is work. Other
- * symbols are written unchanged. */
+/* Writes the name of a function without debug information, as gdb reads it from the symbol: add for _Z3addii, work for
+ * _ZN4tool4workEi. Other symbols are written unchanged. */
 static void put_plain_name(struct isa_bytes *out, const char *symbol)
 {
     const char *at = symbol + 2, *name = symbol;
@@ -506,7 +510,8 @@ static void put_of_lane(struct isa_bytes *out, uint64_t offset)
     isa_bytes_sleb(out, (int64_t)offset);
 }
 
-/* Appends an address. An address that belongs to the focus lane is converted to the window with warp and lane in its addresses. */
+/* Appends an address. An address of the focus lane's state is converted to the debug address range whose addresses contain warp
+ * and lane. */
 static void put_address(struct isa_bytes *out, uint64_t address)
 {
     uint64_t offset = address & lw_mask(56);
@@ -525,7 +530,8 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
-/* Appends an offset from the CFA. The CFA is in the stack window, so it is converted to the window of frames. */
+/* Appends the address at an offset from the CFA. The CFA, which is in the range of the call stack, is converted to the range of
+ * frames. */
 static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 {
     isa_bytes_u8(out, DW_OP_call_frame_cfa);
@@ -537,8 +543,9 @@ static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
     isa_bytes_u8(out, DW_OP_plus);
 }
 
-/* A window shows the variable as contiguous memory, with its pieces in order and computed values included, so that debuggers evaluate no expression.
- * If pieces are missing, the DWARF expression lists them. */
+/* Appends the location of a variable with pieces. In the debug address range of values, the variable has contiguous memory, with
+ * all its pieces and computed values in order, so that debuggers evaluate no expression. If pieces are missing, the DWARF
+ * expression says which. */
 static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
 {
     const uint8_t *ops = debug->expressions + location->value;
@@ -582,7 +589,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         if (mk->variables == NULL && !shared)
-            break; /* the variable has no address before it is loaded */
+            break; /* a variable has no address until it is loaded */
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, location->value +
                                (shared ? ISA_SHARED_BASE + variable->shared_offset
@@ -595,8 +602,8 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
     }
-    if (location->shared_pointer && out->size != start) { /* Converts the offset in shared memory to an address that
-                                                           * debuggers can dereference. */
+    if (location->shared_pointer && out->size != start) { /* converts an offset in shared memory to an address, which debuggers
+                                                           * can dereference */
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, ISA_SHARED_BASE);
@@ -605,7 +612,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
     }
 }
 
-/* Writes an entry of a location list. Its offsets count from the unit's low_pc, the start of the text. */
+/* Writes an entry of a location list. Its offsets are relative to the compile unit's low_pc, which is the start of the text. */
 static void put_list_entry(const struct maker *mk, const struct isa_var_location *location, uint64_t from,
                            uint64_t to, struct isa_bytes *out)
 {
@@ -639,8 +646,8 @@ static void put_list(const struct maker *mk, const struct isa_attr *attr, struct
             else
                 high = middle;
         }
-        /* A location that is valid only in the innermost frame ends before each call: debuggers look up a caller's
-         * variables at the call instruction. */
+        /* A location that is valid only in the innermost frame must end before each call, because debuggers look up the variables
+         * of a caller at its call instruction. */
         for (; location->innermost_only && low < mk->call_count && mk->calls[low] < location->to; low++) {
             uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
 
@@ -660,7 +667,8 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
 
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: isa_bytes_string(out, attr->text); break;
-    case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break; /* a placeholder; patch_references() writes the offset */
+    /* a placeholder, which patch_references() overwrites with the offset */
+    case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break;
     case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
     case ISA_ATTR_FLAG: break;
     case ISA_ATTR_LOCATIONS:
@@ -702,7 +710,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
     }
 }
 
-/* Writes the references after every entry has its offset; @where has their places in order. */
+/* Writes references to entries, after the offsets of all entries are known. @where: positions of the references, in order. */
 static void patch_references(struct maker *mk, const uint32_t *where)
 {
     uint32_t n = 0;
@@ -756,7 +764,7 @@ static void make_source(struct maker *mk)
             isa_bytes_u8(mk->out, 0);
         }
         if (die->end > i + 1)
-            ends[depth++] = die->end; /* isa_debug_check() limits the depth */
+            ends[depth++] = die->end; /* isa_debug_check() has limited the depth */
         else if (nameless != NULL)
             isa_bytes_u8(mk->out, 0);
     }
@@ -766,10 +774,10 @@ static void make_source(struct maker *mk)
     free(where);
 }
 
-/* ---- the unit ------------------------------------------------------------------------------ */
+/* ---- the compile unit -------------------------------------------------------------------------- */
 
-/* If the language is OpenCL C, gdb compiles no agent expressions for conditions and evaluates some conditions wrongly.
- * So OpenCL C is written as C. */
+/* Returns the language for the compile unit. OpenCL C becomes C, because for OpenCL C gdb does not compile conditions to agent
+ * expressions, and evaluates some of them wrongly. */
 static unsigned language_of(const struct isa_debug *debug)
 {
     return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||
@@ -777,13 +785,14 @@ static unsigned language_of(const struct isa_debug *debug)
                ? DW_LANG_C99 : debug->language;
 }
 
-/* Writes OpenCL's work-item functions as macros of the built-in variables, so that debuggers that expand macros evaluate `get_global_id(0)`, also in
- * conditions that they send to the stub. CUDA has no such macros, because its sources may define functions with these names. */
+/* Writes macros that define OpenCL's work-item functions by the built-in variables. Debuggers that expand macros can then
+ * evaluate `get_global_id(0)`, also in conditions that they send to the stub. For CUDA there are no such macros, because a source
+ * may define functions with the same names. */
 static void make_macros(const struct maker *mk)
 {
     enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
     static const struct {
-        const char *function, *variable, *beyond; /* @beyond: value for dimensions past the third */
+        const char *function, *variable, *beyond; /* beyond: value for dimensions after the third */
     } dimensions[] = {
         {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
         {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
@@ -807,7 +816,7 @@ static void make_macros(const struct maker *mk)
             snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
                      dimensions[i].function, name, name, name, dimensions[i].beyond);
             isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0); /* line 0: defined on the command line */
+            isa_bytes_uleb(out, 0); /* line 0: as if defined on the command line */
             isa_bytes_string(out, text);
         }
         for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
@@ -836,7 +845,7 @@ static void make_info(struct maker *mk)
     isa_bytes_u32(out, 0); /* offset in .debug_abbrev */
     isa_bytes_u8(out, 8);
     isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
-    /* for x86 code gdb uses line rows to find the end of a prologue only if the producer's name begins with clang */
+    /* gdb uses the line table to find the end of a prologue in x86 code only if the producer's name begins with "clang " */
     if (strncmp(producer, "clang ", 6) != 0)
         isa_bytes_put(out, "clang compatible: ", 18);
     isa_bytes_string(out, producer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Object files: ELF64 by libelf (docs/reference/object.md). The reader uses .text and the .lanewise sections; all other sections are for other
- * tools. */
+/* Object files: ELF64, read and written with libelf (docs/reference/object.md). The reader uses only .text and the .lanewise
+ * sections; the others are for debuggers and binary tools. */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -26,7 +26,7 @@ static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, con
     isa_bytes_put(symbols, &symbol, sizeof symbol);
 }
 
-/* Returns kernel number @index of the file, or NULL if the file has fewer kernels. */
+/* Returns the kernel number @index of the object, or NULL if there are fewer kernels. */
 static const struct isa_function *kernel_at(const struct isa_object *object, unsigned index)
 {
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -36,7 +36,8 @@ static const struct isa_function *kernel_at(const struct isa_object *object, uns
     return NULL;
 }
 
-/* Writes the symbols. The first kernel also gets the name main: gdb ends backtraces there, and `start` and `list` begin there. */
+/* Writes the symbols. In a loaded object, the first kernel has the additional name main, because gdb ends backtraces at main, and
+ * its commands `start` and `list` begin there. */
 static void make_symbols(const struct isa_object *object, const uint64_t *variables,
                          unsigned text_section, unsigned launch_section,
                          struct isa_bytes *symbols, struct isa_bytes *strings)
@@ -62,7 +63,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
         const struct isa_variable *variable = &object->variables[i];
         bool shared = variable->space == ISA_SPACE_SHARED;
 
-        /* the loader places global variables; in an object that is not loaded they are undefined */
+        /* global variables have no address before the object is loaded, so they are undefined until then */
         put_symbol(symbols, strings, variable->name, STT_OBJECT,
                    shared || variables != NULL ? SHN_ABS : SHN_UNDEF,
                    shared              ? ISA_SHARED_BASE + variable->shared_offset
@@ -74,7 +75,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/** Sections in file order, after the null section. The last section is only for debuggers. */
+/** The sections of the file, in order, after the null section. The last one exists only for debuggers. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
     SECTION_SLICES,
@@ -124,7 +125,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     data->d_buf = content->data;
     data->d_size = id == SECTION_LAUNCH ? ISA_LAUNCH_BYTES : content->size;
     data->d_align = sections[id].align;
-    data->d_type = ELF_T_BYTE; /* no conversion: the contents are little-endian */
+    data->d_type = ELF_T_BYTE; /* libelf must not convert the contents, which are already little-endian */
     data->d_version = EV_CURRENT;
     header->sh_name = name;
     header->sh_type = sections[id].type;
@@ -136,12 +137,12 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
                                              : 0;
     if (id == SECTION_SYMTAB) {
         header->sh_link = SECTION_STRTAB + 1;
-        header->sh_info = 1; /* index of the first global symbol */
+        header->sh_info = 1; /* index of the first symbol that is not local */
     }
     return LW_OK;
 }
 
-/* After libelf has placed the text, adds a loadable segment for the text. */
+/* Adds a loadable segment for the text, after libelf has determined the text's position in the file. */
 static enum lw_status put_segment(Elf *elf, uint64_t text, size_t text_bytes, struct lw_error *err)
 {
     Elf64_Phdr *segment;
@@ -165,8 +166,8 @@ static enum lw_status put_segment(Elf *elf, uint64_t text, size_t text_bytes, st
     return LW_OK;
 }
 
-/* Returns the address of the second kernel, or of the only kernel, as entry point: gdb ends backtraces at main, which
- * is the first kernel, and at the function of the entry point. */
+/* Returns the entry point: the address of the second kernel, or of the only kernel. gdb ends backtraces at main, which is the
+ * first kernel, and at the function of the entry point. */
 static uint64_t entry_point(const struct isa_object *object)
 {
     const struct isa_function *entry = kernel_at(object, kernel_at(object, 1) != NULL ? 1 : 0);
@@ -232,7 +233,7 @@ static enum lw_status read_back(int fd, uint8_t **bytes, size_t *size, struct lw
     return LW_OK;
 }
 
-/* Writes the text. Relocated immediates are zero in the file; the loader sets them. */
+/* Writes the text. Immediates that have a relocation are zero in the file; the loader sets them. */
 static void make_text(const struct isa_object *object, struct isa_bytes *out)
 {
     isa_bytes_put(out, object->text, (size_t)object->text_count * ISA_WORD_BYTES);
@@ -289,7 +290,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         status = elf_fail(err);
         goto cleanup;
     }
-    fd = memfd_create("object", MFD_CLOEXEC); /* libelf only writes to files */
+    fd = memfd_create("object", MFD_CLOEXEC); /* libelf can only write to a file */
     if (fd < 0) {
         status = LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
         goto cleanup;
@@ -302,19 +303,19 @@ cleanup:
     if (fd >= 0)
         close(fd);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
-        isa_bytes_fini(&contents[id]); /* also frees the bytes of the DWARF sections, which were moved here */
+        isa_bytes_fini(&contents[id]); /* also frees the DWARF sections, whose bytes were moved here */
     return status;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/** Data of a section in the file, checked against the file's size. */
+/** Contents of a section in the file; it was checked that they are inside the file. */
 struct extent {
     const uint8_t *data;
     size_t size;
 };
 
-/* Returns true for sections that the reader uses; the others are for other tools. */
+/* Returns true if the reader uses section @id. */
 static bool is_read(unsigned id)
 {
     return id <= SECTION_SLICES;
@@ -375,7 +376,7 @@ static enum lw_status check_header(Elf *elf, struct lw_error *err)
     return LW_OK;
 }
 
-/* Checks that the section table is within the file, for a clearer message: libelf would only report "no such section". */
+/* Checks that the section table is inside the file. libelf would only report "no such section". */
 static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_error *err)
 {
     Elf64_Ehdr header;
@@ -385,7 +386,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
-        return LW_OK; /* check_header() reports the error more clearly */
+        return LW_OK; /* check_header() gives a better message */
     if (end > size)
         return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header says %llu bytes, but it has %zu: compile "
                                         "or assemble it again",
@@ -396,7 +397,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    /* files may lack the later sections (stripped); each check relies on the sections read before it */
+    /* In this order, because each reader relies on the sections before its own. A file may lack all but the first. */
     static const struct {
         unsigned id;
         enum lw_status (*read)(const uint8_t *, size_t, struct isa_object *, struct lw_error *);
@@ -419,7 +420,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     status = check_whole(bytes, size, err);
     if (status != LW_OK)
         return status;
-    copy = malloc(size); /* libelf needs aligned and writable memory */
+    copy = malloc(size); /* libelf needs memory that is aligned and writable */
     if (copy == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the object of %zu bytes", size);
     memcpy(copy, bytes, size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the object file: growing byte arrays, and the writers and readers of sections. */
+/* Internals of object files: growing byte arrays, and functions that write and read sections. */
 #ifndef ISA_ELF_PRIV_H
 #define ISA_ELF_PRIV_H
 
 #include "isa/isa_priv.h"
 
-/** Growing byte array. After a failed allocation `failed` stays true and further writes do nothing. */
+/** Growing byte array. If an allocation fails, `failed` is set, and further writes do nothing. */
 struct isa_bytes {
     uint8_t *data;
     size_t size, capacity;
@@ -18,13 +18,13 @@ void isa_bytes_u32(struct isa_bytes *bytes, uint32_t value);
 void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
-void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* including its NUL */
-/** Overwrites the four bytes at @at, such as a length that became known later. */
+void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its terminating zero */
+/** Overwrites four bytes at offset @at, for example with a length that was not known before. */
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
-/** Pseudo-function that debuggers show as the caller of kernels. It has no code; its addresses, 0xffffffe0 to 0xffffffff, are below the text, and its
- *  frame rules say that it has no caller. Kernels return to its middle (docs/reference/object.md). */
+/** Pseudo-function that debuggers show as the caller of kernels. It has no code. Its addresses, 0xffffffe0 to 0xffffffff, precede
+ *  the text; its frame rules say that it has no caller. Kernels return to its middle (docs/reference/object.md). */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 #define ISA_LAUNCH_BASE (ISA_CODE_BASE - ISA_LAUNCH_BYTES)
@@ -33,7 +33,7 @@ enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 struct isa_dwarf {
     struct isa_bytes line, info, abbrev, frame, loc, ranges, macros;
 };
-/** Writes all DWARF sections. @variables: addresses of the object's variables, or NULL if they are not loaded yet. */
+/** Writes all DWARF sections. @variables: addresses of the object's variables; NULL: the object is not loaded yet. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
 /** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
@@ -41,48 +41,49 @@ void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variab
                          struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);
 
-/** Writes the section .lanewise: everything but the text (isa_meta.c). */
+/** Writes the section .lanewise (isa_meta.c), which contains the object except for its text and what other sections contain. */
 void isa_meta_write(const struct isa_object *object, struct isa_bytes *out);
-/** Reads all of @object but the text. Errors: LW_EFORMAT, LW_ENOMEM. */
+/** Reads the section .lanewise. Errors: LW_EFORMAT, LW_ENOMEM. */
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Section .lanewise.debug (isa_debug.c): object->debug, which may be NULL. */
+/** Section .lanewise.debug (isa_debug.c), for object->debug, which may be NULL. */
 void isa_debug_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Returns true if the expression is valid: known operations, no stack underflow or overflow, pieces within ISA_EXPRESSION_BYTES. */
+/** Returns true if an expression is valid: its operations are known, the stack never underflows or overflows, and its pieces are
+ *  inside ISA_EXPRESSION_BYTES. */
 bool isa_expression_ok(const uint8_t *ops, uint32_t size);
 
-/** Section .lanewise.loops (isa_loops.c); empty if there are no loops. */
+/** Section .lanewise.loops (isa_loops.c). Nothing is written if there are no loops. */
 void isa_loops_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Section .lanewise.bounds (isa_bounds.c); empty if there are no bounds. */
+/** Section .lanewise.bounds (isa_bounds.c). Nothing is written if there are no bounds. */
 void isa_bounds_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_object *object,
                                struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Section .lanewise.refusals (isa_refusals.c); empty if there are no refusals. */
+/** Section .lanewise.refusals (isa_refusals.c). Nothing is written if there are no refusals. */
 void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_object *object,
                                  struct lw_error *err) LW_MUST_CHECK;
 
-/** Section .lanewise.slices (isa_slices.c); empty if there are no slices. */
+/** Section .lanewise.slices (isa_slices.c). Nothing is written if there are no slices. */
 void isa_slices_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_slices_read(const uint8_t *data, size_t size, struct isa_object *object,
                                struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_slices_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Reader of a section. After the first failure its status stays set and every read returns zero. */
+/** Reader of a section. After the first error, `status` is no longer LW_OK, and every read returns zero. */
 struct isa_reader {
     const char *section;
     const uint8_t *p, *end;
@@ -90,22 +91,23 @@ struct isa_reader {
     enum lw_status status;
     struct lw_error *err;
 };
-/** Starts reading a section after its @magic. */
+/** Starts to read a section, after checking that it begins with @magic. */
 struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
                                    size_t size, struct isa_object *object, struct lw_error *err);
-/** Checks that the section has no more bytes after its last part, which messages call @last. */
+/** Ends the reading of a section. If bytes are left, it is an error, whose message calls the last part of the section @last. */
 enum lw_status isa_reader_end(struct isa_reader *r, const char *last) LW_MUST_CHECK;
 void isa_reader_bad(struct isa_reader *r, const char *what);
-/** Reads a number, which must be in its shortest encoding and at most @limit. */
+/** Reads a number, which must have its shortest encoding and be at most @limit. @what names the number in messages, as in the
+ *  next functions. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);
 int64_t isa_reader_signed(struct isa_reader *r, const char *what);
-/** Reads a count of elements that take at least @each of the remaining bytes. */
+/** Reads a number of elements. It is an error if the rest of the section is too short for elements of @each bytes. */
 size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
-/** Allocates zeroed memory in the object; returns NULL if @count is 0. */
+/** Allocates zeroed memory for @count elements of @size bytes in the object's arena; NULL if @count is 0. */
 void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size);
 const char *isa_reader_text(struct isa_reader *r, const char *what);
 
-/** Returns the address of the object's text in what is written. */
+/** Returns the address of the text in the file that is written. */
 static inline uint64_t isa_elf_text_address(const struct isa_object *object)
 {
     return object->text_address != 0 ? object->text_address : ISA_CODE_BASE;

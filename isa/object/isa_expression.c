@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates DWARF 4 expressions (2.5, 2.6) that objects store for variables of optimised code: the locations or values of the pieces. Addresses are
- * in the debugger's address space (docs/reference/object.md, windows), so registers are read as memory. */
+/* Evaluates the DWARF 4 expressions (2.5, 2.6) that objects contain for variables of optimised code; they give the location or
+ * value of each piece. Addresses are in the debugger's address space (docs/reference/object.md), where registers are memory. */
 #include "isa/object/isa_elf_priv.h"
 
 enum { MAX_STACK = 16 };
 
-/* Form of the operand of each operation, and its effect on the stack. */
+/* Form of an operation's operand. */
 enum form { FORM_NONE, FORM_ADDRESS, FORM_ULEB, FORM_SLEB, FORM_BYTE, FORM_UNKNOWN };
 
 static enum form form_of(unsigned op)
@@ -47,7 +47,7 @@ static bool get_leb(struct cursor *c, bool is_signed, uint64_t *value)
     return true;
 }
 
-/* Reads the next operation and its operand; returns false at the end and for an unknown operation. */
+/* Reads the next operation and its operand. Returns false at the end of the expression, and for an unknown operation. */
 static bool get_op(struct cursor *c, unsigned *op, uint64_t *operand)
 {
     if (c->at == c->size)
@@ -99,17 +99,17 @@ static bool compute(unsigned op, uint64_t x, uint64_t y, uint64_t *out)
     return true;
 }
 
-/* State of the evaluation of an expression. */
+/* State of the evaluation of a piece. */
 struct state {
     const struct isa_expression_reader *reader; /* NULL: values are not computed */
     uint64_t stack[MAX_STACK];
     unsigned depth;
-    bool is_known;   /* all reads have succeeded */
-    bool is_address; /* the top of the stack is an address from the expression itself */
-    bool is_value;   /* DW_OP_stack_value was executed */
+    bool is_known;   /* all reads so far have succeeded */
+    bool is_address; /* the top of the stack is an address that the expression contains, not a computed one */
+    bool is_value;   /* DW_OP_stack_value was executed: the top of the stack is the value itself */
 };
 
-/* Executes an operation that pushes a value. Returns false if the stack is full. */
+/* Executes an operation that pushes a value on the stack. Returns false if the stack is full. */
 static bool push(struct state *st, unsigned op, uint64_t operand, struct isa_piece *piece)
 {
     if (st->depth == MAX_STACK)
@@ -142,7 +142,7 @@ static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_pi
 {
     uint64_t *top;
 
-    if (st->is_value) /* after DW_OP_stack_value, only DW_OP_piece may follow */
+    if (st->is_value) /* only DW_OP_piece may follow DW_OP_stack_value */
         return false;
     if (op == ISA_OP_ADDR || op == ISA_OP_CONSTU || op == ISA_OP_FBREG)
         return push(st, op, operand, piece);
@@ -169,7 +169,8 @@ static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_pi
     }
 }
 
-/* Evaluates one piece, up to its DW_OP_piece or to the end. */
+/* Evaluates a piece: the operations up to DW_OP_piece or to the end of the expression. Returns false if the expression is
+ * invalid. */
 static bool evaluate(struct cursor *c, const struct isa_expression_reader *reader, struct isa_piece *piece)
 {
     struct state st = {.reader = reader, .is_known = true};
@@ -191,9 +192,9 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
             return false;
     }
     if (st.depth == 0 || !st.is_known)
-        return true; /* the piece is unknown */
+        return true; /* the piece is missing: its location or value is not known */
     if (st.is_value ? piece->bytes != UINT32_MAX && piece->bytes > 8 : st.depth != 1 || !st.is_address)
-        return false; /* the expression may not compute an address */
+        return false; /* invalid, because the address of a piece may not be computed */
     piece->kind = st.is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
     piece->value = st.stack[st.depth - 1];
     return true;

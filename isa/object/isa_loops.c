@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop table of an object, and the section .lanewise.loops that stores it (docs/reference/object.md). */
+/* The loops of an object, and the section .lanewise.loops that stores them (docs/reference/object.md). */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t loops_magic[8] = { 'L', 'W', 'L', 'P', 'S', 0, 0, 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line rows and files of an object as a stream of LEB128
- * numbers and counted strings. */
+/* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line rows and files of an object.
+ * It consists of LEB128 numbers and of strings that follow their length. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 static const uint8_t meta_magic[8] = { 'L', 'W', 'O', 'B', 'J', 0, 0, 1 };
 
-/* ---- bytes --------------------------------------------------------------------- */
+/* ---- growing byte arrays -------------------------------------------------------- */
 
 void isa_bytes_put(struct isa_bytes *bytes, const void *data, size_t size)
 {
@@ -97,7 +97,7 @@ static void put_counted(struct isa_bytes *out, const char *text)
 
 static void put_optional(struct isa_bytes *out, const char *text)
 {
-    put_counted(out, text != NULL ? text : ""); /* no valid string is empty */
+    put_counted(out, text != NULL ? text : ""); /* "" stands for NULL, because no valid string is empty */
 }
 
 static void put_kernel(struct isa_bytes *out, const struct isa_function *function)
@@ -299,7 +299,7 @@ int64_t isa_reader_signed(struct isa_reader *r, const char *what)
         value |= ~UINT64_C(0) << shift;
     }
     if (shift > 7 && ((byte == 0 && !(last & 0x40)) || (byte == 0x7f && (last & 0x40))))
-        isa_reader_bad(r, what); /* the encoding is not the shortest */
+        isa_reader_bad(r, what); /* a shorter encoding exists */
     return (int64_t)value;
 }
 

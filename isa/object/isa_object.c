@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects in memory: creation and destruction, the rules that every object obeys, look-ups by instruction. */
+/* Objects in memory: creation and destruction, the rules for valid objects, and look-up by instruction. */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"
@@ -41,7 +41,7 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 {
     unsigned low = 0, high = object->function_count;
 
-    while (low < high) { /* isa_object_check() ensures that they are sorted by `first` */
+    while (low < high) { /* the functions are sorted by `first`, as isa_object_check() ensures */
         unsigned middle = low + (high - low) / 2;
 
         if (object->functions[middle].first <= index)
@@ -78,7 +78,7 @@ const struct isa_line *isa_object_line_at(const struct isa_object *object, uint3
     return function != NULL && row->insn < function->first ? NULL : row;
 }
 
-/* ---- the rules ---------------------------------------------------------------- */
+/* ---- the rules for valid objects ---------------------------------------------- */
 
 enum { MAX_TEXT = 1 << 26, MAX_ALIGN = 4096, MAX_FILES = 65535 };
 #define MAX_VARIABLE_BYTES (UINT64_C(1) << 40)
@@ -221,7 +221,7 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
     return LW_OK;
 }
 
-/* Sorting the pointers finds duplicates in O(n log n). */
+/* For sorting names, after which equal names are neighbours. */
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -306,7 +306,7 @@ static enum lw_status check_relocs(const struct isa_object *object, struct lw_er
     return LW_OK;
 }
 
-/* Checks that no two relocations fill the same bytes. */
+/* Checks that no two relocations write the same bytes. */
 static enum lw_status check_reloc_overlap(const struct isa_object *object, struct lw_error *err)
 {
     size_t count = object->reloc_count;
@@ -372,7 +372,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
                            (unsigned long long)object->text[i].hi,
                            (unsigned long long)object->text[i].lo);
     }
-    status = check_lines(object, err); /* files first, because functions refer to them */
+    status = check_lines(object, err); /* checked first, because functions refer to files */
     if (status == LW_OK)
         status = check_functions(object, err);
     if (status == LW_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of the source that the translator refused, and the section .lanewise.refusals that lists them (docs/reference/object.md). */
+/* Kernels that the translator refused, and the section .lanewise.refusals that stores them (docs/reference/object.md). */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t refusals_magic[8] = { 'L', 'W', 'R', 'E', 'F', 0, 0, 1 };

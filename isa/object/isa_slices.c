@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address slices in an object: the section .lanewise.slices that stores them (docs/reference/object.md), and the rows of the instruction table that
- * may be nodes of a slice. These are the integer rows that compute a lane's result from the lane's own operands, as
- * their semantics show. */
+/* Address slices of an object: the section .lanewise.slices that stores them (docs/reference/object.md), and the instructions
+ * that may be nodes of a slice. These are the integer instructions that compute the result of a lane only from operands of the
+ * same lane, which is determined from the semantics column. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t slices_magic[8] = { 'L', 'W', 'S', 'L', 'C', 0, 0, 1 };
 
-/* ---- rows ------------------------------------------------------------------------- */
+/* ---- instructions that may be nodes --------------------------------------------------- */
 
 #define INTEGER_u32 true
 #define INTEGER_s32 true
@@ -65,8 +65,8 @@ unsigned isa_slice_sources(enum isa_op op)
     default:
         if (info == NULL || !is_integer[op] || info->flags & (ISA_F_FLOAT | ISA_F_HALF) || info->unit == ISA_UNIT_FP ||
             info->unit == ISA_UNIT_DP)
-            return 0; /* Float instructions that change a sign have integer semantics, but their immediates
-                       * have another form. They are therefore no nodes. */
+            return 0; /* Float instructions that only change a sign have integer semantics, but their immediates are encoded as
+                       * floats. They are therefore not nodes. */
     }
     unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) | isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
     unsigned b = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) | isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);
@@ -77,7 +77,7 @@ unsigned isa_slice_sources(enum isa_op op)
            (r ? ISA_SLICE_R : 0);
 }
 
-/** Returns the register bits of an integer type of a conversion, or 0 for a float type. */
+/** Returns the register size, in bits, of an integer type of a conversion; 0: a float type. */
 static unsigned type_bits(unsigned type)
 {
     return type > ISA_DT_S64 ? 0 : type >= ISA_DT_U64 ? 64 : 32;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readable names of functions and variables: C++ compilers turn saxpy into _Z5saxpyifPfS_. The parser reads the names, scopes and template arguments
- * that kernels have (Itanium C++ ABI 5.1), and omits the parameter types. */
+/* Readable names of functions and variables, from symbols of C++ compilers such as _Z5saxpyifPfS_ for saxpy. The parser handles
+ * the names, scopes and template arguments that occur in kernels' symbols (Itanium C++ ABI 5.1). It omits parameter types. */
 #include "isa/isa.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void put(struct reader *r, const char *text, size_t size)
     r->out[r->size] = '\0';
 }
 
-/** Parses <source-name>: a length, then the characters. */
+/** Parses <source-name>: a length, then so many characters. */
 static bool source_name(struct reader *r)
 {
     size_t size = 0;
@@ -41,7 +41,7 @@ static bool source_name(struct reader *r)
     return true;
 }
 
-/** Parses a builtin type, or a class by its unqualified name; pointers and const are accepted. */
+/** Parses a builtin type, or a class with an unqualified name, also with pointers and const. */
 static bool type(struct reader *r)
 {
     static const struct {
@@ -80,7 +80,7 @@ static bool type(struct reader *r)
     return false;
 }
 
-/** Parses a literal: L type value E. */
+/** Parses a literal: L, type, value, E. */
 static bool literal(struct reader *r)
 {
     char kind = r->at[1];
@@ -146,7 +146,7 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
             if (understood && *r.at == 'I') {
                 r.at++;
                 if (!template_arguments(&r)) {
-                    /* Template arguments that cannot be parsed are left out. */
+                    /* arguments that cannot be parsed are left out */
                     r.size = *bare;
                     out[r.size] = '\0';
                     return;
@@ -168,5 +168,5 @@ const char *isa_symbol_text(const char *name, char *room)
     if (strncmp(name, "_Z", 2) != 0)
         return name;
     isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
-    return strncmp(room, "_Z", 2) != 0 ? room : name; /* the long name was cut off */
+    return strncmp(room, "_Z", 2) != 0 ? room : name; /* _Z...: the name was too long to be parsed */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Look-ups in debug entries of the source: functions, and sizes of types. */
+/* Look-up in the source's debug entries: functions, and sizes of types. */
 #include "isa/isa.h"
 
 enum { MAX_TYPE_DEPTH = 32 };
@@ -16,7 +16,7 @@ int64_t isa_die_type(const struct isa_debug *debug, uint32_t die)
 {
     const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_TYPE);
 
-    if (attr == NULL) { /* an inlined entity: its abstract origin has the attribute */
+    if (attr == NULL) { /* for an inlined entity, the abstract origin has the attribute */
         const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
 
         attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_TYPE) : NULL;
