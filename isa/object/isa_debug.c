@@ -341,14 +341,14 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
         struct isa_var_location *location = &debug->locations[i];
         unsigned kind;
 
-        location->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
-        location->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
-        kind = (unsigned)isa_reader_number(&r, 31, "kind of a place");
+        location->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "instruction of a location");
+        location->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "instruction of a location");
+        kind = (unsigned)isa_reader_number(&r, 31, "kind of a location");
         location->kind = kind & 7;
         location->innermost_only = kind & 8;
         location->shared_pointer = kind & 16;
-        location->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
-        location->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
+        location->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a location");
+        location->value = isa_reader_number(&r, UINT64_MAX, "value of a location");
         debug->location_count = (uint32_t)i + 1;
     }
     count = isa_reader_count(&r, 2, "span count");

@@ -348,7 +348,7 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
             return LW_FAIL(err, LW_EFORMAT, "section %s is not inside the file", name);
         if (id == SECTION_TEXT &&
             (header.sh_addr != ISA_CODE_BASE || header.sh_size % ISA_WORD_BYTES != 0))
-            return LW_FAIL(err, LW_EFORMAT, "section .text has address 0x%llx and %llu bytes",
+            return LW_FAIL(err, LW_EFORMAT, "section .text cannot have address 0x%llx and %llu bytes",
                            (unsigned long long)header.sh_addr,
                            (unsigned long long)header.sh_size);
         found[id].data = bytes + header.sh_offset;

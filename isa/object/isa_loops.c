@@ -105,7 +105,7 @@ enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error 
         if (loop->latch_count == 0)
             return LW_FAIL(err, LW_EFORMAT, "loop %u has no latch", i);
         if (loop->file >= object->file_count || loop->from_line > loop->to_line)
-            return LW_FAIL(err, LW_EFORMAT, "loop %u: file %u, lines %u to %u", i, loop->file,
+            return LW_FAIL(err, LW_EFORMAT, "loop %u: file %u with lines %u to %u is not possible", i, loop->file,
                            loop->from_line, loop->to_line);
         status = check_insn_list(object, i, function, loop->latches, loop->latch_count, "latch", err);
         if (status == LW_OK)

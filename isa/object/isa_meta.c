@@ -227,7 +227,7 @@ struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], 
     struct isa_reader r = { section, data, data + size, object, LW_OK, err };
 
     if (size < 8 || memcmp(data, magic, 8) != 0)
-        r.status = LW_FAIL(err, LW_EFORMAT, "%s: the version is not supported", section);
+        r.status = LW_FAIL(err, LW_EFORMAT, "section %s: the version is not supported", section);
     else
         r.p += 8;
     return r;
@@ -246,7 +246,7 @@ enum lw_status isa_reader_end(struct isa_reader *r, const char *last)
 void isa_reader_bad(struct isa_reader *r, const char *what)
 {
     if (r->status == LW_OK)
-        r->status = LW_FAIL(r->err, LW_EFORMAT, "%s: %s (%zu bytes before its end)", r->section, what,
+        r->status = LW_FAIL(r->err, LW_EFORMAT, "section %s is invalid: %s (%zu bytes before its end)", r->section, what,
                             (size_t)(r->end - r->p));
 }
 

@@ -109,7 +109,7 @@ static enum lw_status check_param(const struct isa_function *function, unsigned 
                        function->name, index);
     if (param->kind >= ISA_PARAM_KIND_COUNT || param->space >= ISA_SPACE_COUNT ||
         (param->kind != ISA_PARAM_POINTER && param->space != 0))
-        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s has kind %u and space %u",
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s cannot have kind %u and space %u",
                        function->name, param->name, param->kind, param->space);
     if ((param->kind == ISA_PARAM_FLOAT && param->size_bytes != 4 && param->size_bytes != 8) ||
         (param->kind == ISA_PARAM_INTEGER && param->size_bytes != 1 && param->size_bytes != 2 &&

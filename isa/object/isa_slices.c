@@ -386,7 +386,8 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
     uint64_t loops = s->loop_count == 64 ? UINT64_MAX : (UINT64_C(1) << (s->loop_count & 63)) - 1;
 
     if (s->node_count > ISA_SLICE_NODES || s->loop_count > ISA_SLICE_LOOPS)
-        return LW_FAIL(err, LW_EFORMAT, "slices of %s: %u values, %u loops", f->name, s->node_count, s->loop_count);
+        return LW_FAIL(err, LW_EFORMAT, "slices of %s: %u values and %u loops are too many", f->name, s->node_count,
+                       s->loop_count);
     for (uint32_t i = 0; i < s->node_count; i++)
         if (!node_ok(object, s, i))
             return LW_FAIL(err, LW_EFORMAT, "slices of %s: value %u is invalid", f->name, i);

@@ -168,5 +168,6 @@ const char *isa_symbol_text(const char *name, char *room)
     if (strncmp(name, "_Z", 2) != 0)
         return name;
     isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
-    return strncmp(room, "_Z", 2) != 0 ? room : name; /* _Z...: the name was too long to be parsed */
+    return strncmp(room, "_Z", 2) != 0 ? room : name; /* the symbol itself if it could not be parsed, because its copy in `room`
+                                                       * may be cut off */
 }
