@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latencies by unit, and the lint that checks the control fields along all paths. isa_control_fill.c fills them in.
- * Results of a program never depend on the control field (MACHINE 5); the timing model and readers use it.
+ * Latencies of functional units, and the lint that checks control fields along all paths. isa_control_fill.c computes control
+ * fields. They never change results of a program (MACHINE 5); the timing model and readers of the code use them.
  *
  * Rules for code:
- *   - A fixed-latency result is read no earlier than its latency after issue, and an instruction of variable latency
- *     reads it no earlier than one cycle after that. The stalls in between add up (a stall of 0 counts as 1). No
- *     instruction that ends earlier overwrites the result.
- *   - An instruction of variable latency names a write barrier, and readers and writers of its result wait for it. Its
- *     sources may be overwritten after a wait for its read barrier or, without one, for its write barrier.
- *   - An instruction waits for a barrier no earlier than two cycles after the barrier was set.
- *   - Convergence barrier registers have no rule.
- *   - Nothing is pending at calls, returns and indirect branches.
+ *  - A result of fixed latency is not read before this latency after issue has passed; an instruction of variable latency must
+ *  not read it until one cycle later. The stalls of the instructions in between are added up (a stall of 0 counts as 1). An
+ *  instruction that ends before an earlier one must not write the same register.
+ *  - An instruction of variable latency names a write barrier. Instructions that read or write its result wait for this barrier.
+ *  Its sources may be overwritten after a wait for its read barrier or, if it names none, for its write barrier.
+ *  - An instruction must not wait for a barrier until two cycles after the barrier was set.
+ *  - There is no rule for convergence barrier registers.
+ *  - At calls, returns and indirect branches, no result or source may be pending.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,25 +56,27 @@ unsigned isa_reg_number(const struct isa_reg_use *use)
 enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 
 struct state {
-    uint64_t written[BARS + 1][WORDS]; /* results that are pending until the barrier is released */
-    uint64_t read[BARS + 1][WORDS];    /* sources that have not been read yet; LOST: no barrier releases them */
-    uint8_t left[ISA_REG_NUMBERS];     /* cycles until an instruction of variable latency can read the fixed result;
-                                        * other instructions can read it one cycle earlier */
-    uint8_t fresh;                     /* barriers that were set in the last cycle */
+    uint64_t written[BARS + 1][WORDS]; /* results that are not written yet, by the barrier that is released when they are; LOST:
+                                        * no barrier is */
+    uint64_t read[BARS + 1][WORDS];    /* sources that are not read yet, by the barrier that is released when they are; LOST: no
+                                        * barrier is */
+    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a result of fixed latency can be read by an instruction of variable
+                                        * latency; other instructions can read it one cycle earlier */
+    uint8_t fresh;                     /* set of the barriers that were set in the preceding cycle */
 };
 struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
-    uint32_t *location; /* by instruction: 1 + index of its block's state */
+    uint32_t *location; /* [instruction] 1 + index in `in` of the state at the start of its block */
     struct state *in;
     uint32_t *work;
     bool *queued;
     uint32_t work_count;
-    bool *wrong; /* by instruction: its control field is wrong */
-    unsigned findings; /* number of wrong instructions in all functions */
-    struct lw_sink *out; /* receives a line for each wrong instruction; NULL: none */
-    struct lw_error *err; /* receives the first error */
+    bool *wrong; /* [instruction] a finding about its control field was recorded */
+    unsigned findings; /* number of such instructions in all functions */
+    struct lw_sink *out; /* receives a line for each such instruction; NULL: none */
+    struct lw_error *err; /* receives the first finding */
 };
 
 static bool has(const uint64_t *set, unsigned r)
@@ -106,7 +108,7 @@ static bool merge(struct state *into, const struct state *from)
     return changed;
 }
 
-/** Records that the control field of instruction @i, or of one before it, is wrong. Returns false if that is already recorded. */
+/** Records a finding about the control field of instruction @i, or of one before it. Returns false if there already was one. */
 static bool is_new(struct lint *lint, uint32_t i)
 {
     bool counted = lint->wrong[i];
@@ -116,7 +118,7 @@ static bool is_new(struct lint *lint, uint32_t i)
     return !counted;
 }
 
-/** Reports instruction @i with @text. */
+/** Prints a finding about instruction @i, with message @text. */
 static void describe(struct lint *lint, uint32_t i, const char *text)
 {
     const struct isa_line *row = isa_object_line_at(lint->object, lint->function->first + i);
@@ -147,7 +149,7 @@ static void finding(struct lint *lint, uint32_t i, const char *what, unsigned nu
     describe(lint, i, text);
 }
 
-/* Returns true if control leaves the code that the analysis follows, so that no result or source may be pending. */
+/* Returns true if control leaves the code that is analysed, so that no result or source may be pending. */
 static bool leaves(const struct isa_insn *insn)
 {
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||
@@ -192,7 +194,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned all = isa_insn_uses(insn, use), count = 0;
 
     for (unsigned u = 0; u < all; u++) {
-        if (use[u].reg_class != ISA_REG_B) /* instructions that use convergence barriers wait for each other without the control field */
+        if (use[u].reg_class != ISA_REG_B) /* convergence barriers order their instructions without control fields */
             use[count++] = use[u];
     }
     if (control->wait_mask & s->fresh && is_new(lint, i))
@@ -223,8 +225,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
                 if (use[u].written)
                     s->left[r] = latency.cycles + 1u > stall ? (uint8_t)(latency.cycles + 1 - stall) : 0;
             } else if (use[u].written) {
-                s->left[r] = 0; /* The result of a variable-latency instruction is later than the result of any
-                                 * fixed-latency instruction. */
+                s->left[r] = 0; /* a result of variable latency is always written after one of fixed latency */
                 put(s->written[set_w], r);
             } else {
                 put(s->read[set_r], r);

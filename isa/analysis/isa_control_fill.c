@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills in the control fields of final code for the translator and the assembler, by the rules of isa_control.c. Barriers 0 to 3 are assigned
- * round-robin to results of variable latency, barriers 4 and 5 to sources that are overwritten soon. A fixed-point iteration over the basic blocks
- * finds the results that may be pending at each instruction, and so the barriers to wait for. Stalls are filled in block by block; no fixed-latency
- * result is pending between blocks. */
+/* Computes the control fields of final code, for translator and assembler, by the rules of isa_control.c. Barriers 0 to 3 are
+ * used in turn for results of variable latency, barriers 4 and 5 for sources that are soon overwritten. A fixed-point iteration
+ * over the basic blocks determines which results may be pending at each instruction, and so for which barriers it waits. Stalls
+ * are computed for each block separately; no result of fixed latency is pending between blocks. */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
@@ -10,12 +10,13 @@
 enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7 };
 enum { NO_LINE = ISA_NO_BLOCK };
 
-struct pending { /* by barrier: registers of the results and sources that are pending until it is released */
+struct pending { /* [barrier] registers whose results are not written, or whose values are not read, until the barrier is
+                  * released */
     uint64_t written[BARS][WORDS], read[BARS][WORDS];
 };
 struct line {
     uint32_t first, count;
-    uint32_t next[2]; /* successor lines; NO_LINE: none */
+    uint32_t next[2]; /* indices of the successors; NO_LINE: none */
     bool queued;
     struct pending in;
 };
@@ -28,7 +29,7 @@ struct schedule {
     uint32_t count;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *line_of; /* by instruction: 1 + number of the line (basic block) that starts there; 0: none */
+    uint32_t *line_of; /* [instruction] 1 + index of the line (basic block) that starts there; 0: none */
 };
 
 static struct uses uses_of(const struct isa_insn *insn)
@@ -39,7 +40,7 @@ static struct uses uses_of(const struct isa_insn *insn)
     unsigned n = isa_insn_uses(insn, all);
 
     u.count = 0;
-    for (unsigned k = 0; k < n; k++) { /* instructions that use convergence barriers wait for each other without the control field */
+    for (unsigned k = 0; k < n; k++) { /* convergence barriers order their instructions without control fields */
         if (all[k].reg_class != ISA_REG_B)
             u.at[u.count++] = all[k];
     }
@@ -57,9 +58,9 @@ static bool leaves(const struct isa_insn *insn)
            isa_op_is_indirect((enum isa_op)insn->op);
 }
 
-/* ---- straight lines ------------------------------------------------------ */
+/* ---- lines: basic blocks ------------------------------------------------- */
 
-/** Splits the code into lines, which are basic blocks. Returns false if memory is short. */
+/** Finds the lines of the code. Returns false if there is no memory. */
 static bool find_lines(struct schedule *s)
 {
     struct isa_flow flow;
@@ -124,7 +125,7 @@ static void name_barriers(struct schedule *s)
     }
 }
 
-/* ---- what to wait for ---------------------------------------------------- */
+/* ---- barriers to wait for ------------------------------------------------ */
 
 static unsigned needed(const struct pending *p, const struct uses *u)
 {
@@ -155,7 +156,7 @@ static void run_line(struct schedule *s, const struct line *line, struct pending
             for (unsigned w = 0; w < WORDS; w++)
                 wait |= (p->written[b][w] | p->read[b][w]) != 0 ? 1u << b : 0;
         }
-        control->wait_mask |= (uint8_t)wait; /* grows in each round of the fixed-point iteration */
+        control->wait_mask |= (uint8_t)wait; /* the mask grows in each round of the fixed-point iteration */
         for (unsigned b = 0; b < BARS; b++) {
             if (control->wait_mask >> b & 1) {
                 memset(p->written[b], 0, sizeof p->written[b]);
@@ -189,7 +190,8 @@ static bool merge(struct pending *into, const struct pending *from)
     return changed;
 }
 
-/* Iterates to a fixed point. Pending results and waits only grow, so the iteration ends; each line is processed with its final input. */
+/* Iterates to a fixed point. The iteration ends, because pending results and waits only grow. The last time that a line is
+ * processed, its input is final. */
 static void find_waits(struct schedule *s)
 {
     for (uint32_t l = 0; l < s->line_count; l++)
@@ -226,7 +228,7 @@ static unsigned bars_set(const struct isa_insn *insn)
     return set;
 }
 
-/** Returns true if the instruction after @line may be of variable latency: such an instruction reads fixed results one
+/** Returns true if the next instruction after @line may have variable latency, and so can read results of fixed latency only one
  *  cycle later. */
 static bool variable_follows(const struct schedule *s, const struct line *line)
 {
@@ -240,7 +242,7 @@ static bool variable_follows(const struct schedule *s, const struct line *line)
 
 static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
 {
-    uint32_t now = 1, latest = 0; /* Cycles count from 1, so that ready[r] 0 means that register r is not pending. */
+    uint32_t now = 1, latest = 0; /* cycles are counted from 1; ready[r] 0: register r is not pending */
     uint32_t end = line->first + line->count;
 
     for (uint32_t i = line->first; i < end; i++) {
@@ -256,9 +258,8 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 uint32_t from = ready[r] == 0        ? 0
                                 : !u.at[k].written   ? ready[r] + latency.variable
                                 : latency.variable   ? 0
-                                                     : ready[r] + 1 - latency.cycles; /* Of two writes to a register,
-                                                                                       * the later one must also end
-                                                                                       * later. */
+                                                     /* of two writes to a register, the later one must end later, too */
+                                                     : ready[r] + 1 - latency.cycles;
 
                 at = from > at ? from : at;
             }
@@ -271,7 +272,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 before->stall = 2;
                 at = now + 1;
             }
-            /* a warp that is about to wait yields to other warps */
+            /* a warp that is about to wait lets other warps issue */
             before->yield = insn->control.wait_mask != 0 && before->stall > 1;
         }
         for (unsigned k = 0; k < u.count; k++) {
@@ -287,7 +288,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
         insn->control.stall = 1;
         now = at + 1;
     }
-    /* `now` is one cycle after the issue of the last instruction */
+    /* now: one cycle after the issue of the last instruction */
     struct isa_control *last = &s->insn[end - 1].control;
 
     if (latest != 0)
@@ -307,7 +308,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
     }
 }
 
-/* Sets the reuse bit of a vector register that the next instruction reads in the same operand position. */
+/* Sets the reuse bits: of each vector register that the next instruction reads in the same operand position. */
 static void fill_reuse(struct schedule *s, uint32_t i)
 {
     struct isa_insn *insn = &s->insn[i];

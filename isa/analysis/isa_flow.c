@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control flow graph of a function: basic blocks and their successors. */
+/* The control flow graph of a function: its basic blocks and their successors. */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stack frames by the ABI (docs/reference/abi.md). The state of a frame is computed from the instructions of its function: their changes of v2, and
- * whether they saved v0:1. */
+/* Stack frames by the ABI (docs/reference/abi.md). A function's frame before an instruction is computed from the instructions
+ * before it: by how much they have changed v2, and whether they have saved v0:1. */
 #include "isa/isa_priv.h"
 
 #include <stdlib.h>
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
 
-/* Finds the value that an instruction adds to v2. Returns false if it writes v2 in another way. */
+/* Gets what an instruction adds to v2. Returns false if the instruction writes v2 in another way. */
 static bool stack_change(const struct isa_insn *insn, int32_t *change)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -39,7 +39,7 @@ struct way {
     bool known;
 };
 
-/* Follows one edge. The first path that reaches an instruction determines its frame. */
+/* Follows an edge of the control flow. The frame at an instruction is that of the first path that reaches it. */
 static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit, uint64_t to,
                    const struct way *way)
 {

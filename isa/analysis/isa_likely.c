@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Likely convergence points. The reconvergence pc of a branch is often late, because a rare path, such as a break out of a
- * loop, misses the block at which all other paths meet. The likely convergence point of a branch is the first such block:
- * the first, in the order of isa_object_ranks(), that both sides of the branch reach before the reconvergence pc.
+ * Likely convergence points. The reconvergence pc of a branch is often late, because a rare path, such as a break out of a loop,
+ * bypasses the block at which all other paths meet. The likely convergence point of a branch is the first such block: of the
+ * blocks that both sides of the branch reach before the reconvergence pc, it is the first in the order of isa_object_ranks().
  *
- *      A: branch to B or C       reconvergence pc of A and of C: F
- *      B: go to E                likely point of A: E; of C: none, since D goes to F
- *      C: branch to D or E       The lanes that reach E wait there for all others of A except those that go to D.
- *      D: go to F
- *      E: ...                    Source: T. M. Aamodt and others, "General-Purpose Graphics Processor Architectures", 3.4.3,
- *      F: ...                    which leaves open how the points are found.
+ *     A: branch to B or C       reconvergence pc of A and of C: F
+ *     B: go to E                likely point of A: E; of C: none, since D goes to F
+ *     C: branch to D or E       The lanes that reach E wait there for all others of A except those that go to D.
+ *     D: go to F
+ *     E: ...                    Source: T. M. Aamodt and others, "General-Purpose Graphics Processor Architectures", 3.4.3,
+ *     F: ...                    which leaves open how the points are found.
  */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
 
-/** Larger regions are not searched, which bounds the time for large functions. */
+/** Limit of the blocks that are searched for a branch. It bounds the time that large functions take. */
 enum { REGION_BLOCKS = 1024, NONE = UINT32_MAX };
 
 struct search {
-    const struct isa_insn *insn; /* of the function */
-    const uint32_t *rank;        /* of the function's instructions, or NULL */
+    const struct isa_insn *insn; /* instructions of the function */
+    const uint32_t *rank;        /* ranks of the function's instructions, or NULL */
     struct isa_flow flow;
-    uint32_t *seen;   /* by block: the latest branch whose sides reached the block, as its index plus 1 */
-    uint8_t *sides;   /* by block: set of these sides */
-    uint32_t *work;   /* stack of blocks */
+    uint32_t *seen;   /* [block] 1 + index of the last branch from whose sides the block was reached */
+    uint8_t *sides;   /* [block] set of the sides from which it was reached */
+    uint32_t *work;   /* stack of blocks that remain to be searched */
 };
 
 static uint32_t order_of(const struct search *s, uint32_t index)
@@ -32,9 +32,9 @@ static uint32_t order_of(const struct search *s, uint32_t index)
     return s->rank != NULL ? s->rank[index] : index;
 }
 
-/** Traverses the blocks that control reaches from block @from before instruction @rpc, without backward branches. Records
- *  them as reached by @side of the branch @index. Returns the first block, in order, that the other side has also reached. NONE:
- *  there is none, or the region is too large. */
+/** Visits the blocks that control reaches from block @from before instruction @rpc, without taking backward branches. Records
+ *  that they were reached from side @side of the branch @index. Returns the first of them, in order, that was also reached from
+ *  the other side. NONE: there is none, or there are too many blocks. */
 static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32_t from, uint32_t rpc)
 {
     const struct isa_block *block = s->flow.block;
@@ -54,7 +54,7 @@ static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32
         s->sides[k] |= (uint8_t)side;
         if (++reached > REGION_BLOCKS)
             return NONE;
-        if (s->sides[k] != side) { /* All blocks after this one are later in the order. */
+        if (s->sides[k] != side) { /* the blocks that control reaches from this one are later in the order */
             if (found == NONE || order_of(s, block[k].first) < order_of(s, block[found].first))
                 found = k;
             continue;
@@ -68,7 +68,7 @@ static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32
     return found;
 }
 
-/** Returns the likely point of the branch at the end of block @at; NONE: there is none. */
+/** Returns the likely convergence point of the branch at the end of block @at; NONE: there is none. */
 static uint32_t point_of(struct search *s, uint32_t at, uint32_t rpc)
 {
     const struct isa_block *block = s->flow.block;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order analysis: how a kernel can observe the order in which threads run (MACHINE 4). */
+/* Order analysis: whether, and how, a kernel can observe the order in which its threads run (MACHINE 4). */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
 
-/* ---- which functions the kernel can reach --------------------------------------------- */
+/* ---- the functions that a kernel can reach --------------------------------------------- */
 
 struct reach {
     const struct isa_object *object;
     const struct isa_insn *insn;
     uint32_t count;
-    bool *seen;      /* by function: it was reached */
-    unsigned *found; /* the reached functions, in the order in which they were reached */
+    bool *seen;      /* [function] it was reached */
+    unsigned *found; /* indices of the functions that were reached, in this order */
     unsigned n_found;
-    bool everything; /* control may continue anywhere */
+    bool everything; /* control may reach any instruction */
 };
 
 static void reach_function(struct reach *r, const struct isa_function *f)
@@ -45,21 +45,21 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 r->everything = true;
         } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
                    (insn->op != ISA_RET || f->kernel)) {
-            r->everything = true; /* but a return from a function only continues after one of the function's calls */
+            r->everything = true; /* a return from a function is harmless, because it only leads to an instruction after a call */
         }
     }
 }
 
-/* ---- what they do ------------------------------------------------------------------------ */
+/* ---- the instructions of these functions ------------------------------------------------ */
 
-enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* sizes: 4 and 8 bytes; locations: shared memory, other memory */
+enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* sizes: 4 and 8 bytes; locations: shared memory, and all other memory */
 
 struct mix {
-    unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions so far, 0: none */
+    unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions recorded so far; 0: none */
 };
 
-/** Records a reduction. Equal operations commute, different operations on the same location do not. Returns true if a different operation was
- *  recorded before. */
+/** Records a reduction. Reductions with equal operations commute; those with different operations on the same location do not.
+ *  Returns true if a different operation was already recorded for this size and memory. */
 static bool mixes(struct mix *mix, const struct isa_insn *insn, bool *shared)
 {
     enum isa_space space;
@@ -95,7 +95,7 @@ static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
     out->mixed = mixed;
 }
 
-/** Analyses the whole text, for a kernel whose control may continue anywhere. */
+/** Analyses the whole text, for kernels in which control may reach any instruction. */
 static void look_everywhere(const struct isa_insn *insn, uint32_t count,
                             struct isa_order_analysis *out)
 {
@@ -113,7 +113,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Analyses the code that control from @kernel reaches; r->seen is clear before and afterwards. */
+/** Analyses the code that @kernel can reach. No element of r->seen is set before and afterwards. */
 static void look_from(struct reach *r, const struct isa_function *kernel,
                       struct isa_order_analysis *out)
 {
@@ -129,8 +129,8 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
     if (r->everything)
         return;
     *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
-    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* Sorts the functions by address, so that the report names
-                                                              * the first instruction in the text. */
+    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* in the order of the text, so that the report names the first
+                                                              * instruction there */
     for (unsigned k = 0; k < r->n_found; k++) {
         const struct isa_function *f = &r->object->functions[r->found[k]];
 
@@ -145,7 +145,7 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
     struct isa_order_analysis everywhere;
-    bool known = false; /* `everywhere` has the analysis of the whole text, which kernels with indirect jumps share */
+    bool known = false; /* `everywhere` contains the analysis of the whole text, which is the same for all kernels that need it */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);

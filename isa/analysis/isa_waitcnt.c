@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lint of wait counters follows all paths of a function that has `waitcnt`, and finds registers that are used before
- * a `waitcnt` covers the load or store that they belong to. A function without `waitcnt` is taken for compiled code, in
- * which the waits are implied.
+ * The lint of wait counters. It follows all paths of a function that contains `waitcnt`, and finds registers that are used before
+ * a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` is taken for compiled code, in
+ * which waits are implied.
  *
- * The state of a register is the operation that is pending for the register. Vector and shared memory operations end in
- * order. Their state (`vm`, `shared`) is the number of younger operations of the same counter, because a counter value
- * of N means that all but the N youngest operations have ended. Scalar loads end in any order: only a count of 0 covers
- * them. While a scalar load is pending, only a count of 0 covers shared memory operations, too. The state `exp` is a
- * store that has not read the register yet. Where paths join, the lowest age is valid.
- * Source: Southern Islands ISA, 4.4.
+ * The state of a register describes the operations that are pending for it. Vector memory operations end in order, and so do
+ * shared memory operations. Their state (`vm`, `shared`) depends on the number of younger operations of the same counter, because
+ * a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any order, so only a count of
+ * 0 covers them; while one is pending, only a count of 0 covers shared memory operations, too. `exp` describes a store that may
+ * not have read the register yet. Where paths join, the youngest operation counts. Source: Southern Islands ISA, 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "isa/isa.h"
 
-enum { YOUNGEST = 1, OLDEST = 200 }; /* The age of an operation is 1 + the number of younger operations of its counter;
-                                      * 0: nothing is pending. */
+enum { YOUNGEST = 1, OLDEST = 200 }; /* Age of an operation: 1 + number of younger operations of the same counter; 0: no operation
+                                      * is pending. */
 
 struct pending {
     uint8_t vm, shared, exp;
     bool scalar;
-    uint32_t load, store; /* the instructions */
+    uint32_t load, store; /* the instructions of the pending load and store */
 };
 struct state {
     struct pending of[ISA_REG_NUMBERS];
-    bool reached, mixed; /* mixed: a scalar load was issued since lgkmcnt was 0 */
+    bool reached, mixed; /* reached: control reaches the instruction; mixed: a scalar load was issued since lgkmcnt was 0 */
 };
 struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
-    struct state *in; /* states at the instructions to which control flow jumps */
-    uint32_t *block;  /* by instruction: 1 + index of its state in `in`; 0: control flow reaches it only from the
-                       * preceding instruction */
+    struct state *in; /* states at the instructions that are targets of jumps */
+    uint32_t *block; /* [instruction] 1 + index of its state in `in`; 0: control reaches it only from the preceding instruction */
     bool *queued, *wrong;
     uint32_t blocks;
     unsigned findings;
@@ -56,8 +54,7 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** Sets *@age to @other if @other is younger, and in that case also sets *@which to instruction @its. Returns true if
- *  @other is younger. */
+/** If @other is a younger age than *@age, sets *@age to @other and *@which to the instruction @its, and returns true. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))
@@ -138,7 +135,7 @@ static void older(uint8_t *age)
     *age = (uint8_t)(*age == 0 || *age >= OLDEST ? *age : *age + 1);
 }
 
-/* The results of one counter's instructions are written in order, so a later one may write the same register. */
+/* A later instruction with the same counter may write the same register, because their results are written in order. */
 static void check_uses(struct lint *lint, uint32_t i, enum counted counted, const struct state *s, const struct isa_reg_use *use,
                        unsigned count)
 {
@@ -155,13 +152,13 @@ static void check_uses(struct lint *lint, uint32_t i, enum counted counted, cons
         }
 }
 
-/** Updates the pending operations for a memory instruction. */
+/** Updates the pending operations after a memory instruction. */
 static void count(const struct isa_insn *insn, uint32_t i, enum counted counted, struct state *s, const struct isa_reg_use *use, unsigned uses)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     bool stores = counted == VECTOR_MEMORY && (info->flags & ISA_F_STORE) != 0;
-    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* An address register is read at issue, so expcnt
-                                                                       * does not cover it. */
+    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* an address register is read at issue, so it does not wait
+                                                                       * for expcnt */
 
     for (unsigned r = 0; r < ISA_REG_NUMBERS && counted != SCALAR_LOAD; r++) {
         older(counted == VECTOR_MEMORY ? &s->of[r].vm : &s->of[r].shared);
@@ -197,14 +194,14 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned uses = isa_insn_uses(insn, use);
 
     if (insn->op == ISA_WAITCNT) {
-        if (insn->guard == ISA_PT) /* With any other guard, there are lanes that do not wait. */
+        if (insn->guard == ISA_PT) /* with any other guard, some lanes may not wait */
             wait_for(s, insn->x);
         return;
     }
     check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
-    else /* A missing wait is reported once: from here on the register has the result of this instruction. */
+    else /* the register no longer has a pending result, so that a missing wait is reported only once */
         for (unsigned u = 0; u < uses; u++)
             for (unsigned k = 0; use[u].written && k < use[u].count; k++)
                 s->of[isa_reg_number(&use[u]) + k] = (struct pending){.vm = 0};
@@ -235,7 +232,7 @@ static void follow(struct lint *lint, uint32_t from, struct state *s)
     }
 }
 
-/** Decodes the function, and marks the targets of jumps. *has is set to true if the function has a `waitcnt`. */
+/** Decodes the function, and marks the targets of jumps. *@has is set to true if the function contains a `waitcnt`. */
 static enum lw_status decode(struct lint *lint, bool *has)
 {
     const struct isa_function *f = lint->function;

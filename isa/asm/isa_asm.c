@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler: lines, labels, and the steps after the last line: branch targets, relocations, register counts of call trees, line rows. */
+/* The assembler: lines and labels; and what is done after the last line: branch targets, relocations, register counts of call
+ * trees, line rows. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static enum lw_status own_row(struct asm_state *as, uint32_t insn)
     return LW_OK;
 }
 
-/* Returns true at a label: a name and a colon that is not part of a register pair. */
+/* Returns true if the line begins with a label: a name, then a colon that does not belong to a register pair. */
 static bool at_label(struct cursor c)
 {
     cursor_space(&c);
@@ -72,7 +73,7 @@ static enum lw_status one_line(struct asm_state *as, struct cursor *c)
     return status == LW_OK ? own_row(as, index) : status;
 }
 
-/* Cuts a comment, which starts at # or // outside quotes. */
+/* Removes a comment from a line. It starts at # or // outside quotes. */
 static void cut_comment(char *text)
 {
     bool quoted = false;
@@ -124,7 +125,7 @@ static enum lw_status all_lines(struct asm_state *as, const char *text, size_t s
     return status;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------ */
+/* ---- after the last line ------------------------------------------------------------------------------ */
 
 static enum lw_status resolve_targets(struct asm_state *as)
 {
@@ -158,8 +159,9 @@ static enum lw_status resolve_targets(struct asm_state *as)
     return LW_OK;
 }
 
-/* Merges a callee's counts into its caller's: a kernel's counts include all functions that it may call, and an indirect
- * call may call every function. The caller repeats this until no count grows, because calls may be recursive. */
+/* Raises the register counts of a function to those of one that it calls. Returns true if a count grew. A kernel's counts include
+ * all functions that it may call; an indirect call may call any function. As calls may be recursive, the caller repeats this
+ * until no count grows. */
 static bool absorb(struct asm_function *into, const struct asm_function *from)
 {
     struct asm_function before = *into;
@@ -196,7 +198,7 @@ static bool absorb_calls(struct asm_state *as, struct asm_function *function)
         uint32_t index = function->out.first + i;
         struct isa_insn insn;
 
-        /* jumps to other functions count as calls: a tail call is a branch */
+        /* a branch to another function is a tail call, and counts as a call */
         if (!isa_insn_decode(as->text[index], &insn) ||
             !(isa_op_info(insn.op)->flags & ISA_F_BRANCH))
             continue;
@@ -237,7 +239,8 @@ static void count_call_trees(struct asm_state *as)
     }
 }
 
-/* Copies an array of the state into the arena; an empty one becomes NULL. */
+/* Copies an array of the assembler's state into the object's arena; for an empty array *@out is NULL. Returns false if there is
+ * no memory. */
 static bool keep(struct asm_state *as, void *out, const void *array, size_t count, size_t size)
 {
     void *copy = NULL;
@@ -274,14 +277,14 @@ static enum lw_status finish_relocs(struct asm_state *as)
     return LW_OK;
 }
 
-/** Fills in the control fields of a function whose text has none. */
+/** Computes the control fields of a function in whose text there is none. */
 static enum lw_status fill_control(struct asm_state *as, const struct isa_function *f)
 {
     struct isa_insn *insn = calloc((size_t)f->count + 1, sizeof *insn);
     bool fine = insn != NULL;
 
     for (uint32_t i = 0; fine && i < f->count; i++)
-        fine = isa_insn_decode(as->text[f->first + i], &insn[i]); /* cannot fail: the assembler encoded it */
+        fine = isa_insn_decode(as->text[f->first + i], &insn[i]); /* cannot fail, because the assembler has encoded the word */
     fine = fine && isa_control_fill(insn, f->count);
     for (uint32_t i = 0; fine && i < f->count; i++)
         fine = isa_insn_encode(&insn[i], &as->text[f->first + i], NULL) == LW_OK;
@@ -316,7 +319,7 @@ static enum lw_status finish(struct asm_state *as)
             return asm_no_memory(as);
     }
     while (row_count > 0 && rows[row_count - 1].insn >= as->text_count)
-        row_count--; /* drops a .loc after the last instruction */
+        row_count--; /* drops rows from a .loc after the last instruction */
     for (size_t i = 0; i < as->function_count; i++) {
         struct isa_function *function = &as->functions[i].out;
         size_t first = as->functions[i].param_first;
@@ -406,7 +409,7 @@ enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, 
     if (status != LW_OK)
         goto cleanup;
     *out = as.object;
-    as.object = NULL; /* the caller owns it now */
+    as.object = NULL; /* the caller now owns the object */
 cleanup:
     isa_object_destroy(as.object);
     state_fini(&as);

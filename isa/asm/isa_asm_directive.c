@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directives of assembly (docs/reference/assembly.md), and the names that they define. */
+/* The directives of assembly (docs/reference/assembly.md), and the names that they define. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ enum lw_status asm_define_label(struct asm_state *as, const char *name)
                                                                             : asm_no_memory(as);
 }
 
-/* ---- directives: functions --------------------------------------------------------- */
+/* ---- directives for functions ------------------------------------------------------ */
 
 static enum lw_status need_function(struct asm_state *as, const char *directive, bool kernel)
 {
@@ -88,7 +88,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
     function->out.name = name;
     function->out.first = (uint32_t)as->text_count;
     function->out.kernel = kernel;
-    function->out.line = as->line; /* The default line; .decl and .loc replace it. */
+    function->out.line = as->line; /* the line of .kernel or .func, unless .decl gives another one */
     function->param_first = as->param_count;
     function->shared_next = as->module_shared;
     as->in_function = true;
@@ -117,7 +117,7 @@ static enum lw_status end_function(struct asm_state *as)
     return LW_OK;
 }
 
-/* ---- directives: parameters ----------------------------------------------------------- */
+/* ---- directives for parameters -------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -167,7 +167,7 @@ static enum lw_status parse_param_type(struct asm_state *as, struct cursor *c,
                         "found '%.20s'", c->p);
 }
 
-/* .param TYPE NAME [size=N] [align=N] [offset=N] */
+/* Parses .param TYPE NAME [size=N] [align=N] [offset=N]. */
 static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
 {
     struct isa_param param = { 0 }, *slot;
@@ -187,7 +187,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
             status = cursor_int(as, c, "the size", 1, ISA_CONST_BANK_BYTES, &value);
             if (status == LW_OK)
                 param.size_bytes = (uint32_t)value;
-            if (param.kind != ISA_PARAM_POINTER) /* replaces the size of the type */
+            if (param.kind != ISA_PARAM_POINTER) /* a parameter with size= has no known type */
                 param.kind = ISA_PARAM_VALUE;
         } else if (cursor_take(c, "align=")) {
             status = cursor_int(as, c, "the alignment", 1, 4096, &value);
@@ -229,7 +229,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
     return LW_OK;
 }
 
-/* ---- directives: properties of kernels --------------------------------------------------- */
+/* ---- directives for properties of kernels ------------------------------------------------ */
 
 static enum lw_status directive_regs(struct asm_state *as, struct cursor *c)
 {
@@ -308,7 +308,7 @@ static enum lw_status directive_decl(struct asm_state *as, struct cursor *c)
     return status;
 }
 
-/* ---- directives: variables ------------------------------------------------------------------ */
+/* ---- directives for variables --------------------------------------------------------------- */
 
 enum lw_status asm_flush_init(struct asm_state *as)
 {
@@ -393,7 +393,7 @@ static enum lw_status put_hex(struct asm_state *as, struct cursor *c, struct asm
     return c->p == start ? asm_fail(as, "expected hex bytes, found '%.20s'", c->p) : LW_OK;
 }
 
-/* Parses addr NAME[+N]: eight bytes that the loader fills in. */
+/* Parses addr NAME[+N], which stands for eight bytes that the loader sets. */
 static enum lw_status put_address(struct asm_state *as, struct cursor *c, struct asm_init *init)
 {
     static const uint8_t zero[8];
@@ -424,7 +424,7 @@ struct value_type {
     bool is_signed;
 };
 
-/* Parses the type word at the cursor; without a type word, the previous type remains. */
+/* Parses a type at the cursor, if there is one; otherwise the preceding type remains. */
 static void take_value_type(struct cursor *c, bool addresses, struct value_type *type)
 {
     if (cursor_word(c, "hex")) {
@@ -447,7 +447,7 @@ static void take_value_type(struct cursor *c, bool addresses, struct value_type 
     }
 }
 
-/* Parses TYPE value, value, TYPE value, ... and appends the bytes to @init. */
+/* Parses values with types, such as u32 1, 2, f32 1.5, and appends their bytes to @init. */
 static enum lw_status parse_values(struct asm_state *as, struct cursor *c, struct asm_init *init,
                                    bool addresses)
 {
@@ -500,7 +500,7 @@ static enum lw_status parse_init(struct asm_state *as, struct cursor *c)
     return status;
 }
 
-/* Parses NAME BYTES [ALIGN]. */
+/* Parses NAME BYTES [ALIGN], and defines the variable. */
 static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enum isa_space space,
                                      int64_t limit)
 {
@@ -589,7 +589,7 @@ static enum lw_status directive_bank(struct asm_state *as, struct cursor *c)
     return status;
 }
 
-/* ---- directives: sources ---------------------------------------------------------------------- */
+/* ---- directives for source files and lines ----------------------------------------------------- */
 
 static const char *parse_text(struct asm_state *as, struct cursor *c)
 {
@@ -657,7 +657,7 @@ static enum lw_status directive_loc(struct asm_state *as, struct cursor *c)
     return LW_OK;
 }
 
-/* ---- the directives' table ----------------------------------------------------------------------- */
+/* ---- the table of directives -------------------------------------------------------------------- */
 
 enum directive_id {
     DIR_KERNEL, DIR_FUNC, DIR_END, DIR_PARAM, DIR_PARAMBYTES, DIR_SHARED, DIR_LOCAL, DIR_REGS,
@@ -745,7 +745,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
     case DIR_PRODUCER:
         as->producer_given = true;
         if (cursor_take(c, "\"\""))
-            return LW_OK; /* the function has no declaration in the source */
+            return LW_OK; /* the object has no producer */
         as->object->producer = parse_text(as, c);
         return as->object->producer != NULL ? LW_OK : as->status;
     case DIR_COMPDIR:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses one instruction: guard, mnemonic with suffixes, operands by the tokens of the row, control field. Every message begins with the row's
- * name. */
+/* Parses an instruction: guard, mnemonic with suffixes, operands, control field. The operand tokens of the instruction's row
+ * determine the operands. Every message begins with the mnemonic. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- operands ----------------------------------------------------------------------------- */
 
-/* Returns true if the text can be this optional operand; otherwise the text omits the operand. */
+/* Returns true if @text can be the optional operand @tok; otherwise the operand is missing in the text. */
 static bool looks_like(struct parse *p, unsigned tok, const char *text)
 {
     struct cursor c = { text };
@@ -126,7 +126,7 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
     return cursor_addend(p->as, c, &p->target_addend);
 }
 
-/* Parses (x), (x,y) or (x,y,z). */
+/* Parses texel offsets: (x), (x,y) or (x,y,z). */
 static enum lw_status parse_texels(struct parse *p, struct cursor *c)
 {
     unsigned axis = 0;
@@ -146,7 +146,7 @@ static enum lw_status parse_texels(struct parse *p, struct cursor *c)
     return LW_OK;
 }
 
-/* Assigns sources b and c to the fields X and C, for a row that has both. */
+/* Determines which of sources b and c is in field X and which in C, for an instruction that has both fields. */
 static enum lw_status assign_sources(struct parse *p, struct source *b, struct source *c)
 {
     bool b_wide = b->kind >= ISA_X_CONST, c_wide = c->kind >= ISA_X_CONST;
@@ -175,7 +175,7 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     return LW_OK;
 }
 
-/** Parses the counters of `waitcnt` with their limits; `waitcnt` does not wait for the counters that are omitted. */
+/** Parses the counters of `waitcnt`, with their limits. The instruction does not wait for counters that are missing. */
 static enum lw_status parse_counts(struct parse *p, struct cursor *c)
 {
     static const struct {
@@ -249,8 +249,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         }
         return status;
     case ISA_TK_C: {
-        /* The text may be an operand that C can hold in this row, or an operand that X can hold if the fields are
-         * exchanged. */
+        /* Accepts what C can hold. If X and C can be exchanged, also accepts what X can hold. */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 
@@ -374,7 +373,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         return parse_lane(p, c, regs);
     case ISA_TK_MEMBER:
         if (cursor_take(c, "_"))
-            return LW_OK; /* isa_insn_init() has set the mask to all lanes */
+            return LW_OK; /* isa_insn_init() has already set the mask to all lanes */
         status = asm_parse_register(p, c, 1, C_V, &reg);
         insn->x = (insn->x & 0xffffff) | reg.number << 24;
         return status;
@@ -387,7 +386,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
     return LW_OK;
 }
 
-/** Parses the second text of an operand that consists of two. */
+/** Parses the second part of an operand that has two parts, separated by a comma. */
 static enum lw_status parse_second(struct parse *p, unsigned tok, struct cursor *c)
 {
     enum lw_status status;
@@ -455,7 +454,7 @@ static enum lw_status parse_operands(struct parse *p)
 
         if (texts == 0)
             continue;
-        /* the text omits an optional operand if the remaining texts are needed for the other operands */
+        /* an optional operand is missing if the remaining texts are needed for other operands */
         if (optional && (p->text_count - next <= required || !looks_like(p, tok, p->texts[next])))
             continue;
         if (!optional)
@@ -487,7 +486,7 @@ static enum lw_status parse_operands(struct parse *p)
     return LW_OK;
 }
 
-/* ---- mnemonic ------------------------------------------------------------------------------- */
+/* ---- mnemonics ------------------------------------------------------------------------------ */
 
 static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, size_t size)
 {
@@ -496,7 +495,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
 
     for (size_t n = size < 60 ? size : 60; n > 0 && near == NULL; n--) {
         if (n != size && word[n] != '.')
-            continue; /* no row has this name: the next try omits a suffix */
+            continue; /* not the end of a suffix; shorter names are tried */
         snprintf(name, sizeof name, "%.*s", (int)n, word);
         near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));
@@ -506,7 +505,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
                     near ? near : ": docs/reference/isa.md lists the instructions", near ? "?)" : "");
 }
 
-/* Parses one suffix: .soft, .alt or a value of a group that is not set yet. */
+/* Parses a suffix: .soft, .alt, or a value of a modifier group that has no value yet. */
 static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t *groups_set)
 {
     const char *s = *text;
@@ -578,7 +577,7 @@ static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
     c->p += size;
     p->info = isa_op_info(op);
 
-    /* guard and control are set separately, on top of the row's initial values */
+    /* the initial values; guard and control field are set elsewhere */
     isa_insn_init(&p->insn, op);
     p->insn.xkind = ISA_X_VECTOR;
     rest = word + best;
@@ -646,9 +645,9 @@ static enum lw_status parse_control(struct parse *p, struct cursor *c)
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- a whole instruction ------------------------------------------------------------------------ */
 
-/* Splits @text, a buffer of ours, at commas outside brackets and quotes. */
+/* Splits @text at commas outside brackets and quotes. It is a copy, which is changed. */
 static enum lw_status split_operands(struct parse *p, char *text)
 {
     char *start = text;
@@ -689,7 +688,7 @@ static enum lw_status split_operands(struct parse *p, char *text)
     }
 }
 
-/* Finds the brace of the control field, outside quotes. */
+/* Returns the opening brace of the control field, which is not inside quotes, or NULL. */
 static char *find_control(char *text)
 {
     for (char *s = text; *s != '\0'; s++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the assembler: an instruction that is being parsed, and the parsers of single operands. */
+/* Internals of the assembler: the state while an instruction is parsed, and the parsers of operands. */
 #ifndef ISA_ASM_INSN_PRIV_H
 #define ISA_ASM_INSN_PRIV_H
 
@@ -11,10 +11,10 @@ struct parse {
     struct asm_state *as;
     const struct isa_op_info *info;
     struct isa_insn insn;
-    char *texts[ASM_MAX_TEXTS]; /* texts of the operands, split at commas */
+    char *texts[ASM_MAX_TEXTS]; /* operands, which are separated by commas, as text */
     unsigned text_count;
-    unsigned operand;       /* number of the current operand from 1, for messages */
-    const char *reloc_name; /* name of the address in X; NULL: none */
+    unsigned operand;       /* number of the current operand, from 1, for messages */
+    const char *reloc_name; /* name whose address is in X; NULL: X contains no address */
     int64_t reloc_addend;
     bool reloc_high;
     const char *target_name;
@@ -31,10 +31,10 @@ struct parse {
 struct reg {
     bool scalar;
     unsigned number;
-    unsigned span; /* number of registers written; 0: vz or sz, which stand for any number */
+    unsigned span; /* number of registers in the text; 0: vz or sz, which can stand for any number */
 };
 
-/** Source operand that is not assigned to a field yet. */
+/** A source operand for which no field is determined yet. */
 struct source {
     unsigned kind; /* enum isa_xkind */
     uint32_t x;
@@ -42,21 +42,22 @@ struct source {
     unsigned srcmod;
 };
 
-/** Parses p3, !p3 or pt, or with @prefix "sp" sp0 etc. */
+/** Parses a predicate: p3 or pt, if @prefix is "p", or sp3 or spt, if it is "sp"; with ! if @may_negate. Returns false if the
+ *  text is none. */
 bool asm_take_predicate(struct cursor *c, const char *prefix, bool may_negate, unsigned *number,
                         bool *negate);
 /** Parses b0 to b15. */
 bool asm_take_barrier(struct cursor *c, unsigned *number);
-/** Parses a required operand of @regs registers of @classes (C_V, C_S). */
+/** Parses an operand that must be @regs registers of a class in @classes (C_V, C_S). */
 enum lw_status asm_parse_register(struct parse *p, struct cursor *c, unsigned regs,
                                   unsigned classes, struct reg *out);
-/** Converts an integer, or a float with a suffix, to an immediate X. */
+/** Converts an integer, or a float with the suffix f, to an immediate X. */
 enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsigned regs,
                                  uint32_t *x);
-/** Parses a register, constant or immediate with its source modifiers, for token @tok. */
+/** Parses a register, constant or immediate, with source modifiers, as an operand with token @tok. */
 enum lw_status asm_parse_source(struct parse *p, struct cursor *c, unsigned tok, unsigned regs,
                                 struct source *out);
-/** Stores a source in X. */
+/** Stores a source in field X. */
 void asm_set_x(struct isa_insn *insn, const struct source *source);
 /** Parses the address [...] of a load, store or atomic. */
 enum lw_status asm_parse_address(struct parse *p, struct cursor *c);

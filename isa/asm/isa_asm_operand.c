@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsers of single operands: registers, predicates, sources and addresses. */
+/* Parsers of operands: registers, predicates, sources and addresses. */
 #include <stdio.h>
 
 #include "isa/asm/isa_asm_insn_priv.h"
@@ -26,7 +26,7 @@ static bool take_decimal(const char **p, unsigned *out)
     return true;
 }
 
-/* If a register is next, parses it and returns true. */
+/* Parses a register. Returns false if there is none. */
 static bool take_register(struct cursor *c, struct reg *out)
 {
     static const struct {
@@ -59,7 +59,7 @@ static bool take_register(struct cursor *c, struct reg *out)
     if (*p == ':') {
         p++;
         if (*p == *c->p)
-            p++; /* v2:v3 is accepted for v2:3 */
+            p++; /* v2:v3 is accepted in place of v2:3 */
         if (!take_decimal(&p, &last) || last < out->number)
             return false;
         out->span = last - out->number + 1;
@@ -89,7 +89,7 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
                             regs, 2 * regs - 1, reg->span);
     }
     if (reg->number == 255 || (reg->scalar && reg->number >= ISA_S_EXEC))
-        return LW_OK; /* registers with a name, not a number */
+        return LW_OK; /* these registers have a name, so they exist */
     if (reg->number + regs > limit)
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
@@ -211,7 +211,7 @@ enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsign
     return LW_OK;
 }
 
-/* Parses lo(name+8) or hi(name): an address that the loader fills in, or the address of a shared variable. */
+/* Parses lo(name+8) or hi(name): a word of an address, which the loader sets, or of the address of a shared variable. */
 static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x)
 {
     bool high = c->p[0] == 'h';
@@ -241,7 +241,7 @@ static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x
     return LW_OK;
 }
 
-/* Parses [offset] or [name + offset] after "c"; the cursor is at the bracket. */
+/* Parses the rest of a constant after "c": [bank][offset] or [parameter+offset]. */
 static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t *x)
 {
     int64_t bank = 0, offset = 0, addend = 0;
@@ -386,12 +386,13 @@ void asm_set_x(struct isa_insn *insn, const struct source *source)
 struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
-    bool is_signed; /* .s follows the last register */
-    uint8_t scale;  /* log2 of the factor (* 2, 4, 8 or 16) that follows the register: 1 to 4 */
+    bool is_signed; /* .s was written after the last register */
+    uint8_t scale;  /* log2 of the factor (*2, *4, *8 or *16) that was written after the last register, 1 to 4; 0: none */
     int64_t disp;
 };
 
-/* Parses the terms of an address up to the closing bracket. If @params is true, names are parameters. */
+/* Parses the terms of an address, up to the closing bracket. @params: names are those of parameters; otherwise, of shared
+ * variables. */
 static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params,
                                   struct address *out)
 {

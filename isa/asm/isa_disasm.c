@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints a whole object as text that the assembler turns into an equal object: directives for everything but the text, labels .L<index> for branch
- * targets. */
+/* Prints an object as assembly text, from which the assembler makes an equal object. Everything that is not in the instructions
+ * becomes directives; branch targets become labels .L<index>. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static bool is_bare(const char *name)
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$";
     size_t size = strlen(name);
 
-    /* names that begin like our labels are quoted, because a quoted name is never a label */
+    /* a name that begins as these labels do is quoted, because a quoted name is never a label */
     return size != 0 && strchr(first, *name) != NULL && strncmp(name, ".L", 2) != 0 &&
            strspn(name, first) + strspn(name + strspn(name, first),
                                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -38,7 +38,7 @@ void isa_name_print(const char *name, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-/* Prints a file name or the producer, always in quotes. */
+/* Prints a file name or the producer, which are always quoted. */
 static void put_text(const char *text, struct lw_sink *out)
 {
     if (is_bare(text))
@@ -53,9 +53,9 @@ static void put_text(const char *text, struct lw_sink *out)
 struct disasm {
     const struct isa_object *object;
     struct lw_sink *out;
-    uint8_t *is_target; /* bit per instruction: it has a label; NULL: memory is short */
+    uint8_t *is_target; /* a bit for each instruction: it has a label; NULL: there was no memory */
     const struct isa_function *function;
-    struct isa_reloc *relocs; /* sorted copy of the object's relocations */
+    struct isa_reloc *relocs; /* the object's relocations, sorted */
     size_t next_reloc, next_line;
     unsigned next_loop;
 };
@@ -121,7 +121,7 @@ static void text_sink_init(struct text_sink *sink, char *text, size_t capacity)
     text[0] = '\0';
 }
 
-/* Names a label in the same function, or the start of another function. */
+/* Names a branch target: a label in the same function, or the start of another function. */
 static bool name_target(void *context, uint64_t address, char *text, size_t size)
 {
     const struct disasm *d = context;
@@ -143,7 +143,7 @@ static bool name_target(void *context, uint64_t address, char *text, size_t size
     return true;
 }
 
-/* ---- what precedes the text --------------------------------------------------------------- */
+/* ---- directives before the functions ------------------------------------------------------- */
 
 static void put_bytes(struct lw_sink *out, const char *directive, const uint8_t *bytes,
                       uint64_t size)
@@ -165,7 +165,7 @@ static void put_reloc_name(const struct isa_object *object, const struct isa_rel
         lw_printf(out, "%+lld", (long long)reloc->addend);
 }
 
-/* Prints initial data, and between the bytes the addresses that the loader fills in. */
+/* Prints the initial data of a variable: bytes, and names for the addresses that the loader sets. */
 static void put_init(struct disasm *d, uint32_t index)
 {
     const struct isa_variable *variable = &d->object->variables[index];
@@ -275,8 +275,8 @@ static void put_function_head(const struct isa_function *function, struct lw_sin
         lw_put(out, ".dynshared\n");
 }
 
-/** Returns true if no instruction of a function has a control field. In that case an empty control field is printed at
- *  the first instruction, so that the assembler does not fill in the control fields. */
+/** Returns true if no instruction of a function has a control field. An empty control field is then printed for its first
+ *  instruction, because the assembler would otherwise compute control fields. */
 static bool lacks_control(const struct isa_object *object, const struct isa_function *f)
 {
     const struct isa_control none = { .write_bar = 7, .read_bar = 7 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names, numbers and strings of one line of assembly, and the maps of names. */
+/* Names, numbers and strings in a line of assembly, and the maps of names. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,7 +265,7 @@ bool cursor_at_number(struct cursor *c)
     return is_digit(*p) || (*p == '.' && is_digit(p[1]));
 }
 
-/* Parses the bits of a float: 0f3f800000, 0d3ff0000000000000. */
+/* Parses a float given by its bits, such as 0f3f800000 or 0d3ff0000000000000. */
 static bool take_bits(struct cursor *c, struct number *out)
 {
     int digits = c->p[0] == '0' && (c->p[1] == 'f' || c->p[1] == 'F')   ? 8

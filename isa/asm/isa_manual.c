@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the instruction manual in Markdown (docs/reference/isa.md) from the tables. */
+/* Prints the instruction manual (docs/reference/isa.md), in Markdown, from the instruction table. */
 #include "isa/isa_priv.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct {
     [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 
-/* Prints text in a table cell; a bar is escaped, because it would end the cell. */
+/* Prints text in a table cell. A | is escaped, because it would end the cell. */
 static void put_part(const char *text, size_t length, struct lw_sink *out)
 {
     for (; length-- != 0; text++) {
@@ -54,7 +54,7 @@ static void put_cell(const char *text, struct lw_sink *out)
     put_part(text, strlen(text), out);
 }
 
-/* Prints the semantics of an instruction without SELDOM(), which only affects how its handlers are compiled. */
+/* Prints the semantics column of an instruction. SELDOM() is left out, because it only determines how handlers are compiled. */
 static void put_semantics(const char *text, struct lw_sink *out)
 {
     static const char rare[] = "SELDOM(";
@@ -76,7 +76,7 @@ static const char *order_name(enum isa_order order)
     return names[order];
 }
 
-/* Prints the properties of an instruction. The properties of an instruction's order have the names of MACHINE 4. */
+/* Prints the properties of an instruction: its order, with the names of MACHINE 4, and its flags. */
 static void put_properties(const struct isa_op_info *info, struct lw_sink *out)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the address slices of an object's kernels: sites, their arrays, and the loops around them. Source: docs/explanation/address-slices.md. */
+/* Computes the address slices of the kernels of an object: their sites, the arrays of the sites, and the loops around them.
+ * Source: docs/explanation/address-slices.md. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -10,7 +11,7 @@ struct found {
     uint32_t which;
 };
 
-/** Returns true for a global load or store; a load through the constant cache is not a site. */
+/** Returns true for a site: a global load or store. A load through the constant cache is not a site. */
 static bool is_site(const struct isa_insn *insn)
 {
     switch (insn->op) {
@@ -44,7 +45,7 @@ static struct slice_roots param_root(const struct slice_builder *b, const struct
     return (struct slice_roots){ 0 };
 }
 
-/** Returns the sources of a node through which a pointer may reach its result by additions. */
+/** Returns those sources of a node through which a pointer reaches the node's value by additions only. */
 static unsigned additive(const struct isa_slice_node *n)
 {
     if (n->kind == ISA_SLICE_INDUCTION || n->kind == ISA_SLICE_SELECT)
@@ -60,7 +61,7 @@ static unsigned additive(const struct isa_slice_node *n)
     }
 }
 
-/** Returns the pointers that a node depends on. The pointers of its sources are already known. */
+/** Returns the pointers on which a node depends by additions. The pointers of its sources are already known. */
 static struct slice_roots roots_of(const struct slice_builder *b, const struct isa_slice_node *n)
 {
     const uint32_t link[3] = { n->a, n->b, n->c };
@@ -103,7 +104,7 @@ static bool jumps_by_register(const struct slice_builder *b)
     return false;
 }
 
-/** Returns true if all loops of @loops contain @block. */
+/** Returns true if @block is in all loops of the set @loops. */
 static bool inside(const struct slice_builder *b, uint64_t loops, uint32_t block)
 {
     for (unsigned l = 0; l < b->loop_count; l++)
@@ -138,12 +139,12 @@ static void make_site(struct slice_builder *b, uint32_t insn, enum isa_slice_rej
     out->by_variable = roots.variable;
     out->which = roots.which;
     if (!inside(b, site->loops, b->block_of[insn]))
-        site->reject = ISA_SLICE_MERGE; /* The site uses the last value of a loop that does not contain the site. */
+        site->reject = ISA_SLICE_MERGE; /* the address depends on the last value of a loop that does not contain the site */
     else if (roots.count != 1)
         site->reject = ISA_SLICE_ARRAY;
 }
 
-/** Returns the index of a site's array among @count arrays, or @count. */
+/** Returns the index of a site's array in @all; @count if it is not there. */
 static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, const struct found *site)
 {
     uint32_t k = 0;
@@ -153,7 +154,7 @@ static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, cons
     return k;
 }
 
-/** Chooses the arrays with most sites; of arrays with equally many sites, the first. */
+/** Selects the arrays with the most sites. Of arrays with equally many sites, those found first are selected. */
 static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct found *found)
 {
     uint32_t most = b->function->param_count + b->object->variable_count, count = 0;
@@ -191,13 +192,13 @@ static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct 
 /* ---- loops ------------------------------------------------------------------------------ */
 
 struct test {
-    uint32_t insn; /* index in the function; SLICE_NONE: the loop has no test */
+    uint32_t insn; /* index of the test in the function; SLICE_NONE: the loop has no test */
     uint32_t node;
     bool ends, only;
 };
 
-/** Finds the value *@ends of the guard of instruction @i in @block for which a thread leaves the loop. Returns false if
- *  @i never leaves it. */
+/** If instruction @i of @block can leave the loop, gets the value *@ends of its guard with which a thread leaves. Returns false
+ *  if it cannot leave the loop. */
 static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *loop, uint32_t block, uint32_t i, bool *ends)
 {
     const struct isa_block *at = &b->flow.block[block];
@@ -215,7 +216,7 @@ static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *
     return out[0] || out[1];
 }
 
-/** Finds the first exit test that every iteration executes and whose guard has a slice. */
+/** Finds the exit test of a loop: the first one that every iteration executes and whose guard has a slice. */
 static struct test find_test(struct slice_builder *b, unsigned l)
 {
     struct test test = { .insn = SLICE_NONE };
@@ -264,15 +265,15 @@ static uint32_t *find_latches(struct slice_builder *b, struct isa_object *object
         if (slice_loop_has(&b->loop[l], from))
             out[(*count)++] = b->function->first + last;
     }
-    return out; /* ascending, because predecessors are in code order */
+    return out; /* ascending, because predecessors are in the order of the code */
 }
 
 static void put_loops(struct slice_builder *b, struct isa_object *object, struct isa_slices *s, struct found *found)
 {
     struct isa_slice_loop loops[ISA_SLICE_LOOPS] = { 0 };
 
-    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* The list of loops may grow, because a test may
-                                                                     * depend on further loops. */
+    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* the list of loops may grow meanwhile, because the test of a
+                                                                     * loop may depend on further loops */
         struct test test = find_test(b, l);
 
         loops[l] = (struct isa_slice_loop){ .header = b->function->first + b->flow.block[b->loop[l].header].first,
@@ -287,7 +288,7 @@ static void put_loops(struct slice_builder *b, struct isa_object *object, struct
                 found[i].site.after |= UINT64_C(1) << l;
         }
     }
-    for (unsigned l = 0; l < b->loop_count; l++) { /* finds the smallest loop around it */
+    for (unsigned l = 0; l < b->loop_count; l++) { /* finds the smallest loop that contains loop l */
         for (unsigned k = 0; k < b->loop_count; k++) {
             if (k == l || !slice_loop_has(&b->loop[k], b->loop[l].header))
                 continue;
@@ -302,9 +303,9 @@ static void put_loops(struct slice_builder *b, struct isa_object *object, struct
         memcpy(s->loops, loops, b->loop_count * sizeof *loops);
 }
 
-/* ---- what is kept -------------------------------------------------------------------------- */
+/* ---- the nodes and loops of the result ------------------------------------------------------- */
 
-/** Stores the loops and nodes that accepted sites depend on, and renumbers them so that outer loops come first. */
+/** Stores the loops and nodes on which accepted sites depend, numbered so that an outer loop precedes the loops inside it. */
 static void put_nodes(struct slice_builder *b, struct isa_object *object, struct isa_slices *s, struct found *found)
 {
     uint32_t *number = calloc(b->node_count + 1, sizeof *number), loop_number[ISA_SLICE_LOOPS], loops = 0;
@@ -318,7 +319,7 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
     for (uint32_t i = 0; i < s->site_count; i++)
         if (found[i].site.reject == ISA_SLICE_ACCEPTED)
             number[found[i].site.node] = 1;
-    while (more) { /* a stored node may need a loop, whose test needs further nodes */
+    while (more) { /* repeated, because a stored node may depend on a loop, whose test depends on further nodes */
         more = false;
         for (size_t i = b->node_count; i-- > 0;) {
             const struct isa_slice_node *n = &b->node[i];
@@ -337,7 +338,8 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
             }
         }
     }
-    for (uint32_t l = 0; l < s->loop_count; l++) /* the outer loop of a loop becomes the next outer loop that is used */
+    for (uint32_t l = 0; l < s->loop_count; l++) /* if the outer loop of a loop is not stored, the next outer loop takes its
+                                                  * place */
         while (s->loops[l].outer != UINT32_MAX && !used[s->loops[l].outer])
             s->loops[l].outer = s->loops[s->loops[l].outer].outer;
     for (uint32_t depth = 0, left = 1; left != 0; depth++) {
@@ -423,7 +425,8 @@ static bool slice_kernel(struct isa_object *object, const struct isa_reloc *relo
         room += is_site(&b->insn[i]);
     found = calloc((size_t)room + 1, sizeof *found);
     s->sites = lw_arena_alloc(&object->arena, ((size_t)room + 1) * sizeof *s->sites);
-    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* value 0 is the result of functions that run out of memory */
+    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* makes value 0 a rejected one, because functions without memory return
+                                                        * 0 */
     if (found == NULL || s->sites == NULL || b->no_memory)
         goto cleanup;
     enum isa_slice_reject all = writes_exec(b) ? ISA_SLICE_EXEC : jumps_by_register(b) ? ISA_SLICE_FLOW

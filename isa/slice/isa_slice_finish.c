@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts values to nodes of the slices. A PHI at a loop header becomes an induction variable if each iteration adds the same amount. A PHI at the
- * join of a branch becomes a choice by the branch's condition. All other PHIs are rejected. */
+/* Converts values to nodes of the slices. A PHI at a loop header becomes an induction variable, if each iteration adds the same
+ * amount to it. A PHI where the two sides of a branch join becomes a select by the condition of the branch. Other PHIs are
+ * rejected. */
 #include "isa/slice/isa_slice_priv.h"
 
 static uint32_t finish(struct slice_builder *b, uint32_t value);
@@ -25,7 +26,7 @@ static uint32_t arithmetic(struct slice_builder *b, enum isa_op narrow, enum isa
                                .c = SLICE_NONE, .r = SLICE_NONE, .op = (uint16_t)(bits == 64 ? wide : narrow) });
 }
 
-/** Returns the difference of @value and @phi if @value is @phi plus or minus other values, else SLICE_NONE. */
+/** If @value is @phi plus or minus other values, returns these values' sum; otherwise SLICE_NONE. */
 static uint32_t step_from(struct slice_builder *b, uint32_t value, uint32_t phi, unsigned depth)
 {
     enum { MOST = 16 };
@@ -62,7 +63,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
         uint32_t one = slice_resolve(b, operand[k]), *which = back ? &next : &init;
 
         if (k < count && b->dom_first[b->pred[b->pred_at[block] + k]] == 0)
-            continue; /* Control never enters the block from this predecessor. */
+            continue; /* control never reaches this predecessor */
         if (*which != SLICE_NONE && *which != one)
             return reject_phi(b, phi);
         *which = one;
@@ -76,7 +77,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
             return one;
     }
     uint32_t step = step_from(b, next, phi, 0);
-    if (step == SLICE_NONE) { /* If @next itself is rejected, the PHI is rejected for the same reason. */
+    if (step == SLICE_NONE) { /* if @next itself is rejected, the PHI is rejected for the same reason */
         uint32_t of = finish(b, next);
 
         return of != 0 || b->no_memory ? reject_phi(b, phi) : next;
@@ -85,9 +86,10 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
                                                        .a = init, .b = step, .value = (uint64_t)loop });
 }
 
-/* ---- choices ----------------------------------------------------------------------------- */
+/* ---- selects by the condition of a branch ------------------------------------------------ */
 
-/** Returns 1 if @from is reached only by the jump at the end of @block, 0 if only by falling through, else -1. */
+/** Returns which side of the branch at the end of @block leads to predecessor @from of @join: 1 the taken side, 0 the
+ *  fall-through, -1 neither or both. */
 static int side_of(const struct slice_builder *b, uint32_t block, uint32_t join, uint32_t from)
 {
     for (int k = 0; k < 2; k++) {
@@ -141,7 +143,7 @@ static uint32_t put(struct slice_builder *b, uint32_t value, struct isa_slice_no
     return b->value[value].out = (uint32_t)b->node_count;
 }
 
-/** Rejects @value for the reason of @like. */
+/** Rejects @value for the reason for which @like was rejected, or as ISA_SLICE_MERGE if @like was not. */
 static uint32_t as_rejected(struct slice_builder *b, uint32_t value, uint32_t like)
 {
     like = slice_resolve(b, like);
@@ -166,7 +168,7 @@ static uint32_t finish_phi(struct slice_builder *b, uint32_t phi)
     if (b->no_memory || slice_is_reject(b, as))
         return as_rejected(b, phi, as);
     struct isa_slice_node n = b->value[as].node;
-    if (header) { /* the step is the same in all iterations */
+    if (header) { /* converts the step outside the loop, because it is the same in all iterations */
         uint32_t start = finish(b, n.a), step = start != 0 ? finish(b, n.b) : 0;
 
         if (step == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control flow of a function: predecessors, dominators, natural loops, and the instructions that write each register. */
+/* Control flow of a function: predecessors, dominators, natural loops, and for each register the instructions that write it. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -41,7 +41,7 @@ static bool find_preds(struct slice_builder *b)
 
 /* ---- dominators -------------------------------------------------------------------- */
 
-/** Stores the reachable blocks in reverse postorder and returns their count. */
+/** Stores the reachable blocks in reverse postorder, and returns their number. */
 static uint32_t order_blocks(struct slice_builder *b, uint32_t *order, uint32_t *rank)
 {
     uint32_t n = b->flow.count, depth = 1, left = n, *stack = numbers(b, n);
@@ -52,7 +52,7 @@ static uint32_t order_blocks(struct slice_builder *b, uint32_t *order, uint32_t 
         return 0;
     stack[0] = 0;
     seen[0] = 1;
-    while (depth != 0) { /* seen: 1 + number of successors that were visited */
+    while (depth != 0) { /* seen: 0 if the block was not visited, otherwise 1 + number of its successors that were followed */
         uint32_t block = stack[depth - 1];
 
         if (seen[block] == 3) {
@@ -84,7 +84,7 @@ static uint32_t common(const uint32_t *idom, const uint32_t *rank, uint32_t x, u
     return x;
 }
 
-/** Finds dominators. Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001. */
+/** Computes the dominators of all blocks. Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001. */
 static bool find_dominators(struct slice_builder *b)
 {
     uint32_t n = b->flow.count, *order = numbers(b, n), *rank = numbers(b, n), *size = numbers(b, n);
@@ -118,8 +118,8 @@ static bool find_dominators(struct slice_builder *b)
         b->dom_first[0] = 1;
         b->dom_last[0] = 1 + size[0];
     }
-    memset(rank, 0, n * sizeof *rank); /* From here on, rank[b] is the sum of the numbers already assigned to children
-                                        * of block b. */
+    memset(rank, 0, n * sizeof *rank); /* from here on, rank[b] is the number of blocks dominated by those children of block b
+                                        * that already have their numbers */
     for (uint32_t k = 1; k < reached; k++) {
         uint32_t block = order[k], up = b->idom[block];
 
@@ -137,7 +137,7 @@ bool slice_dominates(const struct slice_builder *b, uint32_t block, uint32_t oth
            b->dom_last[other] <= b->dom_last[block];
 }
 
-/** Finds the block that all threads execute before they end. */
+/** Finds a block that dominates all ends of threads, so that every thread executes it. */
 static void find_ends(struct slice_builder *b)
 {
     b->end_block = b->end_insn = SLICE_NONE;
@@ -169,7 +169,7 @@ bool slice_always(const struct slice_builder *b, uint32_t insn)
 
 /* ---- loops --------------------------------------------------------------------------- */
 
-/** Adds a block to a loop; returns false if the loop already contains it. */
+/** Adds a block to a loop. Returns false if it is already in the loop. */
 static bool add_block(struct slice_loop *loop, uint32_t block)
 {
     bool had = slice_loop_has(loop, block);
@@ -219,7 +219,8 @@ static bool is_call(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** Lists the registers that each instruction writes; a call writes all registers. */
+/** Lists, for each register, the instructions that write it; a call counts as writing all registers. @put: stores the lists;
+ *  otherwise only counts. */
 static void each_def(struct slice_builder *b, uint32_t *at, bool put)
 {
     for (uint32_t i = 0; i < b->count; i++) {

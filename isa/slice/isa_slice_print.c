@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints slices for `lanewise dis --slices`. */
+/* Prints slices, for `lanewise dis --slices`. */
 #include "isa/slice/isa_slice_priv.h"
 
 struct printer {
@@ -41,7 +41,7 @@ static void put_param(const struct printer *p, const struct isa_slice_node *n)
               : n->part == 144 ? ".s16" : "");
 }
 
-/** Prints an operand: short values in full, others by their number. */
+/** Prints a node as an operand: simple values in full, others by their number. */
 static void put_value(const struct printer *p, uint32_t number)
 {
     const struct isa_slice_node *n = &p->slices->nodes[number];
@@ -72,7 +72,7 @@ static void put_value(const struct printer *p, uint32_t number)
     }
 }
 
-/** Prints a row with its modifiers as the assembler writes them. */
+/** Prints the instruction of a node, with its modifiers, as in assembly. */
 static void put_row(const struct printer *p, const struct isa_slice_node *n)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)n->op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result of one instruction as a value: its row, and the values of its sources. */
+/* The value that an instruction computes, from the values of its sources. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -47,7 +47,7 @@ static uint32_t read_constant(struct slice_builder *b, uint32_t insn, unsigned b
     return slice_immediate(b, value, bytes == 8 ? 64 : 32);
 }
 
-/** Returns the relocation of an instruction's immediate, or NULL. */
+/** Returns the relocation of the immediate of instruction @insn, or NULL. */
 static const struct isa_reloc *reloc_of(const struct slice_builder *b, uint32_t insn)
 {
     uint32_t low = 0, high = b->object->reloc_count, want = b->function->first + insn;
@@ -78,7 +78,7 @@ static uint32_t read_immediate(struct slice_builder *b, uint32_t insn, unsigned 
     return slice_word(b, whole, reloc->high);
 }
 
-/** Reads X; if @words is 1 and the row reads two words, reads only the low word. */
+/** Reads source X. If @words is 1 and the source has two words, reads only the low word. */
 static uint32_t read_x(struct slice_builder *b, uint32_t insn, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -113,7 +113,7 @@ static uint32_t modified(struct slice_builder *b, uint32_t value, unsigned mods,
     return s.b;
 }
 
-/** Reads the sources of a row in the order of its text. @narrow: only the low words. */
+/** Reads the sources of an instruction, in the order of the assembly text. @narrow: reads only their low words. */
 static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool narrow)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -162,7 +162,8 @@ static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool 
 
 /* ---- results --------------------------------------------------------------------------- */
 
-/** Returns the row that computes the low word of a 64-bit result from the low words of its sources. */
+/** Returns the 32-bit instruction that computes the low word of a 64-bit instruction's result from the low words of the sources;
+ *  ISA_OP_NONE: there is none. */
 static enum isa_op narrow_op(enum isa_op op)
 {
     static const struct {
@@ -192,7 +193,7 @@ static bool widens_u32(const struct isa_insn *in)
            (to == ISA_DT_U64 || (to == ISA_DT_S64 && isa_mod_get(in, ISA_MOD_CSAT) == ISA_CSAT_OFF));
 }
 
-/** Returns true if the second source of a 64-bit `and` is a constant whose high word is 0. */
+/** Returns true if the instruction is a 64-bit `and` with a constant whose high word is 0; *@mask is the low word. */
 static bool clears_high(struct slice_builder *b, uint32_t insn, uint32_t *mask)
 {
     if (b->insn[insn].op != ISA_V_AND_B64 && b->insn[insn].op != ISA_S_AND_B64)
@@ -226,7 +227,8 @@ static uint32_t special(struct slice_builder *b, uint32_t insn)
     return slice_value_new(b, (struct isa_slice_node){ .kind = ISA_SLICE_SPECIAL, .bits = 32, .value = number });
 }
 
-/** Result of a load: known for constant memory if the instruction has the address, otherwise rejected. */
+/** Returns the value that a load gives. It is known for an access to constant memory at a constant address; otherwise it is
+ *  rejected. */
 static uint32_t loaded(struct slice_builder *b, uint32_t insn, unsigned word, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -246,7 +248,8 @@ static uint32_t predicate_result(struct slice_builder *b, uint32_t insn, unsigne
     const struct isa_insn *in = &b->insn[insn];
     const struct isa_reg_use q = { .reg_class = ISA_REG_P, .first = (uint8_t)isa_insn_q(in) };
     bool second = isa_op_has(isa_op_info((enum isa_op)in->op), ISA_TOK_QD) && isa_reg_number(&q) == reg;
-    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* if P and Q are the same register, Q is written last */
+    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* Q if both predicates are in the same register, because Q is written
+                                                         * last */
     uint32_t mod = in->op == ISA_V_PLOP3 ? isa_x_reg(in->x) : in->mod & 0xffff0000;
 
     if (isa_slice_row_bits((enum isa_op)in->op, mod, part) == 0)
@@ -264,7 +267,7 @@ uint32_t slice_result(struct slice_builder *b, uint32_t insn, unsigned reg, unsi
     const struct isa_insn *in = &b->insn[insn];
     enum isa_op op = (enum isa_op)in->op;
     const struct isa_op_info *info = isa_op_info(op);
-    unsigned word = (reg & 255) - in->d; /* index of the word within D */
+    unsigned word = (reg & 255) - in->d; /* index of the register's word in the result D */
     uint32_t mask, mod = in->mod & 0xffff0000;
 
     if (info->flags & (ISA_F_CALL | ISA_F_CROSS))

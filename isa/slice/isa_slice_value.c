@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of registers, found backwards from their uses, and their simplifications. */
+/* Values of registers, found by a search backwards from their uses, and simplifications of values. */
 #include "isa/slice/isa_slice_priv.h"
 
 uint32_t slice_value_new(struct slice_builder *b, struct isa_slice_node node)
@@ -33,11 +33,11 @@ bool slice_is_reject(const struct slice_builder *b, uint32_t value)
     return node_of(b, value)->kind == SLICE_REJECT;
 }
 
-/** Resolves a value; @level is the number of PHIs that are being resolved. The operands of a PHI are compared
- *  again only after another PHI has changed. */
+/** Returns the value to which @value is equal. @level: number of PHIs that are being resolved at present. The operands of a PHI
+ *  are compared again only after some PHI has changed. */
 static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
 {
-    enum { DEEPEST = 32 }; /* Loops are never nested more deeply than this. */
+    enum { DEEPEST = 32 }; /* more than any nesting of loops */
     uint32_t same = SLICE_NONE;
     bool several = false;
 
@@ -55,7 +55,7 @@ static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
         same = one != value ? one : same;
     }
     b->value[value].visiting = false;
-    if (several || same == SLICE_NONE) /* The result is SLICE_NONE if control never enters the loop. */
+    if (several || same == SLICE_NONE) /* SLICE_NONE: control never enters the loop */
         return value;
     b->value[value].node = (struct isa_slice_node){ .kind = SLICE_SAME, .a = same };
     b->changes++;
@@ -69,7 +69,7 @@ uint32_t slice_resolve(struct slice_builder *b, uint32_t value)
 
 /* ---- words and predicates ---------------------------------------------------------- */
 
-/** Returns true if both are the same value, or equal constants. */
+/** Returns true if @x and @y are the same value or equal constants. */
 static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
 {
     const struct isa_slice_node *n = node_of(b, x), *m = node_of(b, y);
@@ -78,7 +78,8 @@ static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
                       n->op == m->op && n->value == m->value);
 }
 
-/** Recognises two words that are joined by a carry as one 64-bit sum or difference: returns its row, or ISA_OP_NONE. */
+/** Returns the 64-bit addition or subtraction that two 32-bit ones with a carry between them compute; ISA_OP_NONE: they compute
+ *  none. */
 static enum isa_op carried(const struct slice_builder *b, const struct isa_slice_node *l, const struct isa_slice_node *h)
 {
     bool minus = l->op == ISA_V_SUBC_U32;
@@ -180,7 +181,7 @@ struct memo {
     uint32_t value;
 };
 
-/** Returns the value that was stored for @key, or SLICE_NONE. */
+/** Returns the value that was stored with @key, or SLICE_NONE. */
 static uint32_t recall(const struct slice_builder *b, uint64_t key)
 {
     const struct memo *m = lw_table_find(&b->memo, sizeof *m, key);
@@ -218,7 +219,7 @@ uint32_t slice_guard(struct slice_builder *b, uint32_t insn)
     return in->guard_neg ? slice_not(b, value) : value;
 }
 
-/** Returns true if @insn writes all the registers as one operand. */
+/** Returns true if one operand of @insn writes all the registers, or if it is a call. */
 static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -233,7 +234,7 @@ static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** Returns the value after instruction @insn of @block, which writes at least one of the registers. */
+/** Returns the value of the registers after instruction @insn of @block, which writes at least one of them. */
 static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block, uint32_t insn)
 {
     uint64_t key = key_of(insn, false, reg, words);
@@ -260,7 +261,7 @@ static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, 
     return keep(b, key, value);
 }
 
-/** Returns the value at the start of a block with several predecessors, or none. */
+/** Returns the value of the registers at the start of a block that has several predecessors, or none. */
 static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block)
 {
     uint64_t key = key_of(block, true, reg, words);
@@ -270,7 +271,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
     if (phi != SLICE_NONE)
         return phi;
-    if (first == end) /* the block is the entry of the function */
+    if (first == end) /* the block is the function's entry */
         return keep(b, key, b->function->kernel ? slice_immediate(b, 0, bits)
                                                 : slice_reject(b, ISA_SLICE_START, SLICE_NONE));
     if (b->depth >= SLICE_DEPTH)
@@ -293,10 +294,10 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
             operand[count++] = value;
         } else {
-            operand[count++] = phi; /* Control never comes from this predecessor. */
+            operand[count++] = phi; /* control never reaches the block from this predecessor */
         }
     }
-    if (block == 0) /* the entry of the function is also a loop header */
+    if (block == 0) /* the function's entry is also the header of a loop */
         operand[count++] = b->function->kernel ? slice_immediate(b, 0, bits)
                                                : slice_reject(b, ISA_SLICE_START, SLICE_NONE);
     b->value[phi].operand = operand;
