@@ -62,7 +62,7 @@ enum emu_ukind {
 };
 enum {
     EMU_D_SOFT = 1,     /* the instruction is bsync.soft */
-    EMU_D_COUNTED = 2,  /* barrier with an arrival count */
+    EMU_D_COUNTED = 2,  /* CTA barrier: the instruction has an arrival count; shfl: clamp and segment mask are in register C */
     EMU_D_MODIFIED = 16, /* a prelude handler runs first: it applies source modifiers or copies scalars to all lanes */
     EMU_D_FLOAT_MODE = 32, /* reg holds modifiers (emu_math_priv.h), and the handler is one of those named `m` */
     EMU_D_ENDS_RUN = 64,
@@ -95,15 +95,15 @@ struct emu_code {
     uint8_t *layers;             /* [count + 1] layers of each instruction, bits of enum emu_layer */
     struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK for the core's level */
     struct emu_icache *icache;
-    uint32_t *cached;            /* indices of instructions whose inline cache is in use */
+    uint32_t *cached;            /* indices of the instructions whose icache element is not empty */
     uint32_t cached_count;
     uint64_t *imm_pool;          /* values of immediates */
     uint32_t imm_count;
-    struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
+    struct emu_prelude *prelude; /* [prelude_count] preludes of EMU_D_MODIFIED instructions, which have the index in dinsn.aux */
     uint32_t prelude_count;
-    struct emu_chain *chain;     /* [count]; NULL: no instruction has EMU_D_CHAIN */
-    struct emu_hook_filters *hook_filter; /* [count] filters of hooks; NULL: no instruction has a hook */
-    struct emu_tag_insn *tag;    /* [count]; NULL with the tags off */
+    struct emu_chain *chain; /* [count] chained prefetches of instructions with EMU_D_CHAIN; NULL: there is no such instruction */
+    struct emu_hook_filters *hook_filter; /* [count] filters of the hooks; NULL: no instruction has a hook */
+    struct emu_tag_insn *tag;    /* [count] operands of each instruction for its tag rule; NULL if tags are off */
     struct emu_plan *plan;       /* compact mode: [count] plans; the plan of an instruction that needs none is zero */
     uint8_t shape;               /* emu_plan_shape() of the blocks for which the program is decoded */
 };
@@ -116,7 +116,7 @@ struct emu_program {
     struct emu_form *form; /* [count] */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
-    uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
+    uint8_t *bank1;        /* constant bank 1, ISA_CONST_BANK_BYTES; NULL: the program has none */
     uint64_t *variable_address; /* [variable of the object] address; 0 for a variable in shared memory */
     uint8_t *breakpoint;   /* [count] 1: a breakpoint is set at the instruction */
     bool prints;           /* the program contains a vprintf */

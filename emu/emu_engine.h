@@ -178,7 +178,8 @@ struct emu_native_frame {
     const char *bank0;       /* constant bank 0 */
     uint8_t *global;         /* host address of ISA_GLOBAL_BASE */
     uint64_t global_bytes;
-    const uint16_t *load_valid, *store_valid; /* [page] bytes usable from the start of the page */
+    const uint16_t *load_valid, *store_valid; /* [page] number of bytes, from the start of the page, that may be loaded, and that
+                                               * may be stored */
     const uint8_t *dirty;    /* [page] value EMU_NATIVE_DIRTY: a store need not mark the page as written */
     uint8_t *shared;
     uint64_t shared_bytes;
@@ -204,7 +205,7 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
 /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a store
  *  as written. */
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
-/** Sets window @slot to the allocation that contains @offset. */
+/** Sets window @slot to the allocation that contains arena offset @offset. */
 bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
 /** Executes a bssy of barrier register @reg for the running split. */
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);

@@ -18,7 +18,7 @@ struct emu_fault {
     enum emu_fault_kind kind;
     uint64_t lanes;        /* lanes that fault */
     uint64_t pc;
-    uint64_t address;      /* memory faults: address of the lowest faulting lane */
+    uint64_t address;      /* memory faults: address accessed by the lowest faulting lane */
     enum isa_space space;
     uint8_t bytes;
     bool write;
@@ -38,7 +38,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 
 enum emu_hang_kind {
     EMU_HANG_NONE,
-    EMU_HANG_DEADLOCK,      /* no warp is ready, sleeping or pending */
+    EMU_HANG_DEADLOCK,      /* no warp is ready or sleeping, and no launch is pending that could make a warp ready */
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach the barrier */
     EMU_HANG_CTA_BARRIER,   /* lanes wait at a CTA barrier that some lanes never reach */
     EMU_HANG_LIVELOCK,      /* lanes repeat a cycle for ever */

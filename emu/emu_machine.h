@@ -82,7 +82,7 @@ enum emu_machine_event_kind {
     EMU_MACHINE_LAUNCH,     /* a grid was queued; member: grid */
     EMU_MACHINE_ALLOC,      /* global memory was allocated; members: address, size_bytes, name */
     EMU_MACHINE_FREE,
-    EMU_MACHINE_HOST_READ,  /* the host read global memory */
+    EMU_MACHINE_HOST_READ,  /* the host read global memory; members: address, size_bytes */
     EMU_MACHINE_HOST_WRITE, /* the host wrote global memory; `from`: source address of a copy within global memory, or 0 if the
                              * bytes came from the host */
     EMU_MACHINE_TEXT,       /* a lane printed; members: grid .. lane, text with size_bytes */
@@ -110,8 +110,8 @@ struct emu_machine_listener {
 /** Filter that lets memory instructions continue without their faulting lanes, on every engine. It is called for a fault unless
  *  the engine's emu_core_ops.skip_fault has returned true for it. */
 struct emu_fault_filter {
-    /** Returns true to drop the stores of the faulting lanes and let their loads return @read_value in each
-     *  32-bit register. @fault is borrowed for the time of the call. */
+    /** Returns true to drop the stores of the faulting lanes and let their loads return @read_value in each 32-bit register.
+     *  @fault is borrowed for the duration of the call. */
     bool (*skip)(struct emu_fault_filter *filter, const struct emu_fault *fault,
                  uint32_t *read_value);
 };

@@ -11,7 +11,7 @@
  *  continues in the chain, without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
     uint64_t until;    /* value of core->retired up to which direct switches are allowed; 0: they are not allowed */
-    uint64_t launches; /* machine->launch_changes when direct switches were allowed */
+    uint64_t launches; /* value of machine->launch_changes when direct switches were last allowed */
     uint64_t start;    /* value of w->retired when the slice after the last direct switch started */
     uint32_t quantum;  /* length of each slice */
     bool handed;       /* a direct switch has happened: the running warp is block->next_warp */
@@ -110,7 +110,7 @@ struct emu_machine {
     uint64_t hooks_epoch; /* counts from 1; a filter is valid if its emu_hook_filters.epoch equals this number */
     struct emu_hooks *attached_hooks;               /* may be NULL */
     bool again;            /* the machine is replaying */
-    bool halt;             /* the engine must stop after this instruction */
+    bool halt;             /* a hook, filter or listener has requested that the engine stops after this instruction */
     bool scalar_warned;    /* scalar_rule warn: the warning has been printed */
     bool threaded;         /* several host threads are running on the machine's memory */
     unsigned helper_count; /* number of cores of additional host threads, which guests do not see */
@@ -119,8 +119,8 @@ struct emu_machine {
     struct emu_native *native; /* translator to native code, or NULL */
     struct emu_grid *spare_grids; /* grids of host launches that a move into the past has undone; a replay launches them again */
     struct emu_grid *oldest;      /* the first host or device launch that is not complete */
-    struct emu_grid *spare_device; /* memory of finished device launches, for reuse */
-    struct emu_spare_bank *spare_bank; /* memory of their parameters, for reuse */
+    struct emu_grid *spare_device; /* structures of completed device launches, for reuse */
+    struct emu_spare_bank *spare_bank; /* memory for parameters that completed device launches have left, for reuse */
     uint32_t device_open;         /* number of device launches that are not complete */
     uint32_t pending;             /* number of device launches that have not started */
     uint64_t launch_changes;      /* grows when a device launch is queued or complete */

@@ -5,8 +5,9 @@
 
 #include "emu/emu_machine.h"
 
-/** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts the values
- *  that the tags describe. Compact mode counts only its own operations: expansions, lanes_saved, rows. */
+/** Counts about tags (docs/explanation/uniform-affine.md). Arrays of three elements are indexed by enum emu_tag_kind. Shadow mode
+ *  counts all members except those for compact mode. Compact mode counts only expansions, lanes_saved, rows_made and
+ *  row_lanes. */
 struct emu_tag_stats {
     /* Instructions on vector registers, counted by the tags of their source registers: [0] all sources are U, [1] all sources are
      * U or A and at least one is A, [2] at least one source is V. */
@@ -23,7 +24,7 @@ struct emu_tag_stats {
      * A. For a compare, the tags of its sources decide. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags, and of the lanes in them */
-    uint64_t mismatches;          /* shadow mode: lane vectors that differ from their tag, an internal error */
+    uint64_t mismatches; /* shadow mode: number of lane vectors that differed from their tag, which is an internal error */
 };
 struct emu_stats {
     struct emu_tag_stats tags;
@@ -31,7 +32,8 @@ struct emu_stats {
     uint64_t blocks, warps, grids;
     uint64_t divergences, reconvergences, merges, cta_barriers;
     uint64_t loads, stores, atomics;
-    uint64_t stack_pops, stack_depth; /* engine `stack`: entries popped; largest number of entries of any warp */
+    uint64_t stack_pops, stack_depth; /* reconvergence engine `stack`: number of entries popped; largest number of entries that a
+                                       * warp had */
     uint64_t threads; /* largest number of host threads that a grid ran on */
 };
 /** Returns the number of executed lane operations: thread_instructions minus what tags saved, plus the lanes

@@ -45,8 +45,8 @@ _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
  *  Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
-    uint64_t arrived;  /* lanes blocked at this register */
-    uint64_t splits;   /* ids of the splits blocked at this register */
+    uint64_t arrived;  /* lanes that are blocked at a bsync of this register */
+    uint64_t splits;   /* ids of the splits that are blocked at a bsync of this register */
 };
 
 /** Entry of a SIMT stack, or of the table of another reconvergence engine (emu_simt_entries.c). The own lanes of an entry are
@@ -229,7 +229,8 @@ static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
     w->di = next;
 }
 
-/** Counts the straight-line run that ends with @last (inclusive) against the budget. */
+/** Counts the instructions of the straight-line run up to @last, inclusive: subtracts them from the budget, and adds them to the
+ *  warp's counts. */
 static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *last)
 {
     int64_t n = last - w->run_start + 1;
@@ -238,10 +239,10 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->retired += (uint64_t)n;
     w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
-    memset(w->proved, 0, sizeof w->proved); /* the facts are valid only for this run */
+    memset(w->proved, 0, sizeof w->proved); /* the facts are valid only within a run */
 }
 
-/** Counts the instructions of a run that ends before @di, which is not executed. */
+/** Counts the instructions of the run that precede @di. The instruction @di is not executed. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_count_run(w, di - 1);
@@ -256,13 +257,13 @@ void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_f
                       uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
                       bool write);
 
-/** Returns the guard mask: lanes of the machine word for which @di's guard holds. */
+/** Returns the mask of the lanes for which the guard of @di is true. Bits outside the warp are undefined. */
 static inline uint64_t emu_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t g = di->guard & 16 ? (w->sp[di->guard & 7] ? ~UINT64_C(0) : 0) : w->p[di->guard & 7];
     return di->guard & 8 ? ~g : g;
 }
-/** Returns the lanes in which predicate operand @r (| 8: negated) is true. */
+/** Returns the lanes in which predicate operand @r is true; bit 3 of @r negates the predicate. */
 static inline uint64_t emu_predicate(const struct emu_warp *w, unsigned r)
 {
     uint64_t p = w->p[r & 7];
@@ -272,7 +273,7 @@ static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t la
 {
     w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
 }
-/** Writes P and Q of a compare. Bits 5:4 of di->sub select how both results are combined with R. */
+/** Writes the predicates P and Q of a compare. Bits 5:4 of di->sub select how they are combined with predicate R. */
 static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                                    uint64_t p, uint64_t q)
 {
@@ -291,7 +292,7 @@ static inline uint64_t emu_exec_mask(const struct emu_warp *w)
 {
     return (uint64_t)w->s[127] << 32 | w->s[126];
 }
-/** Returns a vector register of the register file. */
+/** Returns the vector register at byte offset @offset of the register file. */
 static inline uint32_t *emu_row(const struct emu_warp *w, uint32_t offset)
 {
     return (uint32_t *)(void *)(w->regs + offset);

@@ -81,7 +81,7 @@ enum isa_order {
     ISA_ORDER_NONE,
     ISA_ORDER_COMMUTES, /* integer reductions without a result */
     ISA_ORDER_BLOCK,    /* observes the order of accesses within its block */
-    ISA_ORDER_GRID,     /* observes order between blocks */
+    ISA_ORDER_GRID,     /* observes the order of accesses by different blocks */
     ISA_ORDER_ACCESS    /* depends on space, operation and memory-order modifier: isa_insn_order() */
 };
 
@@ -149,8 +149,8 @@ enum isa_op {
 };
 
 /**
- * Operand tokens (column `operands`). A number is the register count; `n` is the number of registers (1, 2 or 4)
- * according to the size modifier.
+ * Operand tokens (column `operands`). A number in a token is the number of registers; with `n` the size modifier determines
+ * it (1, 2 or 4).
  *
  *   vd vd2 vdn   D, vector row / aligned pair (v, v+1) / by size, aligned to its count
  *   sd sd2       D, scalar register / pair
@@ -193,9 +193,9 @@ enum isa_op {
  *   sf           no operand: the variant bit, printed as the suffix .soft
  *   bx           barrier register in X, 35:32
  *   xm           member mask: X vector register or immediate
- *   pa pw        no operand: reads all, writes all of p0..p6
+ *   pa pw        no operand: the instruction reads (pa) or writes (pw) all of p0..p6
  *   rs           R: scalar predicate read, with `!`; left out when spt
- *   sps spw      no operand: reads all, writes all of sp0..sp6
+ *   sps spw      no operand: the instruction reads (sps) or writes (spw) all of sp0..sp6
  *   sdn          D, scalar registers by size
  *   sm           scalar address: A scalar pair, scalar index register in X 39:32 (sz: none),
  *                offset in 63:40
@@ -206,19 +206,19 @@ enum isa_op {
  *                first, a sample last; the fourth of four may be unused)
  *   vch          C, vector or scalar pair (with TSAMP a quad): 64-bit handle of a texture (and of
  *                a sampler)
- *   xl           X register 39:32, what .level, .bias, .grad and .dc ask for: level or bias, or
- *                the derivatives by x and then by y of each dimension; last the value to compare
- *                with; 0, 1, 2, 4 or 8 registers, left out when 0
+ *   xl           X register 39:32, the first of the operands of .level, .bias, .grad and .dc:
+ *                the level or the bias; or the derivatives by x, then those by y, of each dimension;
+ *                then the value to compare with. 0, 1, 2, 4 or 8 registers; left out when 0
  *   xo           texel offsets, three signed nibbles 51:40, written (x,y,z); left out when zero
  *   vdm vam xbm vcm   D, A, X 39:32 and C of a matrix multiply, 1, 2 or 4 registers by its form
  *   vdl          D of a matrix load, 1, 2 or 4 registers
  *
- * Bits that the row or the address mode implies are set by the encoder whatever the
- * struct holds: a_scalar of sa, c_scalar of sc and of a scalar base, the variant bit of
- * a scalar base (AMODE SU32, SS32: C is the pair, A the 32-bit offset), the X kind of
+ * The encoder sets the bits that the row or the addressing mode implies, whatever their
+ * values in the structure: a_scalar of sa; c_scalar of sc and of a scalar base; the variant
+ * bit of a scalar base (AMODE SU32, SS32: C is the pair, A the 32-bit offset); the X kind of
  * im (immediate) and of tokens without a kind (vector). Fields that a row does not use
- * must be zero; A of ma and mc is a vector register; mc has no AMODE (zero): A is one
- * 32-bit register, vz for none.
+ * must be zero. A of ma and mc is a vector register. mc has no AMODE (zero): A is one
+ * 32-bit register, or vz for none.
  * Source modifiers are refused on immediates.
  */
 enum isa_tok {
@@ -230,7 +230,7 @@ enum isa_tok {
 /** The operands of one row, in the order of its text. */
 enum { ISA_MAX_TOKENS = 8 };
 struct isa_operands {
-    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; ISA_TOK_NONE after the last */
+    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; unused elements are ISA_TOK_NONE */
     uint8_t count;
 };
 

@@ -204,7 +204,7 @@ static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsi
 
 /* ---- mufu -------------------------------------------------------------------------- */
 
-/** Returns 2^k for k in the normal range. */
+/** Returns 2^k, for a k that is an exponent of normal doubles. */
 static double power_of_two(int k)
 {
     return emu_f64_bits((uint64_t)(k + 1023) << 52);

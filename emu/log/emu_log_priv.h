@@ -32,13 +32,13 @@ enum emu_log_kind {
     EMU_LOG_PC,       /* value: the new pc */
     EMU_LOG_MEMORY,   /* address; bytes: the new contents */
     /* entries for host steps */
-    EMU_LOG_HOST,    /* the flags hold the real kind: enum emu_log_host */
+    EMU_LOG_HOST, /* in the file, the kind of every host step; the flags of its first byte give the kind of enum emu_log_host */
     EMU_LOG_STOP = 15 /* end of the log; `count` instructions had retired */
 };
 enum emu_log_host {
     EMU_LOG_PROGRAM = 16, /* value: fingerprint of the loaded program */
     EMU_LOG_LAUNCH,       /* bytes: the launch, as written by emu_log_launch_put */
-    EMU_LOG_ALLOC,        /* address, size; which: flags; bytes: name */
+    EMU_LOG_ALLOC,        /* address; value: size in bytes; which: flags; bytes: name */
     EMU_LOG_FREE,         /* address */
     EMU_LOG_WRITE,        /* address, size; value: hash of the data; bytes: the data, if the log stores it */
     EMU_LOG_KINDS
@@ -150,7 +150,7 @@ uint64_t emu_program_fingerprint(const struct isa_object *object);
 enum emu_log_nondet {
     EMU_NONDET_SLEEP = 128, /* length of a sleep, if the engine changes it */
     EMU_NONDET_SKIP,        /* 1: a fault is skipped; the faulting lanes read EMU_NONDET_SKIP_VALUE */
-    EMU_NONDET_SKIP_VALUE,  /* value that skipped faulting lanes read */
+    EMU_NONDET_SKIP_VALUE,  /* value that the skipped lanes read */
     EMU_NONDET_COUNT
 };
 /** Non-deterministic inputs that the log has for the next step, in order. */

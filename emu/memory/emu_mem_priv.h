@@ -101,7 +101,7 @@ enum {
 };
 #define EMU_MOD(insn, id) ((insn)->mod >> EMU_MOD_##id & (unsigned)EMU_MOD_##id##_MASK)
 
-/** Class of a memory instruction. */
+/** How an instruction accesses memory. */
 enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, EMU_MEM_REDUCE };
 struct emu_mem_info {
     uint8_t mem_class; /* how an instruction accesses memory, enum emu_mem_class */

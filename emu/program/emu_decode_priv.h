@@ -58,7 +58,7 @@ void emu_programs_destroy(struct emu_machine *machine);
 /** Numbers of registers that a warp of a kernel needs, because they are declared or code reachable from the kernel uses them. */
 struct emu_kernel_use {
     uint16_t vregs;   /* number of vector registers, counted from v0 */
-    uint16_t bregs;   /* bit mask of convergence registers */
+    uint16_t bregs;   /* set of the convergence registers, as bits */
     uint8_t scalars;  /* number of scalar registers, counted from s0, without exec */
 };
 const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
