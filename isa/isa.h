@@ -297,7 +297,7 @@ static inline unsigned isa_x_bank(uint32_t x)
 {
     return x >> 16 & 31;
 }
-/** Fields of X in memory and warp instructions: register (39:32), signed 24-bit offset (63:40), member mask register (63:56). */
+/** Fields of X in memory and cross-lane instructions: register (39:32), signed 24-bit offset (63:40), member mask register (63:56). */
 static inline unsigned isa_x_reg(uint32_t x)
 {
     return x & 0xff;

@@ -264,7 +264,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     if (status != LW_OK)
         return status;
     if (linear >= grid->block_count)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of %llu", (unsigned long long)linear,
+        return LW_FAIL(err, LW_ERANGE, "block %llu does not exist: the grid has %llu blocks", (unsigned long long)linear,
                        (unsigned long long)grid->block_count);
     if (!emu_grid_complete_bank(core->machine, grid))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the parameters of launch %u", grid->sequence);

@@ -205,10 +205,10 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
     clear_memory(&l.machine->memory);
     status = emu_state_load(l.f, &state, false, err);
     if (status == LW_OK && state.at != state.size)
-        status = emu_state_bad(err, "its size is wrong");
+        status = emu_state_bad(err, "the size of the state");
     if (status != LW_OK)
         return lw_error_prefix(err, "%s", name);
     if (l.f->placed)
-        return damaged(&l, err, "blocks that another engine placed");
+        return damaged(&l, err, "it has blocks that another engine has placed");
     return load_pages(&l, err);
 }

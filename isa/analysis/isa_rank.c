@@ -78,8 +78,8 @@ static uint32_t follow(const struct order *o, uint32_t b, unsigned edge, uint32_
     return next;
 }
 
-/** Gives the component of @root the positions before @place. Its blocks are the top ones of the stack of open blocks, down to @root.
- *  If the component is a loop, it is pushed on the stack of loops. Returns the position of @root. */
+/** Gives the component of @root the positions before @place. Its blocks are the top ones of the stack of open blocks, down to
+ *  @root. If the component is a loop, it is pushed on the stack of loops. Returns the position of @root. */
 static uint32_t close_component(struct order *o, uint32_t root, uint32_t *opened, uint32_t place)
 {
     const uint32_t end = place;
