@@ -384,7 +384,7 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
             have->value == want->value)
             return;
         emu_machine_allocation_name(machine, have->address, name, sizeof name);
-        snprintf(text, size, "in this run the host writes %s to %s", have->address == want->address &&
+        snprintf(text, size, "the host writes %s to %s", have->address == want->address &&
                                                              have->size == want->size
                                                          ? "other data"
                                                          : "another range",
