@@ -171,7 +171,7 @@ struct emu_native_window {
 /** What native code reads and writes of a warp's state. */
 struct emu_native_frame {
     char *regs;              /* register file: vector register r at (first_row + r) * stride */
-    uint32_t *s;             /* s0.. */
+    uint32_t *s;             /* scalar registers, from s0 on */
     uint64_t *p;             /* p0..p6: lane masks */
     uint8_t *sp;             /* sp0..sp6: 0 or 1 */
     const uint32_t *special; /* special registers of the block, from ISA_SR_NTID_X on */

@@ -50,7 +50,7 @@ struct emu_config {
     unsigned split_quantum;     /* instructions of a split's time slice; 0: the policy's default, which is 64 for rr_quantum */
     unsigned fairness_window;   /* fairness limit, in warp instructions; 0: no limit, the policy alone decides */
     bool merge;                 /* ready splits at equal pcs merge when one of them is selected */
-    unsigned resident_warps;    /* default: 2,048 */
+    unsigned resident_warps;    /* greatest number of resident warps; default: 2,048 */
     unsigned warp_quantum;      /* instructions of a warp's time slice in its block; default: 64 */
     uint64_t arena_bytes;       /* bytes of global memory to reserve; default: 64 GiB */
     uint64_t hang_window;       /* number of warp instructions without progress after which the emulator searches for a hang;

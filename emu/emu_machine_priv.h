@@ -13,13 +13,13 @@ struct emu_warp_switch {
     uint64_t until;    /* value of core->retired up to which direct switches are allowed; 0: they are not allowed */
     uint64_t launches; /* value of machine->launch_changes when direct switches were last allowed */
     uint64_t start;    /* value of w->retired when the slice after the last direct switch started */
-    uint32_t quantum;  /* length of each slice */
+    uint32_t quantum;  /* length of each slice, in instructions */
     bool handed;       /* a direct switch has happened: the running warp is block->next_warp */
 };
 
 /** Native code of a core's grid, in one of its two forms: for whole warps, or masked. */
 struct emu_native_form {
-    const struct emu_native_kernel *kernel; /* NULL: none */
+    const struct emu_native_kernel *kernel; /* NULL: there is no native code in this form */
     struct emu_native_gain { /* [entries], owned: number of instructions that native code executed from an entry on */
         uint32_t visits, instructions;      /* of the last visits of the entry; instructions UINT32_MAX: the entry is not used any
                                              * more */

@@ -49,7 +49,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
 /** Name of a count, and its offset in struct emu_stats. Counts in emu_tag_stats have no row. */
 struct emu_stat_row {
     const char *name;
-    size_t offset; /* of a uint64_t member */
+    size_t offset; /* offset of a member of type uint64_t */
 };
 extern const struct emu_stat_row emu_stat_rows[];
 extern const size_t emu_stat_row_count;

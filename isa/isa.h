@@ -266,12 +266,12 @@ static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok
 enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 
 struct isa_control {
-    uint8_t stall;       /* 0..15 */
-    uint8_t yield;       /* 0..1 */
+    uint8_t stall;       /* stall count: 0..15 */
+    uint8_t yield;       /* yield bit: 0..1 */
     uint8_t write_bar;   /* 0..7; 7: none. Encoded inverted, so that an all-zero field means none */
     uint8_t read_bar;    /* as write_bar */
-    uint8_t wait_mask;   /* 6 bits */
-    uint8_t reuse;       /* 3 bits */
+    uint8_t wait_mask;   /* dependence barriers to wait for: one bit each, 6 bits */
+    uint8_t reuse;       /* reuse bits, one for each position of a vector operand: 3 bits */
 };
 
 /** One decoded instruction. Callers zero-initialise it, then call isa_insn_init(). */
@@ -602,7 +602,7 @@ struct isa_function {
     uint32_t local_bytes;  /* local memory per thread, including the stack */
     /* registers that the kernel and all functions that it calls use; sreg_count 0: the scalar unit is not used */
     uint16_t vreg_count, sreg_count, breg_count;
-    uint32_t max_threads;     /* 0: no limit */
+    uint32_t max_threads;     /* greatest number of threads of a block; 0: no limit */
     uint32_t required_block[3]; /* size that a block must have; 0: any size */
     uint8_t needs_warp;       /* warp width that the kernel needs; 0: any; 32: see MACHINE 1 */
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
@@ -612,7 +612,7 @@ struct isa_function {
  *  instruction. */
 struct isa_line {
     uint32_t insn;
-    uint16_t file; /* index into files */
+    uint16_t file; /* index into `files` */
     uint32_t line;
     uint16_t column;
     bool is_stmt, prologue_end;
@@ -698,7 +698,7 @@ enum isa_attr_kind {
     ISA_ATTR_NONE,     /* objects do not store this attribute */
     ISA_ATTR_NUMBER,
     ISA_ATTR_SIGNED,
-    ISA_ATTR_FLAG,     /* value: 1 */
+    ISA_ATTR_FLAG,     /* no data; value: 1 */
     ISA_ATTR_TEXT,
     ISA_ATTR_DIE,      /* value: index of an entry */
     ISA_ATTR_LOCATIONS,   /* value: index of the first location; count: number of locations */
@@ -748,7 +748,7 @@ enum isa_dw_op {
  *  zeros. */
 enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
-    ISA_PIECE_MISSING, /* unknown */
+    ISA_PIECE_MISSING, /* the location or value is not known */
     ISA_PIECE_MEMORY,  /* the piece is in memory, at CFA + @address if @frame is set, otherwise at @address. @value: the resulting
                         * address */
     ISA_PIECE_VALUE    /* the value is @value */
@@ -771,7 +771,7 @@ struct isa_expression_reader {
 bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
                          struct isa_piece *piece);
 
-/** Numbers of DWARF 4, section 7. */
+/** Codes of DWARF 4, section 7: tags and attributes. */
 enum isa_dw_tag {
     ISA_TAG_ARRAY = 0x01, ISA_TAG_CLASS = 0x02, ISA_TAG_ENUMERATION = 0x04,
     ISA_TAG_PARAMETER = 0x05, ISA_TAG_BLOCK = 0x0b, ISA_TAG_MEMBER = 0x0d,

@@ -96,7 +96,7 @@ struct isa_slices {
     uint32_t node_count;
     struct isa_slice_loop *loops; /* outer loops precede inner ones */
     uint32_t loop_count;
-    struct isa_slice_array arrays[ISA_SLICE_ARRAYS]; /* most sites first */
+    struct isa_slice_array arrays[ISA_SLICE_ARRAYS]; /* sorted by number of sites, largest first */
     uint32_t array_count;
     struct isa_slice_site *sites; /* sorted by instruction */
     uint32_t site_count;

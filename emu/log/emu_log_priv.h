@@ -39,7 +39,7 @@ enum emu_log_host {
     EMU_LOG_PROGRAM = 16, /* value: fingerprint of the loaded program */
     EMU_LOG_LAUNCH,       /* bytes: the launch, as written by emu_log_launch_put */
     EMU_LOG_ALLOC,        /* address; value: size in bytes; which: flags; bytes: name */
-    EMU_LOG_FREE,         /* address */
+    EMU_LOG_FREE,         /* address: that of the allocation */
     EMU_LOG_WRITE,        /* address, size; value: hash of the data; bytes: the data, if the log stores it */
     EMU_LOG_KINDS
 };

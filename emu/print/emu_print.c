@@ -458,7 +458,7 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
     struct texts t = {0};
     size_t from = 0;
 
-    if (!format_lanes(w, di, on, &t)) { /* CUDA's result for an internal error */
+    if (!format_lanes(w, di, on, &t)) { /* no memory: the result is that of CUDA for an internal error */
         for (LW_EACH_BIT(l, on))
             d[l] = (uint32_t)-2;
         return true;
