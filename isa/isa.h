@@ -297,7 +297,8 @@ static inline unsigned isa_x_bank(uint32_t x)
 {
     return x >> 16 & 31;
 }
-/** Fields of X in memory and cross-lane instructions: register (39:32), signed 24-bit offset (63:40), member mask register (63:56). */
+/** Fields of X in memory and cross-lane instructions: register (39:32), signed 24-bit offset (63:40), member mask register
+ *  (63:56). */
 static inline unsigned isa_x_reg(uint32_t x)
 {
     return x & 0xff;
@@ -545,7 +546,8 @@ bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
 enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
                                struct lw_error *err) LW_MUST_CHECK;
 
-/** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or returns false. */
+/** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or
+ *  returns false. */
 typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
 /** Prints an instruction as the assembler reads it. @pc is its guest address. @symbol NULL: branch targets are printed as
  *  absolute addresses. */
