@@ -95,7 +95,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_totals.c \
 	%D%/tim_trace.c
 
-# Shipped machines, in the order of `lanewise timing`, as C text.
+# Shipped GPU models, in the order in which `lanewise timing` lists them. machines.awk converts them to C.
 TIM_MACHINES = \
 	%D%/machines/ampere.yaml \
 	%D%/machines/fermi.yaml \

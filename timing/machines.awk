@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Files of machines as rows of C: MACHINE(name, summary, text). The summary is the second line.
+# Converts the files of GPU models to rows of C: MACHINE(name, summary, text). The second line of a file is its summary.
 function quoted(text) {
     gsub(/\\/, "\\\\", text)
     gsub(/"/, "\\\"", text)

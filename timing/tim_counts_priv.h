@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexes of the counters of stats.def, an enumeration for each scope: TIM_CORE_l1_hits ..., and of
- * its histograms: TIM_CORE_H_load_latency ... */
+/* Indexes of the counters and histograms of stats.def. Each scope has an enumeration of its counters, such as
+ * TIM_CORE_l1_hits, and may have one of its histograms, such as TIM_CORE_H_load_latency. */
 #ifndef TIM_COUNTS_PRIV_H
 #define TIM_COUNTS_PRIV_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timing engine. It runs the cycles, in the phases of tim_priv.h, and notifies observers of each
+ * The timing engine. It runs cycles in the phases that tim_priv.h lists, and notifies observers of each
  * instruction. It can stop between any two instructions, and a stop changes no result: instructions issue in the order
  * (cycle, core, scheduler, slot), with and without a debugger.
  */
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 /* ---- launches -------------------------------------------------------------------------------------- */
 
-/** Checks the warps that wait for launches again, and queues suspended blocks that can continue. */
+/** Makes warps that cannot run go through the ready check again, because the launch for which they wait may have
+ *  completed. Queues suspended blocks that can continue. */
 static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
     for (unsigned c = 0; c < e->config.core_count; c++) {
@@ -23,7 +23,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
                 tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
-                if (core->held != NULL) /* The warp must see the stores of these kernels. */
+                if (core->held != NULL) /* the warp must see the stores of the kernel for which it waited */
                     tim_held_forget(core);
                 tim_core_poke(core);
             }
@@ -64,7 +64,7 @@ static void on_block_ended(void *context, const struct tim_core *core, const str
     e->wake = true;
 }
 
-/** Reserves an entry for a leaving block in the list of warps. Returns false without memory. */
+/** Called before a block leaves its core: reserves an entry for it in the list of warps. Returns false without memory. */
 static bool on_block_leaves(void *context)
 {
     struct tim_engine *e = context;
@@ -86,8 +86,8 @@ static void on_block_left(void *context, struct emu_grid *grid)
 
 /* ---- one cycle ------------------------------------------------------------------------------------------ */
 
-/** Gets the location of a warp of a block in emu's @slot, with the split that contains @lane. UINT_MAX: the running
- *  split, else the first. */
+/** Sets *out to warp @warp of block @linear of @grid, whose state emu has in @slot, and to one split of the warp: the
+ *  split with lane @lane or, for UINT_MAX, the split that runs. If there is no such split, uses the first split. */
 static void location_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
                      uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
@@ -103,7 +103,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** Gets the location of a lane of the warp in slot @warp of the core, as location_in() does for a block. */
+/** Does what location_in() does, for the warp in slot @warp of the core. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {
@@ -123,9 +123,9 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
 }
 
-/** Returns whether a warp may issue: TIM_STOPS if its next instruction has a breakpoint. Breakpoints are not checked
- *  for a warp that a debugger steps, nor while a step of any warp is requested. While one warp is stepped, other warps
- *  do not issue past their breakpoints. If the step runs only that warp, the others do not issue at all. */
+/** Returns whether a warp may issue. Without a breakpoint at its next instruction, or while a step of any warp is
+ *  requested: TIM_MAY_ISSUE. At a breakpoint: TIM_STOPS, which ends the run; but while a debugger steps one warp, that
+ *  warp may issue, and any other warp is held at its breakpoint (TIM_HELD). */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
@@ -149,8 +149,8 @@ static bool notify(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-/** Checks divided warps again after a warp has ended (issue.switch_on_stall). A launch may have ended with that
- *  warp, and another split of a divided warp may wait for the launch. */
+/** Makes warps with several splits go through the ready check again after a warp has ended (issue.switch_on_stall). A
+ *  launch may have ended with that warp, and a split that is not selected may have waited for the launch. */
 static void touch_divided(struct tim_engine *e)
 {
     for (unsigned c = 0; c < e->config.core_count; c++)
@@ -161,7 +161,7 @@ static void touch_divided(struct tim_engine *e)
             }
 }
 
-/** Handles an issued instruction. stop->kind is set when the run is to stop after it. */
+/** Handles an issued instruction. Sets stop->kind if the run must stop after it. */
 static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
                              struct lw_error *err)
@@ -187,8 +187,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    /* A split that waited for the launch may take over from one that waits for a load, even though its core
-     * is idle. */
+    /* In any core, even an idle one, a split that waited for the launch may now run instead of a split of its warp that
+     * waits for a load. */
     for (unsigned c = 0; ev->grid_ended && e->config.issue_switch_on_stall && c < e->config.core_count; c++)
         tim_core_poke(e->core[c]);
     if (notify(e, ev) | emu_machine_consume_halt_request(e->base.machine))
@@ -204,8 +204,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     return LW_OK;
 }
 
-/** Returns true if scheduler @s had no ready warp when mechanisms were called in this cycle, and nothing of the
- *  scheduler has changed since. The slot is then counted without another call. */
+/** Returns true if scheduler @s had no ready warp when update_mechanisms() ran in this cycle, and nothing that could make
+ *  one ready has changed since. In this case counts the idle issue slot, so that no other call for @s is needed. */
 static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;
@@ -218,7 +218,7 @@ static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
     return true;
 }
 
-/** Runs the issue phase of a core, in its own cycle @now, from its current position. */
+/** Runs the issue phase of a core from the position e->at on. @now is a cycle of the core's own clock. */
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_t now, struct emu_stop *stop,
                             struct lw_error *err)
 {
@@ -261,8 +261,8 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
     return status;
 }
 
-/** Sets the detail of events (@all: all members, as observers read them), and whether cores call on_refuse() before
- *  an issue (@asks: a step, a breakpoint, or an observer that sets one, may refuse the issue). */
+/** Sets, for all cores, which members events have and whether on_refuse() is called before an issue.
+ *  @all: events have all members, which observers need; otherwise only addresses. @asks: on_refuse() is called. */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
     if (e->full_events == all && e->asks == asks)
@@ -276,7 +276,7 @@ static void set_event_detail(struct tim_engine *e, bool all, bool asks)
     }
 }
 
-/** Returns the cycle of the core's own clock that contains the current cycle of clocks.core. */
+/** Returns the cycle of the core's own clock that falls into the current cycle of clocks.core, and sets core->lag. */
 static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
 {
     const uint64_t own = tim_domain_own(core->domain, e->now);
@@ -285,7 +285,7 @@ static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
     return own;
 }
 
-/** Runs the rest of the current cycle. stop->kind is set if the cycle is not complete. */
+/** Runs the current cycle from position e->at to its end. If the run stops before the end, sets stop->kind. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -362,7 +362,7 @@ static bool is_busy(const struct tim_engine *e)
     return false;
 }
 
-/** Returns true if blocks that wait for launches keep their resources, and no resources are left for these launches. */
+/** Called if no part is busy. Returns true if that is because warps wait for launches that find no free resources. */
 static bool is_full(const struct tim_engine *e)
 {
     if (e->config.kernels_suspend || !tim_grid_has_more(&e->grid))
@@ -373,12 +373,11 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested; if so, sets
- *  *over. */
+/** Checks, between cycles, whether all launches are complete, or whether no warp can ever continue. In both cases sets
+ *  *stop and *over. */
 static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
-
     *over = false;
     if (e->at.phase != TIM_AT_BEGIN)
         return LW_OK;
@@ -392,7 +391,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     e->check_at = e->now + 1024; /* all parts are checked every 1024 cycles */
     if (is_busy(e)) {
         e->tried = false;
-    } else if (!e->tried) { /* All splits of some block may sleep. Time then advances to the end of the sleep. */
+    } else if (!e->tried) { /* If all splits of a block sleep, emu advances time to the end of the sleep when queried. */
         e->tried = true;
         e->check_at = e->now + 2;
         return wake_launchers(e, err);
@@ -430,8 +429,8 @@ uint64_t tim_cores_due_clocked(const struct tim_engine *e, unsigned first)
     return due;
 }
 
-/** Advances to the first cycle in which a part does something, but not beyond @until, if all cores are idle.
- *  The reference model does not skip cycles. */
+/** If all cores are idle, skips to the first cycle in which a part has work, but not past @until. In the reference
+ *  model, cores are never idle, so no cycle is skipped. */
 static void jump(struct tim_engine *e, uint64_t until)
 {
     uint64_t due = until < e->check_at ? until : e->check_at, next;
@@ -470,8 +469,8 @@ static const struct tim_cycle *cycle_of(const struct tim_core *core)
     return core->reference ? &tim_cycle_reference : tim_cycle_of(core);
 }
 
-/** Starts or ends the window of the trace: within it cores check all warps, outside they run as fast as
- *  without a trace. */
+/** Opens or closes the window of the trace. While it is open, cores check all warps in every cycle; otherwise the trace
+ *  does not slow them down. */
 static void rotate_trace(struct tim_engine *e)
 {
     bool opens = tim_trace_wants(e->trace, e->now);
@@ -506,7 +505,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
-            continue; /* observers or a step have changed what must be checked */
+            continue; /* between_cycles() added or removed an observer, so the event detail must be set again */
         if (e->core[0]->tracing)
             e->trace_rotation = tim_trace_end(e->trace); /* the trace may be full by now */
         jump(e, until < e->trace_rotation ? until : e->trace_rotation);
@@ -527,7 +526,7 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     enum lw_status status = run_on(e, until, stop, err);
 
     tim_engine_account(e);
-    /* a query of the clock now gives the value that the next issue reads */
+    /* so that a debugger that reads a clock gets the value that the next issue reads */
     for (unsigned c = 0; c < e->config.core_count; c++)
         e->core[c]->now = tim_core_own(e->core[c], e->now);
     return status;
@@ -573,7 +572,7 @@ static enum lw_status engine_step(struct emu_engine *engine, struct emu_event *e
     return status;
 }
 
-/** Finds a block on a core, or a block that waits for launches outside the cores. */
+/** Finds the core and emu slot of a resident or suspended block. Returns false if there is no such block. */
 static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
                  struct tim_core **core, unsigned *slot)
 {
@@ -595,7 +594,8 @@ static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
     return false;
 }
 
-/** Gets the state of the split with the lanes of @place. Returns false if there is none. */
+/** Gets the split of @place: the first split with one of its lanes or, if @place has no lanes, the split with its id.
+ *  Returns false if there is none. */
 static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_thread_ref *place,
                      struct emu_split_view *out)
 {
@@ -678,8 +678,8 @@ static bool warp_lives(const struct tim_core *core, unsigned slot, unsigned warp
     return emu_warp_view(core->emu, slot, warp, &view) && view.live != 0;
 }
 
-/** Builds the list of resident blocks in (grid, block) order, with the warps of each that have not ended. It
- *  includes blocks that wait for launches outside the cores. */
+/** Builds e->list: the resident and suspended blocks in (grid, block) order. Numbers their warps that have not ended
+ *  consecutively. */
 static void list(struct tim_engine *e)
 {
     uint64_t now = e->base.ops->instructions(&e->base);
@@ -755,9 +755,9 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
-/** Returns the first slot number of a block that has left core @c to wait for launches; @slot is the slot in emu. These
- *  numbers follow those of the slots of cores. For warps, each such block gets as many numbers as a block can have
- *  warps. */
+/** Returns the slot number of a suspended block of core @c or, for EMU_SLOT_WARP, of its first warp. @slot is the block's
+ *  slot in emu. These numbers follow the numbers of all slots on cores. Each suspended block has as many numbers of warp
+ *  slots as the largest block has warps. */
 static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,
                           unsigned slot)
 {
@@ -793,7 +793,7 @@ static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind k
     return at <= UINT_MAX;
 }
 
-/** Finds the suspended block to which slot @number belongs. */
+/** Finds the suspended block with slot number @number of elsewhere(). Returns false if there is none. */
 static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
                      struct emu_thread_ref *place)
 {

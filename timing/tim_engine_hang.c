@@ -4,7 +4,7 @@
 
 enum {
     PROGRESS_LOOK = 1 << 16, /* instructions between two checks for progress */
-    PROBE_LOOK = 1 << 10     /* instructions between two checks during an observation */
+    PROBE_LOOK = 1 << 10     /* the same, while a spin observer is active */
 };
 
 /** Checks for progress since the last check. Returns the number of instructions executed since the last progress. */
@@ -35,8 +35,8 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Returns true if a mechanism holds back at least one warp of the block until other warps act, and each further warp
- *  has ended, repeats a cycle or cannot run. */
+/** Returns true if a mechanism holds back at least one warp of the block until other warps act, and none of the block's
+ *  other warps can help: each of them has ended, cannot run, or provably loops without progress. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {
     bool stuck = false;
@@ -52,7 +52,8 @@ static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, 
     return stuck;
 }
 
-/** Returns true if every running block is proved to make no progress and was observed for long enough. */
+/** Returns true if the spin observer has proved for every resident block that the block makes no progress, or if
+ *  is_held_up() is true for the block. */
 static bool all_probed(struct tim_engine *e)
 {
     bool all = true;
@@ -70,8 +71,8 @@ bool tim_engine_spins(struct tim_engine *e)
     const uint64_t window = emu_machine_config(e->base.machine)->hang_window;
     uint64_t since;
 
-    /* With l1.coherent off, a loop that polls a stale line of L1 continues when the line is evicted. L1 is not part
-     * of a warp's state, so no hang can be proved. */
+    /* With l1.coherent off, a loop that polls a stale line of L1 ends when L1 evicts the line. The observer does not know
+     * the contents of L1, so it cannot prove a hang. */
     if (window == 0 || (!e->config.l1_coherent && e->config.l1_bytes != 0) ||
         e->instructions - e->looked < (e->probe != NULL ? PROBE_LOOK : PROGRESS_LOOK))
         return false;
@@ -90,7 +91,7 @@ bool tim_engine_spins(struct tim_engine *e)
             emu_observer_add(&e->base, emu_spin_observer_events(e->probe));
         return false;
     }
-    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after twice the time */
+    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after twice as long without progress */
         tim_engine_forget_spin(e);
         e->tries += e->tries < 40;
         return false;
@@ -98,8 +99,8 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
-/** Reports warps that a mechanism holds back until other warps act, although no other warp ever will. Returns false if
- *  there are no such warps. */
+/** Fills in *stop with a report of the warps that a mechanism holds back until other warps act. Called for a hang, in
+ *  which no other warp ever will. Returns false if there are no such warps. */
 static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
 {
     struct lw_buffer text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts for each kernel. A kernel's cycles are the cycles in which it is on the cores: from the cycle after its first
- * block was placed (blocks are placed last in a cycle) to the cycle in which its last block ends, inclusive. GPU
- * counters are therefore read between cycles.
+ * Launches that may start, and the counts of each kernel. A kernel's cycles are those in which it has a block on a core:
+ * from the cycle after its first block was placed (blocks are placed at the end of a cycle) to the cycle in which its
+ * last block ends, inclusive. Therefore the GPU's counters are read between two cycles.
  */
 #include "timing/tim_engine_priv.h"
 
@@ -28,7 +28,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
-/** Adds a launch whose blocks may be placed from now on, @delay cycles after this cycle. */
+/** Adds a launch that may be dispatched from @delay cycles after this cycle on. */
 static enum lw_status add(struct tim_engine *e, struct emu_grid *g, uint64_t delay, bool launches, struct lw_error *err)
 {
     const struct tim_code *code;
@@ -44,8 +44,8 @@ static enum lw_status add(struct tim_engine *e, struct emu_grid *g, uint64_t del
     return tim_kernels_add(e, g, err);
 }
 
-/** Notes the launches after the last noted one: those of the host, and the origin @from of those of the device, unless
- *  it is NULL. */
+/** Records the launches that the machine has received since the last call. Adds launches by the host to host_launch. For
+ *  launches by the device records their launcher @from, unless @from is NULL. Returns false without memory. */
 static bool note_launches(struct tim_engine *e, const struct tim_launcher *from)
 {
     for (struct emu_grid *g = emu_grid_after(e->base.machine, e->noted); g != NULL; g = g->next) {
@@ -61,7 +61,7 @@ static bool note_launches(struct tim_engine *e, const struct tim_launcher *from)
     return true;
 }
 
-/** Adds the host launches that wait for no incomplete one in the same hardware queue. */
+/** Adds each host launch that is the first incomplete launch of its hardware queue and was not added before. */
 static enum lw_status add_host_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
 {
     uint64_t busy[TIM_QUEUES_MOST / 64] = {0};
@@ -114,7 +114,7 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
 enum lw_status tim_kernels_add(struct tim_engine *e, const struct emu_grid *grid,
                                struct lw_error *err)
 {
-    /* A kernel is in this cycle's list only once, because it ends in a later cycle than the one in which it starts. */
+    /* `turning` needs at most one entry for each kernel, because a kernel never starts and ends in the same cycle. */
     if (!lw_grow(&e->kernel, &e->kernel_capacity, e->kernel_count + 1, sizeof *e->kernel) ||
         !lw_grow(&e->turning, &e->rotating_capacity, e->kernel_count + 1, sizeof *e->turning))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the counters of a launch");
@@ -164,7 +164,7 @@ void tim_kernels_account(struct tim_engine *e)
         if (k->started == 0) {
             k->started = e->now;
             k->sums = sums;
-            e->gpu[TIM_GPU_kernels]++; /* `sums` must not include the kernel yet, as the kernel counts itself */
+            e->gpu[TIM_GPU_kernels]++; /* after the copy of the counters, so that the kernel's own count includes it */
         } else {
             struct tim_sums own = sums;
 

@@ -63,7 +63,7 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
 
 void tim_engine_account(const struct tim_engine *e)
 {
-    for (unsigned c = 0; c < e->config.core_count; c++) { /* earlier cores have completed this cycle */
+    for (unsigned c = 0; c < e->config.core_count; c++) { /* cores before at.core have completed this cycle */
         const uint64_t over = e->now + (e->at.phase != TIM_AT_BEGIN && c < e->at.core), own = tim_core_own(e->core[c], over);
 
         tim_core_account(e->core[c], own == 0 ? 0 : own - 1);
@@ -72,7 +72,9 @@ void tim_engine_account(const struct tim_engine *e)
     }
 }
 
-/** Prints the parts of mechanisms: their tables, or members of the JSON report. */
+/** Prints the part of each mechanism as a table or, if @json, as a member of the JSON report; then the device memory
+ *  reserved for launches by the device, if there were any. The JSON members `launches` and `levels` are numbers of
+ *  bytes: the memory for pending launches, and for levels of nesting. */
 static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
 {
     const struct tim_engine *e = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shipped GPU models: timing/machines/NAME.yaml, built in, so that the program needs no files. */
+/* Shipped GPU models. The files timing/machines/NAME.yaml are compiled into the program, which thus needs no files. */
 #include "timing/timing.h"
 
-/* MACHINE(name, summary, text), sorted by name; timing/machines.awk makes the rows from the files */
+/* machines.inc has a row MACHINE(name, summary, text) for each file. timing/machines.awk generates it. */
 const struct tim_machine tim_machines[] = {
 #define MACHINE(name, summary, text) {name, summary},
 #include "timing/machines.inc"

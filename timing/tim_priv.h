@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Internal interface of timing/: the keys of a model, counters, packets between cores and memory, and the interfaces
- * of cores and memory. A core (timing/core) turns instructions into packets; the memory system (timing/mem) answers
- * them; timing/grid places blocks; tim_engine.c advances time.
+ * of cores and memory. A core (timing/core) sends packets for its memory instructions and its fetches; the memory
+ * system (timing/mem) answers them; timing/grid places blocks on cores; tim_engine.c advances time.
  *
  * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that results do not
  * depend on the order in which parts are visited: DRAM, L2 slices, crossbar to the cores, cores in index order
  * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores, block dispatch. A
- * link between two parts takes one cycle or more; only back-pressure has an effect in the same cycle, in phase
- * order.
+ * packet takes at least one cycle from one part to the next. Only back-pressure (a part has no space) affects later
+ * phases of the same cycle.
  */
 #ifndef TIM_PRIV_H
 #define TIM_PRIV_H
@@ -17,7 +17,7 @@
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-/* Enumerations of the values of choices, in the order of the names in keys.def. */
+/* Limits; then an enumeration for each CHOICE of keys.def, with the values in the order of the key's names. */
 enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* schedulers of a core; issue width of a scheduler */
 enum { TIM_RECONV_CBAR, TIM_RECONV_STACK, TIM_RECONV_FRONTIER, TIM_RECONV_MULTIPATH, TIM_RECONV_EARLY, TIM_RECONV_LIKELY };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
@@ -64,12 +64,12 @@ enum { TIM_BLOCKS_RR, TIM_BLOCKS_TB_PRI, TIM_BLOCKS_SMX_BIND, TIM_BLOCKS_ADAPTIV
 enum { TIM_LOOP_BOUNDS, TIM_LOOP_FIRST };
 enum { TIM_NEAREST_SUM, TIM_NEAREST_MOST };
 
-/** A row of keys.def, for the reader, its messages and the manual. */
+/** A row of keys.def, for the parser of model files, its messages and the manual. */
 enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };
 struct tim_key {
     const char *section, *name; /* for a unit: "units" and "int.pipes" */
     enum tim_key_kind kind;
-    size_t offset;              /* offset in struct tim_config of an unsigned; for a switch of a bool */
+    size_t offset;              /* offset of the key's member in struct tim_config: a bool for a switch, else an unsigned */
     unsigned value, low, high;  /* value: the default; low, high: the range */
     const char *unit;           /* unit of a number */
     const char *names;          /* names of a choice: "a|b" */
@@ -88,13 +88,13 @@ enum lw_status tim_config_read(const char *name, const char *text, size_t size,
 /** Prints all keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
 void tim_config_json(const struct tim_config *config, struct lw_sink *out);
 
-/** A functional unit. Its pipes serve the schedulers evenly: with fewer pipes than schedulers, pipe p serves
- *  the schedulers s with s mod pipes = p, else scheduler s has pipes p with p mod schedulers = s. Keys
- *  `units: {NAME: {pipes: , lanes: , latency: }}`, NAME as in isa_unit_name. */
+/** A functional unit. Its pipes are divided evenly among the schedulers. With fewer pipes than schedulers, scheduler s
+ *  uses pipe s mod pipes; otherwise scheduler s uses each pipe p with p mod schedulers = s. The keys are
+ *  `units: {NAME: {pipes: , lanes: , latency: }}`, with a NAME of isa_unit_name. */
 struct tim_unit_config {
-    unsigned pipes;   /* pipes in a core; 0: its instructions use a pipe of `int`, with their own lanes and latency */
-    unsigned lanes;   /* lanes that start in a cycle: an instruction holds the pipe ceil(W / lanes) cycles */
-    unsigned latency; /* cycles from the first lane's start to the result, for the last lane too */
+    unsigned pipes;   /* pipes in a core; 0: its instructions use a pipe of `int`, with the lanes and latency of this unit */
+    unsigned lanes;   /* lanes that start in a cycle: an instruction occupies the pipe for ceil(W / lanes) cycles */
+    unsigned latency; /* cycles from the start of the first lane to the result of all lanes */
 };
 
 /** A profile of loads (timing/tables/tim_profile_priv.h). */
@@ -123,8 +123,7 @@ enum tim_stall {
 };
 
 const char *tim_stall_name(enum tim_stall reason);
-const char *tim_stall_message(enum tim_stall reason); /* Returns the message of a stall reason: "waits for data of
-                                                       * a load". */
+const char *tim_stall_message(enum tim_stall reason); /* for example "waits for data of a load" */
 
 #include "timing/tim_counts_priv.h"
 
@@ -144,7 +143,7 @@ extern const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT];
 /** Histogram buckets by powers of two: bucket b counts values in [2^(b-1), 2^b), and bucket 0 counts zeros. */
 enum { TIM_BUCKETS = 24 };
 struct tim_histogram {
-    uint64_t sum, most;
+    uint64_t sum, most;           /* sum and maximum of the values */
     uint64_t bucket[TIM_BUCKETS]; /* the sum of the buckets is the number of values */
 };
 static inline void tim_histogram_add(struct tim_histogram *h, uint64_t value)
@@ -163,7 +162,7 @@ struct tim_core_stats {
     uint64_t count[TIM_CORE_COUNT];
     struct {
         uint64_t count[TIM_SCHED_COUNT];
-        /** [slot of the cycle][reason]: the sum of a slot's counts is the number of cycles. */
+        /** [issue slot in a cycle][stall reason]: number of cycles. The counts of one slot add up to all cycles. */
         uint64_t reason[TIM_MAX_WIDTH][TIM_STALL_COUNT];
     } sched[TIM_MAX_SCHEDS];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
@@ -186,14 +185,14 @@ struct tim_sums {
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
     uint32_t grid;                 /* sequence number of the launch */
-    /** Cycles of events of the kernel. queued: it was launched. dispatched: it entered the distributor for the first
-     *  time. started: its first block was on a core; 0: it still waits. begun: it issued its first instruction. ended:
-     *  its last block ended; 0: it still runs. */
+    /** The cycles in which these events happened: `queued`: the kernel was launched. `dispatched`: the kernel entered
+     *  the distributor for the first time. `started`: first cycle with a block of the kernel on a core; 0: not yet.
+     *  `begun`: the kernel issued its first instruction. `ended`: the kernel's last block ended; 0: not yet. */
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* counts of this kernel alone */
-    /** Counts of the GPU's counters from `started` to `ended`, inclusive; while the kernel runs, their values before
-     *  `started`. They include the counts of other kernels that run at the same time. */
+    /** Growth of the GPU's counters from `started` to `ended`, both inclusive. Other kernels that run at the same time
+     *  contribute to it. While the kernel runs, the member contains the values of the counters before `started`. */
     struct tim_sums sums;
 };
 /** An interval sample: the counters up to the end of a cycle. */
@@ -201,21 +200,22 @@ struct tim_sample {
     uint64_t cycle;
     struct tim_sums sums;
 };
-/** Counters of an engine for reports, borrowed until it runs again. Lazily updated counters are brought up to
- *  `gpu[TIM_GPU_cycles]` first. */
+/** Counters of an engine for reports, borrowed until the engine runs again. All counters include the cycles before
+ *  gpu[TIM_GPU_cycles]: tim_engine_totals() first updates the counters that the engine updates lazily. */
 struct tim_totals {
     const struct tim_config *config;
     uint64_t gpu[TIM_GPU_COUNT];
     const struct tim_core_stats *core;                 /* [config->core_count] */
     const struct tim_slice_stats *const *slice;        /* [config->l2_slices] */
     const struct tim_channel_stats *const *channel;    /* [config->dram_channels] */
-    const struct tim_kernel_stats *kernel;             /* sorted by the time of their queueing */
+    const struct tim_kernel_stats *kernel;             /* sorted by `queued` */
     size_t kernel_count;
     const struct tim_sample *sample;
     size_t sample_count;
     uint64_t sample_cycles; /* interval between samples */
-    const char *ended;      /* clause that says why the run ended early; NULL: it did not end early */
-    /** Writes further parts of a report: tables as text, or (@json) members, each after a comma. NULL: nothing. */
+    const char *ended;      /* text for reports: why the run ended early; NULL: it did not end early */
+    /** Writes further parts of a report: tables as text or, if @json, members of the report's JSON object, with a comma
+     *  before each. NULL: there are no further parts. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
     const void *context;    /* first argument of `more` */
 };
@@ -226,7 +226,7 @@ struct tim_samples {
     uint64_t every; /* interval in cycles; 0: no samples are taken */
     bool full;      /* a sample was lost for lack of memory */
 };
-/** Returns the cycle after which the next sample is to be taken; UINT64_MAX: none. */
+/** Returns the value of TIM_GPU_cycles at which the next sample is to be taken; UINT64_MAX: no samples are taken. */
 static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 {
     return samples->every == 0 ? UINT64_MAX : (samples->count + 1) * samples->every;
@@ -234,7 +234,7 @@ static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
                      const struct tim_totals *totals);
 void tim_samples_fini(struct tim_samples *samples);
-/** Returns the cycles of a kernel that has ended, as its counters have them. */
+/** Returns the number of cycles from `started` to `ended`, both inclusive, of a kernel that has ended. */
 static inline uint64_t tim_kernel_cycles(const struct tim_kernel_stats *kernel)
 {
     return kernel->ended - kernel->started + 1;
@@ -257,7 +257,7 @@ void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms 
 void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
 /** Subtracts all counters of @from from the counters of @sums. */
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
-/** Implement tim_report_print, tim_report_json and tim_counts_hash on an engine's totals. */
+/** These functions implement tim_report_print(), tim_report_json() and tim_counts_hash() for the totals of an engine. */
 void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out);
 uint64_t tim_totals_hash(const struct tim_totals *totals);
@@ -268,85 +268,87 @@ uint64_t tim_totals_hash(const struct tim_totals *totals);
 /* ---- packets ----------------------------------------------------------------------------- */
 
 enum tim_packet_kind {
-    TIM_PACKET_READ,   /* answered with the sectors */
-    TIM_PACKET_WRITE,  /* answered without data when it is in L2 (fences wait for that) */
-    TIM_PACKET_ATOMIC, /* answered with a value for each lane */
-    TIM_PACKET_REDUCE  /* an atomic without result: answered as a write */
+    TIM_PACKET_READ,   /* the answer has the sectors that were requested */
+    TIM_PACKET_WRITE,  /* the answer has no data; it is sent when the write has reached L2 (fences wait for the answer) */
+    TIM_PACKET_ATOMIC, /* the answer has a value for each lane */
+    TIM_PACKET_REDUCE  /* an atomic whose result is not used; the answer has no data, as for a write */
 };
 /** A packet from a core to memory; the answer is the same packet. */
 struct tim_packet {
-    uint64_t line;     /* address of the first byte, aligned to at most 128: see `bytes` */
+    uint64_t line;     /* address of the first byte of the cache line */
     uint64_t mask[4];  /* bytes of [line, line + 256) that are read or written */
     uint64_t sent;     /* cycle in which the core sent it */
-    uint32_t id;       /* identification, for use by the core */
+    uint32_t id;       /* tim_packet_id(): the part of the core that receives the answer */
     uint16_t core;
-    uint16_t warp;     /* slot, for policies and owners of lines; 0xffff: none (fetches) */
+    uint16_t warp;     /* slot of the warp that sent it, which policies and owners of cache lines use; 0xffff: none (fetches) */
     uint8_t kind;      /* enum tim_packet_kind */
     uint8_t lanes;     /* number of operations of an atomic */
 };
 
 /* ---- memory side (timing/mem) -------------------------------------------------------------- */
 
-/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the reference,
- *  where every part is ticked every cycle, and the fast one, where parts are ticked only if something is due. */
+/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the reference, which
+ *  ticks every part in every cycle, and the fast implementation, which ticks a part only if the part has work. */
 struct tim_memory;
 struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
-    /** Runs the phases DRAM, slices and crossbar to the cores of cycle @now. The reference must be called for each
-     *  cycle in order; the fast one only for cycles that `next` returned. */
+    /** Runs three phases of cycle @now: DRAM, slices, and crossbar to the cores. The caller must call the function of
+     *  the reference for each cycle in order, but the function of the fast implementation only for cycles that `next`
+     *  returned. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
-    /** Runs the phase crossbar from the cores of cycle @now. Must also be called in each cycle in which `send` was
-     *  called. */
+    /** Runs the phase of cycle @now in which the crossbar moves packets from the cores. Must also be called in each cycle
+     *  in which `send` was called. */
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);
     /** Returns true if the input of @core has capacity for one more packet. */
     bool (*can_send)(const struct tim_memory *memory, unsigned core);
     /** Sends a packet in the cores' phase of cycle @now; there must be capacity. Returns the number of packets in
      *  the input before this one. */
     unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
-    /** Receives an answer that reached @core in cycle @now, at most one in a cycle. Returns false if there is
-     *  none. */
+    /** Receives one answer that has reached @core by cycle @now. Returns false if there is none, or if @core has already
+     *  received an answer in this cycle. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
     /** Returns the first cycle after @now in which a tick may do something; UINT64_MAX: none without a new packet. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
     /** Returns the number of packets that are not answered yet. */
     uint64_t (*in_flight)(const struct tim_memory *memory);
-    /** Gets the counters of a slice. Dirty lines remain in L2 at a kernel's end. Waiting times are counted
-     *  when they end. */
+    /** Returns the counters of a slice. At the end of a kernel, dirty lines remain in L2 and are not counted as written
+     *  back. A waiting time is counted when it ends. */
     const struct tim_slice_stats *(*slice_stats)(const struct tim_memory *memory, unsigned slice);
     const struct tim_channel_stats *(*channel_stats)(const struct tim_memory *memory,
                                                      unsigned channel);
-    /** Prints packets that are not answered, queues, MSHRs and open rows, for the shell. */
+    /** Prints the unanswered packets, queues, MSHRs and open rows, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
-    /** Returns the L2 cache of a slice, whose lines have the slice's own addresses; NULL: the model has none. */
+    /** Returns the L2 cache of a slice; NULL: the model has no L2. The cache uses addresses in the slice: tim_address_of(). */
     const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;
-    /** May be set by the creator. Called when @core can do something in a later cycle, @cycle: an answer can be
-     *  received, or a full input has capacity again. */
+    /** Notifies that @core has work in a later cycle, @cycle: @core can receive an answer, or its input, which was full,
+     *  has space again. Set by the creator of the memory system; may be NULL. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
-    struct tim_trace *trace; /* set by the creator: receives the positions of packets; NULL: none */
+    struct tim_trace *trace; /* trace that records the progress of packets, set by the creator; NULL: no trace */
 };
 /** Creates the reference memory system with all its storage. @config is borrowed. Returns NULL without memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 /** Creates a faster memory system that gives the same answers in the same cycles. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
-/** Returns the address for @local, an address in a slice. */
+/** Returns the global address of @local, an address in the contiguous address space of slice @slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
 /** A trace stores the events of a window of cycles, which are then printed as trace-event JSON. The number of events is
- *  limited by @events and by memory; the window ends before the first event that does not fit. Every function that records an
- *  event does nothing for a NULL trace and outside the window. */
+ *  limited by @events and by memory; the window ends before the first event that does not fit. The functions that record
+ *  an event do nothing for a NULL trace. Before the window, tim_trace_warp() and tim_trace_block() only store the latest
+ *  state, which is shown from the start of the window. The other functions do nothing outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
                                    size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
-/** Returns true if cycle @now is in the window. Outside the window callers may skip the computation of the values. */
+/** Returns true if cycle @now is in the window. Outside the window a caller need not compute the values of events. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
 /** Returns the first cycle after the window, which may end earlier while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
@@ -356,23 +358,28 @@ uint64_t tim_trace_end(const struct tim_trace *trace);
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
-/** Records that a block gets slot @slot of @core, or leaves it. */
+/** Records that a block starts to occupy slot @slot of @core or, if @begins is false, that it leaves the slot. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
 /** Records the value of a gauge of a core, such as a queue length, from cycle @now on. @name must remain valid as long
  *  as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
-/** Records the progress of a packet. @place depends on the stage, in the order of the enumeration: core; slice of
- *  the crossbar's output; slice; channel x banks + bank; core of the output; core. @cycles: time for which the
- *  packet occupies the place, unused for the first and the last stage. */
+/** Stages of a packet, in order. Each comment names the argument @place of tim_trace_packet() at this stage. */
 enum tim_trace_stage {
-    TIM_TRACE_SENT, TIM_TRACE_REQUEST, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLY,
-    TIM_TRACE_REPLIED, TIM_TRACE_STAGES
+    TIM_TRACE_SENT,    /* the core sends the packet; @place: the core */
+    TIM_TRACE_REQUEST, /* the packet leaves the crossbar to the slices; @place: the slice */
+    TIM_TRACE_SLICE,   /* the packet is in a slice; @place: the slice */
+    TIM_TRACE_DRAM,    /* a bank of DRAM serves the packet; @place: channel x number of banks + bank */
+    TIM_TRACE_REPLY,   /* the answer leaves the crossbar to the cores; @place: the core */
+    TIM_TRACE_REPLIED, /* the core receives the answer; @place: the core */
+    TIM_TRACE_STAGES
 };
+/** Records that a packet is at @place in cycle @now, if the packet was sent in the window. @cycles: number of cycles for
+ *  which the packet occupies @place; unused for TIM_TRACE_SENT and TIM_TRACE_REPLIED. */
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
-/** Gets the extent of the trace. @cycles: cycles of the run so far. Spans that are still open end in that cycle if the
- *  window ends later. */
+/** Gets the extent of the trace. @cycles: number of cycles of the run so far. If the window ends later, the trace and all
+ *  open spans end in that cycle. */
 void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
@@ -388,28 +395,31 @@ struct tim_line {
  *  own. */
 enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
 /**
- * Coalesces the lanes of @access that do not access shared memory. Accesses are in the order in which they are made: by
- * their lowest lanes (with the older rules: half warp by half warp). No access crosses a line.
- * @line_bytes  line size of the cache that serves them, at least 32
+ * Coalesces the lanes of @access that do not access shared memory, and returns the number of the resulting accesses to
+ * lines. The accesses are in the order in which the load/store unit makes them: sorted by the lowest lane of each. With
+ * lsu.coalesce half_strict or half_segment, all accesses of the first half warp come before those of the second one. No
+ * access crosses a line. The addresses of @access may be in segments or in an array (EMU_EVENT_ADDRESSES); both give the
+ * same accesses.
+ * @line_bytes  line size of the cache that serves the accesses, at least 32
  * @local_base  address of this warp's local memory in the memory system, a multiple of
  *              @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
- * @out         capacity TIM_LINES_MOST. Masks contain the bytes of the lanes; for loads with the older rules, they
- *              contain the whole transaction. Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give
- *              the same accesses. Returns their number.
+ * @out         the accesses; capacity TIM_LINES_MOST. The mask of an access contains the bytes of its lanes. For loads
+ *              with half_strict or half_segment it contains all bytes of the transaction.
  */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
-/** Gets the accesses of a load to the constant cache. One access serves all lanes that read the same word; for wider
- *  loads all lanes that read the same address. Accesses are in the order of their lowest lanes. All lanes must be in
- *  memory that the cache can address. @line_bytes, @out, segments: as for tim_coalesce(); there is at most one line for
- *  each lane. Returns their number. */
+/** Stores to @out the accesses of a load to the constant cache, sorted by the lowest lane of each, and returns their
+ *  number, which is at most the number of lanes. One access serves all lanes that read the same word or, for wider loads,
+ *  the same address. All lanes must address memory that the cache can contain. @access and @line_bytes are as for
+ *  tim_coalesce(). */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
 /** Expands the addresses of an access in segments to @address, indexed by lane, and returns @address. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
-/** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
- *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
+/** Returns the number of wavefronts of a shared memory access; 0 if no lane accesses shared memory. An access that is
+ *  wider than a bank is made in parts: half of the warp at a time, or a quarter. Lanes of an atomic that use the same
+ *  word need a wavefront each. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
-/** Returns the wavefronts of a shared memory access of a warp of @width lanes. */
+/** Returns what tim_shared_passes() returns, but for a warp of @width lanes. */
 unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */
