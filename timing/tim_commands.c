@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of the timing model, for the shell and gdb's monitor; their context is a tim_view. */
+/* Commands of the timing model, for the shell and gdb's monitor. The context of each command is a struct tim_view. */
 #include "timing/tim_engine_priv.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@ static struct tim_engine *engine_of(void *context)
     return (struct tim_engine *)(void *)((struct tim_view *)context)->engine;
 }
 
-/* Fails if no timing model runs, or there are more than @most operands. */
+/* Returns an error if the session has no timing model, or if the command has more than @most operands. */
 static enum lw_status no_more(const struct lw_call *call, int most, struct lw_error *err)
 {
     const char *name = call->argv[0];
@@ -24,7 +24,7 @@ static enum lw_status no_more(const struct lw_call *call, int most, struct lw_er
                    name, call->argv[most + 1], name);
 }
 
-/* Gets the core and slot of the warp in focus. */
+/* Gets the core and the warp slot of the warp in focus. */
 static enum lw_status focus(const struct lw_call *call, const struct tim_core **core,
                             unsigned *slot, struct lw_error *err)
 {
@@ -95,7 +95,7 @@ static enum lw_status do_cycle(const struct lw_call *call, struct lw_error *err)
 
 /* ---- warps ------------------------------------------------------------------------------- */
 
-/* Prints how many warps have each stall reason. */
+/* Prints for each stall reason the number of resident warps that have it. */
 static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 {
     unsigned count[TIM_STALL_COUNT] = {0}, warps = 0;
@@ -318,7 +318,8 @@ struct named_cache {
 };
 
 enum { CORE_CACHES = 4, CACHES = 6 };
-/* Gets the caches of a core, then those of its scheduler @sched. An absent cache is NULL. */
+/* Gets the CORE_CACHES caches of a core, then the caches of its scheduler @sched. Member `cache` of an absent cache is
+ * NULL. */
 static void caches_of(const struct tim_config *c, const struct tim_core *core, unsigned sched,
                       struct named_cache out[CACHES])
 {
@@ -364,7 +365,7 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
             lw_printf(out, ", %u dirty", bytes_set(line.dirty));
         if (line.pending != 0)
             lw_printf(out, ", sectors 0x%x requested by %u accesses", line.pending, line.waiters);
-        if (line.owner != 0xffff && cache->config == NULL) /* in L2, the owner may be any core */
+        if (line.owner != 0xffff && cache->config == NULL) /* in L2, the owner's warp slot may belong to any core */
             lw_printf(out, ", last used by warp slot %u", line.owner);
         lw_printf(out, ", age %u\n", line.age);
     }
@@ -402,7 +403,7 @@ static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* Prints the lines of a cache of core or slice @owner; if @word names a set, only the lines of that set. */
+/* Prints the lines of a cache. @owner: number of its core or slice. @word: the set to print, or NULL for all sets. */
 static enum lw_status put_cache(const struct named_cache *cache, unsigned owner, const char *word,
                                 struct lw_sink *out, struct lw_error *err)
 {

@@ -71,7 +71,7 @@ static enum lw_status read_report(const char *path, struct report *r, struct lw_
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-/** Prints a number of both reports, and the ratio of B to A. NULL: not in that report. */
+/** Prints the values @a and @b of a number in both reports, and their ratio b/a. NULL: that report lacks the number. */
 static void put_numbers(struct lw_sink *out, const char *name, const char *a, const char *b)
 {
     uint64_t first, second;
@@ -82,8 +82,8 @@ static void put_numbers(struct lw_sink *out, const char *name, const char *a, co
     lw_put(out, "\n");
 }
 
-/** Prints a real number of both reports, multiplied by @scale, and the ratio of B to A. Returns false if neither report
- *  has the number. */
+/** Does what put_numbers() does for a real number. Multiplies both values by @scale. Returns false if neither report has
+ *  the number. */
 static bool put_reals(struct lw_sink *out, const char *name, const char *a, const char *b, double scale)
 {
     const char *texts[2] = {a, b};
@@ -113,8 +113,9 @@ static bool differ(const char *a, const char *b)
     return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
 }
 
-/** Prints the numbers of @mapping, from report A, that differ from the numbers of @other, from B. @swapped: @mapping is
- *  from B, and numbers that A has are omitted. @count: rows printed under the title so far. Returns the new count. */
+/** Prints the numbers of @mapping that differ from the numbers of @other. Without @swapped, @mapping is from report A and
+ *  @other is from B. With @swapped, @mapping is from B, and only numbers that A lacks are printed. @count: number of rows
+ *  already printed under the title. Returns the new count. */
 static unsigned put_members(struct lw_sink *out, const char *title, const struct lw_yaml *mapping,
                             const struct lw_yaml *other, bool swapped, unsigned count)
 {
@@ -123,7 +124,7 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
         const char *mine = n->kind == LW_YAML_SCALAR ? n->text : NULL, *its = text_of(other, n->key);
 
         if (mine == NULL || !differ(mine, its) || (swapped && its != NULL) ||
-            strcmp(n->key, "cycles") == 0) /* already printed at the top */
+            strcmp(n->key, "cycles") == 0) /* compare() has already printed the cycles */
             continue;
         if (count++ == 0)
             lw_printf(out, "\n%s\n", title);
@@ -132,7 +133,8 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
     return count;
 }
 
-/** Prints the keys of the GPU models that differ, at any depth. */
+/** Prints the keys of the GPU models that differ, also in nested mappings. @prefix and @count are as for put_members():
+ *  name of the enclosing mapping, and number of rows already printed. */
 static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b,
                          const char *prefix, unsigned count)
 {
@@ -160,7 +162,7 @@ static const struct lw_yaml *ratios_of(const struct report *r)
     return lw_yaml_get(r->root, "ratios");
 }
 
-/** Prints ratios that differ. A null is a ratio that is undefined in that run. */
+/** Prints the ratios that differ. A ratio that is undefined in a run is null in its report, and is printed as "-". */
 static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     unsigned count = 0;
@@ -193,7 +195,7 @@ static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struc
     }
 }
 
-/** Returns true if mapping @a has a number that @b lacks or that has another value there. */
+/** Returns true if mapping @a has a number that @b lacks, or that has another value in @b. */
 static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
 {
     for (const struct lw_yaml *n = a->first; n != NULL; n = n->next)
@@ -202,7 +204,7 @@ static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
     return false;
 }
 
-/** Prints the energy estimate of each component. */
+/** Prints the energy estimate of each component in both reports, if any of them differ. */
 static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     const struct lw_yaml *first = a != NULL && a->kind == LW_YAML_MAPPING ? lw_yaml_get(a, "components") : NULL;

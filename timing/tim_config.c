@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table of keys, and conversion of GPU models from and to text. One function converts text to a value, whatever its
- * source, so that files and command lines have the same error messages.
+ * Table of keys, and conversion of GPU models from and to text. Files and command lines use the same function,
+ * assign(), to convert text to a value, so their error messages are the same.
  */
 #include "timing/tim_priv.h"
 
@@ -82,7 +82,7 @@ static unsigned split_names(const char *names, char text[256], const char *out[M
 
 /* ---- one value ------------------------------------------------------------------------ */
 
-/* Fails with a message that says what is expected; @found is quoted. */
+/* Returns an error whose message says what @key expects, and quotes @found. */
 static enum lw_status wrong(const struct tim_key *key, const char *found, struct lw_error *err)
 {
     char text[256], list[256] = "";
@@ -109,7 +109,7 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
                    list);
 }
 
-/* Parses a number. A number of bytes may also be 64K or 1M, optionally followed by "i" or "iB". */
+/* Parses a number. A number of bytes may end in K or M, optionally followed by "i" or "iB": 64K, 1MiB. */
 static bool parse_number(const struct tim_key *key, const char *text, uint64_t *out)
 {
     static const char *const suffix[] = {"", "i", "iB"};
@@ -188,8 +188,8 @@ static const struct tim_key *find_key(const char *section, const char *name)
     return NULL;
 }
 
-/* Fails for a key @name that is not in @section. Suggests the most similar key of @section or the section that has the
- * key, or lists all keys. */
+/* Returns an error for a key @name that is not in @section. The message suggests the most similar key of @section or,
+ * if there is none, another section that has the key; otherwise it lists all keys of @section. */
 static enum lw_status unknown_key(const char *section, const char *name, struct lw_error *err)
 {
     const char *names[LW_COUNT_OF(tim_keys)], *near, *elsewhere = NULL;
@@ -220,7 +220,7 @@ static enum lw_status unknown_key(const char *section, const char *name, struct 
                    list);
 }
 
-/* Returns true for the name of a unit, such as "int". */
+/* Returns true for the name of a functional unit, such as "int". */
 static bool is_unit(const char *name)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
@@ -247,7 +247,7 @@ static enum lw_status unknown_unit(const char *name, struct lw_error *err)
 
 /* ---- a file ------------------------------------------------------------------------------ */
 
-/* Reads the keys of one mapping; @prefix: "" or "int." for a unit. */
+/* Reads the keys of one mapping. @prefix: for a functional unit its name and a dot, such as "int."; else "". */
 static enum lw_status read_mapping(const struct lw_yaml_document *doc,
                                    const struct lw_yaml *mapping, const char *section,
                                    const char *prefix, struct tim_config *config,
@@ -305,11 +305,11 @@ static enum lw_status read_units(const struct lw_yaml_document *doc, const struc
     return status;
 }
 
-/** A configuration text that is being read, linked to the texts whose `base:` led to it. */
+/** The text of a GPU model that is being read. */
 struct source {
     const char *name;
     bool shipped;
-    const struct source *above; /* the text that names this one as its base; NULL: none */
+    const struct source *above; /* the text whose `base:` names this text; NULL: none */
 };
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);
@@ -325,7 +325,7 @@ static unsigned files_of(const struct source *source)
     return count;
 }
 
-/* Returns true if the file at @path is being read. */
+/* Returns true if the file at @path is one of the texts that are being read. */
 static bool is_being_read(const struct source *source, const char *path)
 {
     char *found = realpath(path, NULL);
@@ -341,7 +341,7 @@ static bool is_being_read(const struct source *source, const char *path)
     return is;
 }
 
-/* Reads `base: FILE`: a file with that name, in the same folder. LW_ENOENT: there is no such file. */
+/* Reads the file that `base: FILE` names, which is in the same folder. Returns LW_ENOENT if there is no such file. */
 static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                      const struct source *source, const char *name,
                                      struct tim_config *config, struct lw_error *err)
@@ -368,11 +368,10 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* the file that the base names as its own base is missing: that
-                                                      * error has already been reported */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* LW_ENOENT: the base's own base is missing, which `err` reports */
 }
 
-/* Reads `base: NAME`: a shipped model, or another file. */
+/* Reads the base that `base: NAME` names: a shipped model, or another file. */
 static enum lw_status read_base(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 const struct source *source, struct tim_config *config,
                                 struct lw_error *err)
@@ -384,7 +383,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
 
     if (status != LW_OK)
         return status;
-    if (source->shipped) /* shipped models are based on the defaults, so the recursion ends */
+    if (source->shipped) /* shipped models are based on the defaults of keys.def, so the recursion ends */
         return lw_yaml_fail(doc, node, err, "base: a shipped GPU model has no base");
     text = tim_machine_text(name);
     if (text != NULL)
@@ -423,7 +422,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
         status = lw_yaml_fail(doc, old, err, "machine is the former name of base: remove one of the two keys");
     if (base == NULL)
         base = old;
-    if (status == LW_OK && base != NULL) /* `base` may be anywhere in the file: the file's own keys take precedence */
+    if (status == LW_OK && base != NULL) /* before the file's own keys, which override the base's keys */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
@@ -436,7 +435,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
             break;
         }
         if (n->kind == LW_YAML_SCALAR && !n->quoted && *n->text == '\0')
-            continue; /* all keys of the section are commented out */
+            continue; /* the section is empty: all its keys are commented out */
         if (strcmp(n->key, "units") == 0) {
             status = need_mapping(doc, n, "{int: {latency: 14}}", err);
             if (status == LW_OK)
@@ -529,7 +528,7 @@ enum lw_status tim_config_read(const char *name, const char *text, size_t size,
     return read_config(name, text, size, false, out, err);
 }
 
-/* Fails for a name that is neither a shipped model nor a file, and suggests a name. */
+/* Returns an error for a name that is neither a shipped model nor a file. The message suggests a name. */
 static enum lw_status no_machine(const char *name, struct lw_error *err)
 {
     const char *near;
@@ -623,8 +622,8 @@ bool tim_config_detects(const struct tim_config *config)
 void tim_config_machine(const struct tim_config *config, struct emu_config *out)
 {
     out->warp_width = config->core_warp_width;
-    out->reconv = emu_reconv_names[config->core_reconvergence]; /* in the order of keys.def */
-    if (out->hang_window == EMU_HANG_WINDOW) /* the timing model is some fifty times slower than the functional one */
+    out->reconv = emu_reconv_names[config->core_reconvergence]; /* the array is in the order of TIM_RECONV_CBAR ... */
+    if (out->hang_window == EMU_HANG_WINDOW) /* fewer instructions, because the timing model runs about 50 times slower */
         out->hang_window >>= 6;
     if (!tim_config_detects(config))
         return;
@@ -689,7 +688,7 @@ static void print_comment(const struct tim_key *key, struct lw_sink *out)
         lw_printf(out, ": %s", key->help);
 }
 
-/* Prints a line of the file, padded so that the comments form a column. */
+/* Prints a line of a model file: @left, padded so that all comments begin in one column, and the comment of @key. */
 static void print_line(struct lw_sink *out, const char *left, const struct tim_key *key)
 {
     lw_printf(out, "%-32s # ", left);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of keys against each other. An entry of keys.def has the range of one key; this file has the conditions on
- * several keys. Numbers of sets, lines and sectors must be powers of two, so that parts of an address are bit fields
- * and need no division.
+ * Checks of keys against each other. keys.def has the range of each key; this file has the conditions on several keys.
+ * Numbers of sets and sizes of lines and sectors must be powers of two, so that each part of an address is a bit field
+ * and needs no division.
  */
 #include "timing/tim_priv.h"
 
 #include <stdio.h>
 
 struct cache_keys {
-    const char *section, *prefix; /* "fetch", "cache_" */
+    const char *section, *prefix; /* section of the cache's keys, and start of their names, such as "fetch" and "cache_" */
     unsigned bytes, line, sector, ways;
 };
 
-/* Maximum latency of units with fixed latency: the results of these units reserve write ports at issue. */
+/* registers.collector window: maximum latency of units with fixed latency, whose results reserve write ports at issue. */
 enum { MOST_FIXED = 64 };
 
 static bool power_of_two(unsigned x)
@@ -65,7 +65,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
     return LW_OK;
 }
 
-/** Returns the first key that has an effect only on tagged registers; NULL: none. */
+/** Returns a key that the model sets although it has an effect only on tagged registers; NULL: there is none. */
 static const char *uses_tags(const struct tim_config *c)
 {
     return c->registers_tags != TIM_REGISTERS_ROWS    ? "registers.tags"
@@ -115,8 +115,8 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Returns the setting of the model with which locality-aware warp scheduling cannot be combined, as a message; NULL:
- *  there is none. */
+/** Returns a message part with a setting of the model that cannot be combined with locality-aware warp scheduling (la_w),
+ *  and the reason; NULL: there is none. */
 static const char *la_w_against(const struct tim_config *c)
 {
     return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl, because a warp that swl stops would stay in the "
@@ -335,8 +335,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
 
 /* ---- keys that only some models read: a change of a key that the model does not read has no effect -------------- */
 
-/** A key (or, with a final "*", all keys that begin with the preceding text), and the settings under which a model
- *  reads it: KEY=VALUE or KEY!=VALUE, separated by spaces. One of the settings suffices. */
+/** `key`: a key or, with a final "*", the start of the names of several keys. `readers`: settings KEY=VALUE or
+ *  KEY!=VALUE, separated by spaces; a model reads the key if at least one of them holds. The first matching row counts. */
 static const struct {
     const char *key, *readers;
 } needs[] = {
@@ -406,7 +406,7 @@ static bool is_of(const char *pattern, const char *key)
     return pattern[size - 1] == '*' ? strncmp(pattern, key, size - 1) == 0 && strstr(key, ".on") == NULL : strcmp(pattern, key) == 0;
 }
 
-/** Returns whether the model has the setting of @size characters at @text. */
+/** Returns whether the setting KEY=VALUE or KEY!=VALUE at @text, which has @size characters, holds for the model. */
 static bool holds(const struct tim_config *config, const char *text, size_t size)
 {
     char copy[64], value[64], *is;

@@ -73,7 +73,8 @@ static const struct tim_ratio *find_ratio(const char *name)
     return &tim_ratios[0];
 }
 
-/* Prints a name; a long name is shortened in the middle, because both ends distinguish instances. */
+/* Prints a kernel's name in @room columns. Omits the middle of a long name, because both ends distinguish template
+ * instances. */
 static void print_name(const char *name, unsigned room, struct lw_sink *out)
 {
     size_t size = strlen(name);
@@ -143,7 +144,7 @@ static void print_stall_reasons(const struct tim_totals *t, const struct tim_sum
                       tim_stall_message((enum tim_stall)i));
 }
 
-/* Formats 0.00123 as "1.230 m"; a unit follows. */
+/* Formats 0.00123 as "1.230 m", a number with the prefix of a unit; the caller prints the unit after it. */
 static const char *scaled(double value, char text[32])
 {
     static const char prefix[] = {0, 'm', 'u', 'n', 'p'};
@@ -155,7 +156,7 @@ static const char *scaled(double value, char text[32])
     return text;
 }
 
-/* Prints the energy of each component, for the run and for its kernels. */
+/* Prints the energy of each component for the whole run, then for each kernel. */
 static void print_energy(const struct tim_totals *t, const struct tim_sums *sums, struct lw_sink *out)
 {
     struct tim_energy all;
@@ -243,7 +244,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels with the largest and smallest load; zeroed if there are none. */
+/* The slices or channels with the most and the fewest reads and writes. A zeroed struct has none. */
 struct spread {
     uint64_t least, most;
     unsigned at_least, at_most, count;

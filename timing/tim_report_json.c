@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as JSON: every counter by scope, with its meaning. */
+/* Reports as JSON: all counters, grouped by scope, and the unit and meaning of each. */
 #include "timing/energy/tim_energy_priv.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static void put_ratios(struct lw_sink *out, const struct tim_sums *sums,
     lw_put(out, "}");
 }
 
-/* Prints the energy for what @sums counted, in J and W. */
+/* Prints the energy estimate for the events in @sums: energy in J, average power in W. */
 static void put_energy(struct lw_sink *out, const struct tim_sums *sums, const struct tim_config *config)
 {
     struct tim_energy energy;
@@ -79,7 +79,7 @@ static void put_histograms(struct lw_sink *out, const char *scope, const struct 
     lw_put(out, "}");
 }
 
-/** Prints slice or channel @i. */
+/** Prints the counters and histograms of slice or channel @i. */
 static void put_part(struct lw_sink *out, unsigned i, const struct tim_counter *rows, unsigned count,
                      const uint64_t *value, const struct tim_counter *h_rows, unsigned h_count,
                      const struct tim_histogram *h)
@@ -119,7 +119,7 @@ static void put_meaning(struct lw_sink *out, const char *name, const char *unit,
     lw_put(out, "}");
 }
 
-/* Scopes of counters or histograms, with the meaning of their rows. */
+/* A scope of counters or histograms. `rows` has the name, unit and meaning of each. */
 struct scope {
     const char *name;
     const struct tim_counter *rows;
@@ -191,7 +191,7 @@ static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
     lw_put(out, "]}");
 }
 
-/* Prints the counters of each interval; the last interval ends with the run. */
+/* Prints the counters of each sampling interval. The last interval may be shorter: it ends with the run. */
 static void put_samples(struct lw_sink *out, const struct tim_totals *totals)
 {
     size_t count = totals->sample_count;

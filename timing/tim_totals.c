@@ -85,7 +85,7 @@ void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
 
     if (samples->full ||
         !lw_grow(&samples->sample, &samples->capacity, samples->count + 1, sizeof *s)) {
-        samples->full = true; /* the report is shorter; the run continues */
+        samples->full = true; /* the report lacks later samples; the run continues */
         samples->every = 0;
         return;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace of a window of cycles, in the trace-event format that Perfetto and Chrome read. Each core is a process with
- * a track for each warp slot (spans: issued instructions and stall reasons), one for each block slot and one for
- * requests in flight. The outputs of both crossbars, the L2 slices and the DRAM banks are a process each; flows
- * follow a request from its warp through them and back. A cycle is shown as a microsecond.
+ * Trace of a window of cycles, in the trace-event format that Perfetto and Chrome read. Each core is shown as a process
+ * with a track for each warp slot (spans: issued instructions and stall reasons), one for each block slot and one for
+ * requests in flight. Four more processes show the outputs of the crossbar to L2, the L2 slices, the DRAM banks, and the
+ * outputs of the crossbar to the cores. Flow arrows connect the spans of a request in these processes with its warp. A
+ * cycle is shown as a microsecond.
  */
 #include "timing/tim_priv.h"
 
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK_TRACK = 1000,   /* first track of block slots, after those of warps */
+    BLOCK_TRACK = 1000,   /* number of the track of block slot 0; the tracks of warp slots have lower numbers */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
-    NO_OWNER = 0xffff, /* the warp of a fetch, and the core of a line that L2 writes back */
+    NO_OWNER = 0xffff, /* in place of a warp: the packet is a fetch; in place of a core: L2 writes a line back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* maximum values of the keys */
 };
 
@@ -22,15 +23,15 @@ enum event_kind { STATE, BLOCK, PACKET, GAUGE };
 
 struct event {
     uint64_t at, end;
-    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its value */
-    const char *name;    /* GAUGE: its name */
+    uint64_t a, b;       /* STATE: pc and lanes; BLOCK: a is the block; PACKET: line and sent; GAUGE: a is the value */
+    const char *name;    /* GAUGE: name of the gauge */
     uint32_t id;         /* BLOCK: grid; PACKET: id of the packet */
-    uint32_t place;      /* core, slice, channel x banks + bank */
-    uint16_t track;      /* warp or block slot */
+    uint32_t place;      /* STATE, BLOCK, GAUGE: core; PACKET: @place of tim_trace_packet() */
+    uint16_t track;      /* STATE, PACKET: warp slot; BLOCK: block slot */
     uint16_t op;         /* STATE: operation of the instruction */
-    uint16_t core;       /* PACKET: core that sent it */
-    uint8_t kind, reason; /* reason: stall reason, or the packet's stage */
-    uint8_t packet_kind;
+    uint16_t core;       /* PACKET: core that sent the packet */
+    uint8_t kind, reason; /* kind: enum event_kind. reason: STATE: stall reason; PACKET: enum tim_trace_stage */
+    uint8_t packet_kind; /* PACKET: enum tim_packet_kind */
 };
 
 /* The open span of a warp slot or a block slot. */
@@ -44,12 +45,12 @@ struct tim_trace {
     uint64_t from, to;
     struct event *event;
     size_t count, capacity, most;
-    bool full; /* the limit of events or memory was reached; `to` is the cycle in which the limit was reached */
+    bool full; /* the trace was truncated at cycle `to`, in which it reached the limit of events or memory ran out */
     struct open_span *warp, *block; /* [core][slot] */
-    uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span, for stages with spans */
+    uint64_t *until[TIM_TRACE_STAGES]; /* for each stage with a process: [place] end of the last span at this place */
 };
 
-/** Returns the number of the process that shows a stage with spans; 0: the stage has no process. */
+/** Returns the number of the process that shows the spans of a stage; 0: the stage has no process. */
 static unsigned process_of(enum tim_trace_stage stage)
 {
     return stage == TIM_TRACE_SENT || stage == TIM_TRACE_REPLIED
@@ -120,7 +121,7 @@ uint64_t tim_trace_end(const struct tim_trace *trace)
     return trace->to;
 }
 
-/** Adds an event. Returns false if the trace is full: the trace then ends with the last complete cycle before @now. */
+/** Adds an event. Returns false if the trace is full; the trace then ends before cycle @now. */
 static bool keep(struct tim_trace *trace, const struct event *event, uint64_t now)
 {
     if (trace->count >= trace->most ||
@@ -193,12 +194,12 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 
     if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
         return;
-    if (tracks_of(trace->config, stage) != 0) { /* If the clock of the stage is faster than the core clock, several
-                                                 * edges of the stage's clock are in one cycle. */
+    if (tracks_of(trace->config, stage) != 0) { /* If the stage's clock is faster than clocks.core, several spans may
+                                                 * begin in one cycle. */
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
-            at = end = *until - 1; /* The last span covers this cycle, so the event is only a step of the flow. */
+            at = end = *until - 1; /* the preceding span covers this cycle, so the event is only a step of the flow */
         else
             *until = end;
         if (!tim_trace_wants(trace, at))
@@ -252,8 +253,8 @@ static const char *packet_name(unsigned kind)
     return kind < LW_COUNT_OF(names) ? names[kind] : "?";
 }
 
-/* Begins an event with the members that all events have; commas separate events. No spaces are printed, as there may
- * be a million events. */
+/* Begins the JSON object of an event, with a comma if it is not the first, and prints the members that all events have.
+ * The text has no spaces, because a trace may have a million events. */
 static void begin_event(struct lw_sink *out, bool *first, const char *phase, uint64_t at,
                         unsigned process, unsigned track)
 {
@@ -289,7 +290,7 @@ static void put_gauge(struct lw_sink *out, const struct event *e, bool *first)
     lw_printf(out, ",\"name\":\"%s\",\"args\":{\"value\":%" PRIu64 "}}", e->name, e->a);
 }
 
-/* Prints the start, a step or the end of a flow's arrow. */
+/* Prints the start, a step or the end of a flow arrow; @phase is "s", "t" or "f". */
 static void put_flow(struct lw_sink *out, const struct event *e, const char *phase,
                      unsigned process, unsigned track, bool *first)
 {
@@ -310,7 +311,7 @@ static void put_machine_event(struct lw_sink *out, const struct event *e, uint64
     lw_put(out, "}");
 }
 
-/* Prints that a packet occupies a place. */
+/* Prints the span in which a packet occupies a crossbar output, slice or bank. */
 static void put_busy(struct lw_sink *out, const struct event *e, unsigned process, bool *first)
 {
     begin_event(out, first, "X", e->at, process, e->place);
@@ -322,11 +323,10 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
     lw_put(out, "}}");
 }
 
-/* Prints an event of a packet. @last: the event is the last event of the packet. The flow then ends there, unless the
- * event is an answer. */
+/* Prints an event of a packet. @last: it is the last event of a packet that was not answered, so the flow ends here. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
-    bool from_warp = e->track != NO_OWNER; /* a fetch has no track from which to draw a flow */
+    bool from_warp = e->track != NO_OWNER; /* false for a fetch, which has no flow because it has no warp */
     unsigned process = process_of((enum tim_trace_stage)e->reason);
 
     switch ((enum tim_trace_stage)e->reason) {
@@ -412,7 +412,7 @@ static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t
 
 /* ---- requests that are under way at the end ---------------------------------------------------- */
 
-/* An event of a packet, with the packet's identification. */
+/* An event of a packet; sent, id and core identify the packet. */
 struct step {
     uint64_t sent;
     uint32_t id, at; /* at: index of the event */
@@ -437,8 +437,8 @@ static bool is_same(const struct step *x, const struct step *y)
     return x->core == y->core && x->id == y->id && x->sent == y->sent;
 }
 
-/** Marks in @last, a bit for each event, the last event of each packet that was not answered before cycle @end: the
- *  flow of the packet ends at this event. Returns false without memory. */
+/** For each packet that was not answered before cycle @end, sets the bit of its last event in @last, because the packet's
+ *  flow ends there, and prints the end of its request. Returns false without memory. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
 {
@@ -496,7 +496,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
         lw_put(out, cycles < trace->to ? "with the run" : "with its window");
     lw_put(out, "\"},\n\"traceEvents\":[\n");
     put_names(out, trace->config, &first);
-    /* If memory is missing, the flows of unanswered packets remain open. */
+    /* Without host memory, the flows of unanswered packets have no end. */
     bool marked = last != NULL && end_lives(trace, extent.to, last, out, &first);
     for (size_t i = 0; i < trace->count; i++) {
         struct event event = trace->event[i];

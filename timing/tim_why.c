@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains why a warp does not issue now: the stall reason, and the instruction for which it waits. */
+/* Explains why a warp does not issue now: its stall reason, and the instruction or event for which it waits. */
 #include "timing/tim_engine_priv.h"
 
 #include <inttypes.h>
 
-/** Returns the instruction in flight that writes an operand of the warp's next instruction; NULL: none. */
+/** Returns the oldest instruction in flight that writes a source or result of the warp's next instruction; NULL: none. */
 static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
 {
     const struct tim_warp *w = &core->warp[warp];
@@ -26,8 +26,7 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Returns the oldest instruction that blocks the warp because issue.war protects operands that the instruction has not
- *  read; NULL: none. */
+/** Returns the oldest instruction of the warp whose operands issue.war protects; NULL: none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
@@ -85,7 +84,7 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     lw_printf(out, "; issued %" PRIu64 " cycles ago", now - op->issued);
 }
 
-/** Prints an instruction in flight for which a warp waits. */
+/** Prints @op, an instruction in flight for which the warp waits. */
 static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t now,
                      struct lw_sink *out)
 {
@@ -95,8 +94,8 @@ static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t
     print_stage(op, now, out);
 }
 
-/** Prints why the control field makes the warp wait: a stall count, or dependence barriers, each with the
- *  instructions that hold it, the oldest first. Returns false if the warp does not wait. */
+/** Prints why the control field makes the warp wait: a stall count, or dependence barriers, each with the instructions
+ *  that it still counts, the oldest first. Returns false if the control field does not make the warp wait. */
 static bool print_control(const struct tim_core *core, unsigned warp, uint64_t now,
                           struct lw_sink *out)
 {
@@ -117,7 +116,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
             print_op(w, op, now, out);
-            if (op->write_bar != b) /* the barrier does not count its result */
+            if (op->write_bar != b) /* the barrier counts the operand reads of `op`, not its result */
                 lw_put(out, "; not all of its operands have been read");
         }
         if (shown > MOST)
@@ -126,7 +125,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
     return waits != 0;
 }
 
-/** Prints why a warp waits whose next instruction is in its buffer. */
+/** Prints why a warp waits although its next instruction is in its buffer. */
 static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stall reason,
                        uint64_t now, struct lw_sink *out)
 {
@@ -145,7 +144,7 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
         print_op(w, op, now, out);
 }
 
-/** Prints the warps that are at a barrier of the block, and the state of the other warps. */
+/** Prints how many lanes have arrived at a barrier of the block, and the state of the warps that have not arrived. */
 static void print_cta(const struct tim_core *core, const struct tim_block *block, unsigned barrier,
                       uint64_t now, struct lw_sink *out)
 {
@@ -207,9 +206,9 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
 static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
 {
     if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
-        lw_printf(out, "\n%u of its memory instructions may be overtaken by other warps", w->unqueued);
+        lw_printf(out, "\n%u of the warp's memory instructions are not in the load/store queue yet", w->unqueued);
     else
-        lw_printf(out, "\ninstructions with unwritten results: %u; unanswered writes: %u", w->writing,
+        lw_printf(out, "\nstores and atomics with accesses still to make: %u; unanswered writes: %u", w->writing,
                   w->writes_out);
 }
 
@@ -227,8 +226,8 @@ static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *
                   w->fetch_from - now == 1 ? "" : "s");
 }
 
-/** Prints why a block that waits for launches outside the cores does not run. Returns false if @place is not in such
- *  a block. */
+/** Prints why a suspended block, which waits for launches outside the cores, does not run. Returns false if the block of
+ *  @place is not suspended. */
 static bool why_suspended(const struct tim_engine *e, const struct emu_thread_ref *place,
                           struct lw_sink *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clock domains that change while a core runs, and counts of events at the core's low voltage. Source: specs of the
- * dynamic parallelism thesis 10.2, 10.4, 10.5. */
+/* Clock domains of cores whose clock changes during a run, and counts of the events that happen at the low voltage.
+ * Source: specs of the dynamic parallelism thesis 10.2, 10.4, 10.5. */
 #include "timing/clocks/tim_domain_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
@@ -15,7 +15,7 @@ bool tim_domain_create(struct tim_core *core)
         return false;
     d->low = core->config->dvfs_low_mhz;
     d->high = core->config->dvfs_high_mhz;
-    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* the core is empty */
+    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* the core starts without warps */
     return true;
 }
 
@@ -62,8 +62,8 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     if (d->slow == slow)
         return;
     account(core, now);
-    /* Wake-ups are stored in own cycles, and with the new clock the same own cycle is another cycle of clocks.core. So
-     * that no wake-up is late, the core does not become idle before the time at which the last wake-up was due. */
+    /* wake_at has cycles of the core's own clock, which the new clock would move to other cycles of clocks.core. To miss
+     * no wake-up, the core is ticked in every cycle until the time at which the last wake-up was due. */
     if (core->wakes != 0 && core->wake_at[core->wakes - 1] > crowded)
         crowded = core->wake_at[core->wakes - 1];
     const uint64_t when = crowded >= own ? tim_domain_when(d, crowded) : 0;
@@ -77,13 +77,13 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     }
 }
 
-/** Gets the counts of the core from which the energy of its events is computed. */
+/** Gets the counters of the core from which tim_energy_of() computes the energy of its events. */
 static void take(const struct tim_core *core, struct tim_sums *out)
 {
     memset(out, 0, sizeof *out);
     memcpy(out->core, core->stats->count, sizeof out->core);
     for (unsigned i = TIM_CORE_dvfs_saved_issue; i <= TIM_CORE_dvfs_saved_l1; i++)
-        out->core[i] = 0; /* these counters are computed from the others */
+        out->core[i] = 0; /* tim_domain_account() computes these counters from the others */
     for (unsigned s = 0; s < core->config->issue_schedulers; s++)
         for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
             out->sched[i] += core->stats->sched[s].count[i];
@@ -97,7 +97,7 @@ static void add(struct tim_sums *to, const struct tim_sums *from)
         to->sched[i] += from->sched[i];
 }
 
-/** Gets the events at low voltages, including the events of the current low voltage. */
+/** Gets the counts of all events at the low voltage so far, including the current span of low voltage. */
 static void low_events(const struct tim_core *core, struct tim_sums *out)
 {
     const struct tim_domain *d = core->domain;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predecoding: properties of each instruction of a program, from the instruction table. Without predecoding each issue
- * would read the table; gemm on `fermi` has 46,336 issues.
+ * Predecoding: computes the properties of each instruction of a program once, so that an issue need not read the
+ * instruction table. gemm on `fermi` has 46,336 issues.
  */
 #include "timing/decode/tim_tags_priv.h"
 #include "timing/energy/tim_energy_priv.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/** Returns the number of bytes of the constant operand in X. */
+/** Returns the number of bytes of the constant operand, which is in field X of the instruction. */
 static unsigned constant_bytes(const struct isa_insn *insn)
 {
     unsigned bytes = isa_insn_x_bytes(insn);
@@ -29,7 +29,7 @@ static uint8_t awaits(const struct isa_insn *insn)
     return info->format == ISA_FMT_BAR ? TIM_AWAITS_QUEUE : 0;
 }
 
-/** Sets the members that the control field determines, except barriers. */
+/** Sets the members that the control field and the wait instructions determine, except takes_bars. */
 static void fill_control(const struct tim_config *config, const struct isa_insn *insn, struct tim_static *out)
 {
     unsigned stall = insn->control.stall;
@@ -66,7 +66,8 @@ static enum tim_type type_of(const struct isa_insn *insn, const struct isa_op_in
     return info->unit == ISA_UNIT_SCALAR ? TIM_TYPE_SCALAR : TIM_TYPE_VECTOR;
 }
 
-/** Sets the members of a memory instruction that a scheduler's memory unit needs. The registers are already in @out. */
+/** Sets the members of a memory instruction that a scheduler's memory unit needs: address_rows, uniform and words. The
+ *  register lists of @out are already filled. */
 static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *info, struct tim_static *out)
 {
     bool vector = isa_op_has(info, ISA_TOK_MA) || (isa_op_has(info, ISA_TOK_MC) && !insn->a_scalar);
@@ -83,7 +84,7 @@ static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *i
     out->words = words <= 1 ? 0 : words == 2 ? 1 : 2;
 }
 
-/** Returns true if a predicate other than the guard decides the result. */
+/** Returns true if the instruction reads a predicate other than its guard. */
 static bool reads_predicates(const struct isa_insn *insn, const struct isa_reg_use *use, unsigned uses)
 {
     unsigned count = 0;
@@ -93,7 +94,7 @@ static bool reads_predicates(const struct isa_insn *insn, const struct isa_reg_u
     return count > (insn->guard != ISA_PT && !insn->guard_scalar);
 }
 
-/** Returns the rule for executing an instruction with fewer than all lanes if its registers are tagged. */
+/** Returns the condition for executing the instruction on one lane or the affine unit if its registers are tagged. */
 static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_static *out, bool predicates)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -114,8 +115,8 @@ static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_
     }
 }
 
-/** Returns true for a global load that bypasses L1, as far as this is known before the issue (tim_lsu_body.h:
- *  is_cached()). */
+/** Returns true for a global load that bypasses L1 whatever its address is. is_cached() of tim_lsu_body.h decides the
+ *  other cases at issue. */
 static bool is_uncached(const struct tim_config *config, const struct isa_insn *insn)
 {
     unsigned cache = isa_mod_get(insn, ISA_MOD_CACHE);
@@ -158,7 +159,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->control = insn->control;
     fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
-    out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* a scalar instruction occupies its pipe like one lane */
+    out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* a scalar instruction occupies its pipe for one cycle */
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->calls = (info->flags & ISA_F_CALL) != 0;
     out->type = (uint8_t)type_of(insn, info);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties of an instruction that the model needs before the instruction issues. tim_tags_priv.h has the effects of
- * tags on them. */
+/* Properties of an instruction that the model needs before the instruction issues. tim_tags_priv.h declares how register
+ * tags change them. */
 #ifndef TIM_STATIC_PRIV_H
 #define TIM_STATIC_PRIV_H
 
@@ -11,16 +11,16 @@ enum { TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12 };
 /** Path of an instruction after its issue. */
 enum tim_path {
     TIM_PATH_NONE,    /* the instruction ends at issue: branches, barriers, exits */
-    TIM_PATH_DIRECT,  /* the instruction goes to a pipe without reading register banks: scalar instructions, results of
-                       * barriers */
+    TIM_PATH_DIRECT,  /* the instruction goes to a pipe without reading register banks: scalar instructions, and barrier
+                       * instructions with a result */
     TIM_PATH_COLLECT, /* the instruction takes a collector, then a pipe */
     TIM_PATH_MEMORY   /* the instruction takes a collector, the pipe `mem`, then the load/store unit */
 };
-/** Events of earlier memory instructions of the warp for which an instruction waits. */
+/** What an instruction waits for before it issues: events of the warp's earlier memory instructions. */
 enum tim_awaits {
-    TIM_AWAITS_ANSWERS = 1, /* the answers of all writes; for fences and for accesses that release */
-    TIM_AWAITS_QUEUE = 2    /* the end of all accesses in the queue; for barriers of blocks, because later accesses of
-                             * other warps must not overtake these accesses */
+    TIM_AWAITS_ANSWERS = 1, /* all writes are answered; for fences and for accesses that release */
+    TIM_AWAITS_QUEUE = 2    /* all are in the load/store queue or, with replays, have made their accesses (unqueued is 0);
+                             * for barriers of blocks, so that accesses of other warps after the barrier are later */
 };
 /** issue.types: types of instructions; a scheduler issues at most one instruction of each type in a cycle. */
 enum tim_type {
@@ -32,7 +32,7 @@ enum tim_type {
     TIM_TYPE_SPECIAL, /* barriers, waits and similar */
     TIM_TYPES
 };
-/** Used if issue.dependence is counters: the counter of the warp that counts a memory instruction. */
+/** issue.dependence counters: the wait counter of the warp that counts a memory instruction. */
 enum tim_counted {
     TIM_COUNTED_NOT,
     TIM_COUNTED_VM,    /* vmcnt */
@@ -44,16 +44,16 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
-/** Condition, in addition to uniform or affine sources, for executing an instruction with fewer than all lanes. */
+/** Condition for executing an instruction on one lane (uniform sources) or on the affine unit (affine sources) instead of
+ *  on all lanes. */
 enum tim_tag_rule {
     TIM_TAG_NEVER,      /* never, because the results differ between lanes even if all sources are uniform, or because
                          * there are no results */
-    TIM_TAG_BY_RESULT,  /* the results must be tagged, too; for special registers and sources that are predicates */
+    TIM_TAG_BY_RESULT,  /* the results must be tagged, too; for instructions that read special registers or predicates */
     TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine sources the result must be tagged */
-    TIM_TAG_COMPARE,    /* uniform sources suffice; affine sources need a tagged vector result, or sources that do not
-                         * wrap (unsigned) */
-    TIM_TAG_COMPARE_S,  /* uniform sources suffice; affine sources need a tagged vector result, or sources that do not
-                         * wrap (signed) */
+    TIM_TAG_COMPARE,    /* uniform sources suffice; with affine sources, a vector result must be tagged and, if there is no
+                         * vector result, no source may wrap as an unsigned number in any active lane */
+    TIM_TAG_COMPARE_S,  /* as TIM_TAG_COMPARE, for signed numbers */
     TIM_TAG_ADDRESS     /* a load or store: the address is generated once */
 };
 /** Predecoded properties of an instruction, one record for each instruction of a program. Members that most steps of
@@ -67,12 +67,12 @@ struct tim_static {
     uint8_t read_count, write_count; /* number of registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* number of vector registers, which are in banks */
     uint8_t address_rows; /* number of registers of an address; they are the first ones of row_read */
-    uint8_t words;    /* words that memory moves for each lane: 0: one, 1: two, 2: more */
+    uint8_t words;    /* number of words that memory moves for each lane: 0 for one word, 1 for two, 2 for more */
     uint16_t latency; /* latency of the instruction in its pipe */
     bool uniform;     /* no vector register is in the instruction's address */
     bool fixed;       /* registers.collector window: the instruction's latency is fixed, so it passes Allocate */
-    bool cached;      /* the instruction's operands may be in the register-file cache */
-    uint8_t held;     /* cycles for which the instruction holds its pipe; 0: as many as its lanes take */
+    bool cached;      /* registers.collector window: the instruction's operands may be in the register-file cache */
+    uint8_t held;     /* cycles for which the instruction occupies its pipe; 0: as many as its lanes need */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* set of enum tim_awaits: earlier accesses of the warp for which the instruction waits */
@@ -89,10 +89,10 @@ struct tim_static {
     bool lat_barrier; /* bar.synch_partner of mechanism dwr */
     bool joins;       /* at this instruction (bsync), lanes that took different paths wait for each other */
     struct isa_control control;
-    uint8_t takes_bars; /* set of dependence barriers that the instruction takes */
+    uint8_t takes_bars; /* set of dependence barriers that the instruction increments */
     uint8_t stall;      /* cycles of the instruction's stall count */
     bool yields;        /* the instruction's warp does not issue in the next cycle */
-    bool depbar;        /* the instruction's warp waits while depbar_bar is above depbar_most */
+    bool depbar;        /* depbar.le: the warp waits while the count of barrier depbar_bar is above depbar_most */
     uint8_t depbar_bar, depbar_most;
     uint8_t type;       /* enum tim_type */
     uint8_t counted;    /* enum tim_counted */
@@ -106,12 +106,11 @@ struct tim_static {
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
 };
-/** A loop: the instructions from the target of a backward branch to that branch. If several branches have the same
- *  target, the loop ends at the last branch. */
+/** A loop: the instructions from the target of a backward branch to that branch. Backward branches with the same target
+ *  form one loop, which ends at the last of them. */
 struct tim_loop {
     uint64_t begin, end; /* pc of the first and the last instruction */
-    uint64_t from, to;   /* address of the first instruction of the loop's function, and address after its last
-                          * instruction */
+    uint64_t from, to;   /* address range [from, to) of the function that contains the loop */
     bool called;         /* the function is not a kernel */
     uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list; 0: none */
 };
@@ -119,14 +118,14 @@ enum { TIM_LOOPS_MOST = 65535 };
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
     const struct emu_program *program;
-    uint64_t base, end; /* addresses of the first instruction, and past the last */
+    uint64_t base, end; /* the instructions are at addresses [base, end) */
     uint32_t count;
     struct tim_static *insn;
     struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs loops */
     uint32_t loop_count;
-    uint16_t *loop_of;     /* [count] 1 + the innermost loop that contains the instruction; 0: none */
-    struct tim_static *tagged[2]; /* `insn` as executed by one lane, and by the affine unit; NULL: no key uses these
-                                   * variants */
+    uint16_t *loop_of;     /* [count] 1 + index of the innermost loop that contains the instruction; 0: none */
+    struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
+                                   * model executes no instruction so */
 };
 /** Predecodes a program. Returns false without memory; tim_code_fini() must be called then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
@@ -134,7 +133,7 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
 void tim_code_fini(struct tim_code *code);
 /** Fills `loop` and `loop_of`. Returns false without memory. */
 bool tim_loops_fill(struct tim_code *code);
-/** Returns 1 + the innermost loop at @pc; 0: none, or loops were not computed. */
+/** Returns 1 + the index of the innermost loop that contains @pc; 0: none, or tim_loops_fill() was not called. */
 static inline unsigned tim_loop_at(const struct tim_code *code, uint64_t pc)
 {
     return code->loop_of == NULL ? 0 : code->loop_of[(pc - code->base) / ISA_WORD_BYTES];

@@ -2,7 +2,7 @@
 /*
  * Register tags: which unit executes an instruction, and where a register is stored. Source: the book, 12.4 and 12.8 to
  * 12.10 (which registers are tagged, expansion, where affine operations execute) and 13 (compressed registers).
- * docs/reference/timing-core.md marks our own choices.
+ * docs/reference/timing-core.md marks the choices that are not from the book.
  */
 #include "timing/decode/tim_tags_priv.h"
 
@@ -16,14 +16,14 @@ static const struct emu_tag_change *change_of(const struct emu_event *ev, unsign
     return NULL;
 }
 
-/** Returns true if no lane of @lanes wraps, so that the closed form of a compare holds. @high: the upper half of a
- *  register pair, which is equal in all lanes. */
+/** Returns true if the value base + stride * lane of the register wraps in no lane of @lanes, so that a compare of the
+ *  closed forms gives the result of all lanes. @high: the register is the upper half of a pair, and must be uniform. */
 static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t lanes)
 {
     int64_t base = is_signed ? (int32_t)tag->base : (int64_t)tag->base;
     const int64_t least = is_signed ? INT32_MIN : 0, most = is_signed ? INT32_MAX : (int64_t)UINT32_MAX;
     unsigned fold = tag->fold, low = lw_lowest(lanes), top = 63 - (unsigned)__builtin_clzll(lanes);
-    bool folds = top >= fold; /* The lanes span several rows, so all columns occur. */
+    bool folds = top >= fold; /* the lanes are in several rows of `fold` lanes, so all columns may occur */
     const unsigned column[2] = {folds ? 0 : low, folds ? fold - 1 : top}, line[2] = {low / fold, top / fold};
 
     if (tag->kind == EMU_TAG_U)
@@ -39,7 +39,7 @@ static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t 
     return true;
 }
 
-/** Returns true if the closed form of a compare holds. No source may have tag V. */
+/** Returns true if a compare of the closed forms of the sources gives the result of all lanes. No source has tag V. */
 static bool compares(const struct tim_static *what, const struct emu_event *ev)
 {
     bool is_signed = what->tag_rule == TIM_TAG_COMPARE_S;
@@ -129,7 +129,7 @@ void tim_tags_variant(const struct tim_config *config, unsigned kind, struct tim
 
     if (insn->tag_rule == TIM_TAG_NEVER)
         return;
-    insn->held = kind == EMU_TAG_A ? 2 : 1; /* an affine value has a base and a stride: a cycle for each */
+    insn->held = kind == EMU_TAG_A ? 2 : 1; /* one cycle for the base of an affine value and one for its stride */
     if (insn->tag_rule == TIM_TAG_ADDRESS) {
         insn->uniform = true;
     } else if (unit) {

@@ -11,19 +11,19 @@
 
 /** Summary of the tags of an instruction's registers. */
 struct tim_tagged {
-    /* enum emu_tag_kind: the least regular tag of the sources, of the registers of an address, and of the results; U if
-     * there are none */
+    /* enum emu_tag_kind: the least regular tag of all sources, of the address registers, and of all results (V is the
+     * least regular, then A); U if the instruction has no such register */
     uint8_t sources, address, results;
-    uint8_t read_kind[TIM_MAX_ROWS], write_kind[TIM_MAX_WRITES]; /* tag of each register before and after the
+    uint8_t read_kind[TIM_MAX_ROWS], write_kind[TIM_MAX_WRITES]; /* tags of the sources, and of the results after the
                                                                   * instruction */
-    uint8_t as; /* enum emu_tag_kind: executed by one lane (U), by the affine unit (A), by all lanes (V) */
-    /* registers stored as compact entries, as bit masks by index into row_read and row_write */
+    uint8_t as; /* enum emu_tag_kind: the instruction executes on one lane (U), on the affine unit (A), on all lanes (V) */
+    /* sources and results that are stored as compact entries: sets of indexes into row_read and row_write */
     uint32_t reads, writes;
-    uint32_t expands; /* results whose entries become rows because the instruction writes only some lanes; the whole row
-                       * is written first */
-    int rows;         /* number of rows that its results take, minus the rows that they replace */
+    uint32_t expands; /* set of results that were compact entries and become rows, because only some lanes are written; the
+                       * expanded entry must be written to the row before the result */
+    int rows;         /* change of the number of rows in use: rows that become compact entries count -1, the opposite +1 */
 };
-/** Evaluates an instruction that has retired. */
+/** Computes the summary *out for an instruction that has retired with event @ev. */
 void tim_tags_look(const struct tim_config *config, const struct tim_static *what, const struct emu_event *ev,
                    struct tim_tagged *out);
 /** Returns true if a register with this tag is stored as a compact entry instead of a row. */
@@ -32,13 +32,13 @@ static inline bool tim_tag_is_compact(const struct tim_config *config, unsigned 
     return (config->registers_tags != TIM_REGISTERS_ROWS && kind == EMU_TAG_U) ||
            (config->registers_tags == TIM_REGISTERS_AFFINE && kind == EMU_TAG_A);
 }
-/** Returns the number of a warp's tagged registers that are compact entries; *count is set to the number of all its
- *  tagged registers. */
+/** Returns the number of the warp's registers that are stored as compact entries. Sets *count to the number of all its
+ *  vector registers. */
 unsigned tim_tags_count(const struct tim_config *config, const struct emu_core *core, unsigned slot, unsigned warp,
                         unsigned *count);
-/** Changes @insn to the variant executed by one lane or the affine unit; @kind: U or A. */
+/** Changes @insn to the variant that one lane executes (@kind is EMU_TAG_U), or the affine unit (EMU_TAG_A). */
 void tim_tags_variant(const struct tim_config *config, unsigned kind, struct tim_static *insn);
-/** Returns true if the model executes instructions on tagged registers by one lane or by the affine unit. */
+/** Returns true if the model executes any instruction on one lane or on the affine unit. */
 static inline bool tim_tags_execute(const struct tim_config *config)
 {
     return config->tags_scalar != TIM_SCALAR_OFF || config->tags_affine != TIM_AFFINE_OFF ||
@@ -47,8 +47,8 @@ static inline bool tim_tags_execute(const struct tim_config *config)
 
 /* ---- where compact entries are ------------------------------------------------------------------ */
 
-/** Ports of compact entries. The entries are either in a file of their own for each scheduler, or in parts of the
- *  banks. A part does one access to an entry per cycle, while no row of its bank is read or written. */
+/** Ports of compact entries. The entries are either in a small file of each scheduler, or in parts of the register banks.
+ *  A part makes one access to an entry per cycle, but none in a cycle in which a row of its bank is read or written. */
 struct tim_entries {
     struct {
         uint64_t at;   /* last cycle with an access; collector `ticked`: 1 + that cycle */
@@ -60,7 +60,7 @@ struct tim_entries {
      *  the first cycle in which all parts are free; element 1 + p is the first cycle in which part p is free. */
     uint64_t *part;
 };
-/** Creates the ports. NULL: no memory. */
+/** Creates the ports. Returns NULL without memory. */
 struct tim_entries *tim_entries_create(const struct tim_config *config);
 void tim_entries_destroy(struct tim_entries *entries);
 
@@ -73,16 +73,17 @@ static inline unsigned tim_entry_part(const struct tim_config *config, unsigned 
 {
     return row / config->registers_banks % config->registers_parts;
 }
-/** Ticked: returns true if an entry of the bank has been read or written in cycle @now. */
+/** Collector `ticked`: returns true if an entry of the bank has been read or written in cycle @now. */
 static inline bool tim_entries_in_use(struct tim_entries *e, unsigned bank, uint64_t now)
 {
     return e->parts != 0 && *tim_entries_bank(e, bank) == now + 1;
 }
-/** Ticked: accesses an entry in cycle @now. @row_taken: a row access uses its bank. *avoids is set if an access to a
- *  row instead of the entry would conflict. Returns false if no port is free. */
+/** Collector `ticked`: accesses the entry of register @row in cycle @now. Returns false if no port is free. @row_taken: a
+ *  row of the bank is accessed in this cycle. Sets *avoids to whether an access to a row in place of the entry would have
+ *  been a bank conflict. */
 bool tim_entries_claim(const struct tim_config *config, struct tim_entries *e, unsigned sched, unsigned bank,
                        unsigned row, bool row_taken, uint64_t now, bool *avoids);
-/** Reserved: reserves a port for an entry, or for the row of a bank, in the first free cycle from @from on, and returns
+/** Collector `reserved`: reserves a port for the entry of register @row in the first free cycle from @from on, and returns
  *  this cycle. @bank_free: the first cycle in which no row of the bank is read. */
 uint64_t tim_entries_reserve(const struct tim_config *config, struct tim_entries *e, unsigned sched, unsigned bank,
                              unsigned row, uint64_t bank_free, uint64_t from);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes the energy estimate from counters, and the class of each instruction. */
 #include "timing/energy/tim_energy_priv.h"
 
 #define COMPONENT(id, name, help) {name, "J", help},
@@ -36,7 +37,7 @@ static enum tim_work floating(unsigned op)
     case ISA_V_FMA_F32:
         return TIM_WORK_fp_fma;
     case ISA_V_ABS_F32: case ISA_V_NEG_F32: case ISA_V_COPYSIGN_F32:
-        return TIM_WORK_int; /* moves of a sign */
+        return TIM_WORK_int; /* these change only the sign bit */
     default:
         return TIM_WORK_fp16;
     }

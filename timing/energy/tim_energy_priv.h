@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy estimate: numbers of events times their costs in timing/energy/energy.def. */
+/* The energy estimate: for each event, the number of events times its energy in timing/energy/energy.def. */
 #ifndef TIM_ENERGY_PRIV_H
 #define TIM_ENERGY_PRIV_H
 
 #include "timing/tim_priv.h"
 
-/** Class of an instruction, which determines the energy of a lane. The counters are TIM_SCHED_lanes_int + class. */
+/** Class of an instruction, which determines the energy of one of its lanes. Counter TIM_SCHED_lanes_int + class counts
+ *  the lanes of the class. */
 enum tim_work {
 #define WORK(name, fj, help) TIM_WORK_##name,
 #include "timing/energy/energy.def"
@@ -22,15 +23,15 @@ struct tim_energy {
     double seconds;                         /* time of the GPU */
     double joules, watts;                   /* sum of all components; watts is 0 if no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
-    double gated; /* J, static and clock energy of cores in occupancy bubbles, at the high voltage: what power gating of
-                   * the cores in bubbles would save */
+    double gated; /* J that power gating of cores in occupancy bubbles would save: their static and clock energy at the
+                   * high voltage */
 };
 
 /** Returns the class of an instruction, from its unit and its operation. */
 enum tim_work tim_work_of(const struct isa_insn *insn);
-/** Returns (low voltage of dvfs / high voltage) to the power of @power. */
+/** Returns dvfs.low_mv / dvfs.high_mv to the power of @power. */
 double tim_energy_at_low(const struct tim_config *config, unsigned power);
-/** Computes the estimate for the counts @sums on the model @config. */
+/** Computes the energy estimate for the counts @sums on the model @config. */
 void tim_energy_of(const struct tim_sums *sums, const struct tim_config *config, struct tim_energy *out);
 
 #endif
