@@ -364,15 +364,13 @@ void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsig
 /** Records the value of a gauge of a core, such as a queue length, from cycle @now on. @name must remain valid as long
  *  as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
-/** Stages of a packet, in order. Each comment names the argument @place of tim_trace_packet() at this stage. */
+/** Stages of a packet, in order; in parentheses the meaning of @place of tim_trace_packet() at each stage.
+ *  SENT: the core sends the packet (core). REQUEST: the packet leaves the crossbar to the slices (slice). SLICE: the
+ *  packet is in a slice (slice). DRAM: a bank serves the packet (channel x number of banks + bank). REPLY: the answer
+ *  leaves the crossbar to the cores (core). REPLIED: the core receives the answer (core). */
 enum tim_trace_stage {
-    TIM_TRACE_SENT,    /* the core sends the packet; @place: the core */
-    TIM_TRACE_REQUEST, /* the packet leaves the crossbar to the slices; @place: the slice */
-    TIM_TRACE_SLICE,   /* the packet is in a slice; @place: the slice */
-    TIM_TRACE_DRAM,    /* a bank of DRAM serves the packet; @place: channel x number of banks + bank */
-    TIM_TRACE_REPLY,   /* the answer leaves the crossbar to the cores; @place: the core */
-    TIM_TRACE_REPLIED, /* the core receives the answer; @place: the core */
-    TIM_TRACE_STAGES
+    TIM_TRACE_SENT, TIM_TRACE_REQUEST, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLY,
+    TIM_TRACE_REPLIED, TIM_TRACE_STAGES
 };
 /** Records that a packet is at @place in cycle @now, if the packet was sent in the window. @cycles: number of cycles for
  *  which the packet occupies @place; unused for TIM_TRACE_SENT and TIM_TRACE_REPLIED. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that both models call around the phases of a cycle: they count a tick, count warps and end blocks. */
+/* Functions that both models call before and after the phases of a cycle: they count ticks and warps, and end blocks. */
 
 static inline void begin_tick(struct tim_core *core, uint64_t now)
 {
@@ -18,7 +18,7 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
         core->sums[i] += core->each[i];
 }
 
-/** Called at the end of a tick. Sets the amounts that this and later cycles add to counters. */
+/** Called at the end of a tick. Sets what this cycle and each later one add to the counters of enum tim_lasting. */
 static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
 {
     const unsigned *lasting = core->lasting;
@@ -48,7 +48,8 @@ static void end_block(struct tim_core *core, unsigned b)
     emu_core_block_free(core->emu, block->slot);
 }
 
-/** Counts warps by a check of each warp. The reference uses this, and so does a trace while its window is open. */
+/** Counts live warps and warps at barriers by a visit of each warp, and records the states of warps in the trace. Used by
+ *  the reference, and while the trace's window is open. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
     unsigned live = 0, at_barrier = 0;

@@ -37,8 +37,8 @@ static void answer_slot(void *context, unsigned slot, unsigned warp, struct emu_
         ids->warpid = block->warp_slot[warp];
     ids->nwarpid = core->config->core_warps;
 }
-/* The timing model itself delays the warp for the duration of the sleep. emu therefore executes the shortest possible
- * sleep. */
+/* The timing model itself delays the warp for the duration of the sleep (sleep_until), so the sleep in emu is as short as
+ * possible. */
 static uint64_t answer_sleep(void *context, uint32_t nanoseconds)
 {
     struct tim_core *core = context;
@@ -102,8 +102,8 @@ static bool make_readers(struct tim_core *core)
     return core->readers != NULL;
 }
 
-/** Allocates the load/store queue. A packet (instructions that access memory together) takes one place of the queue,
- *  but each of its instructions has an entry. */
+/** Allocates the load/store queue. A packet (instructions that access memory together) counts as one instruction for
+ *  lsu.queue, but each of its members may need an element of the array. */
 static bool make_queue(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -288,8 +288,7 @@ void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_
     *own = what == TIM_SHARES_CODE ? cores[0]->icache : cores[0]->constant;
 }
 
-/** Records the lanes of pending writes for each register of each warp. This needs much memory, and few models need
- *  it. */
+/** Allocates tim_warp.lanes for all warps. Few models need this memory, of which there is much. */
 static bool keep_lanes(struct tim_core *core)
 {
     const unsigned warps = core->config->core_warps;
@@ -311,8 +310,8 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
 {
     core->tracing = tracing;
     set_quick(core);
-    /* After a check of all warps the sets may_... contain at least the warps that they must contain, and cached stall
-     * reasons are invalid. The event-driven model therefore begins with a check of each warp. */
+    /* While all warps are checked in every cycle, the sets may_... keep all the warps that they must contain, but cached
+     * stall reasons become invalid. Therefore each warp is checked again. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
         tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
@@ -338,7 +337,7 @@ bool tim_core_set_model(struct tim_core *core, bool reference)
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
-/** Makes each list large enough for @need instructions. */
+/** Makes each list of core->flight large enough for @need instructions. Returns false without memory. */
 static bool grow_lists(struct tim_core *core, size_t need)
 {
     struct tim_flight *f = &core->flight;
@@ -391,7 +390,7 @@ struct need {
     unsigned warps, slots, threads, registers, shared_bytes; /* slots: warp slots, in whole groups */
 };
 
-/** Number of warp slots that are allocated together: the slots of a group, or 1 if groups span blocks. */
+/** Returns the number of warp slots that are allocated together: the slots of a group, or 1 if groups span blocks. */
 static unsigned slot_unit(const struct tim_config *c)
 {
     return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
@@ -443,7 +442,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-/** Returns whether @count blocks with this need fit in addition to the resources in use. */
+/** Returns whether @count blocks with this need fit on the core now or, if @empty is set, would fit if it were empty. */
 static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
 {
     const struct tim_config *c = core->config;
@@ -480,9 +479,9 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
     return core->closed == TIM_OPEN && tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
 }
 
-/** Clears a warp, except for state of the slot: its place, its cached stall reason, `lanes` (all zero, as the last
- *  warp has no pending writes), and a line that the last warp requested. Leaves `buffer` as it is; `buffered` counts
- *  its valid instructions. */
+/** Clears the state of the warp that used the slot last, except for members that belong to the slot: `place`, `reason`,
+ *  `lanes` (which is all zero, because no writes are pending) and `fetching` (the last warp may have requested a line that
+ *  is still outstanding). `buffer` need not be cleared, because `buffered` is 0. */
 static void clear_warp(struct tim_warp *w)
 {
     uint64_t *lanes = w->lanes;
@@ -498,8 +497,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** Returns the slot for warp @k of a block. The first warp of a group gets a slot of the first free group from @w on;
- *  any other warp gets @w. */
+/** Returns the slot for warp @k of a block. The first warp of a group gets the first slot of the first group from slot @w
+ *  on whose slots are all free; any other warp of the group gets slot @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = slot_unit(core->config);
@@ -515,7 +514,7 @@ static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
     return w;
 }
 
-/** Reports to mechanisms that block @b is on the core from now on, or leaves. */
+/** Reports to mechanisms that block @b has arrived on the core or, if @begins is false, that it leaves. */
 static void report_residence(struct tim_core *core, unsigned b, bool begins)
 {
     const struct tim_block *block = &core->block[b];
@@ -639,7 +638,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)
             continue;
-        if (w->ended) { /* The slot of an ended warp is in use until the other warps of its block have ended. */
+        if (w->ended) { /* the slot of an ended warp stays in use until the other warps of its block have ended */
             const struct tim_block *block = &core->block[w->block];
 
             if (block->ended == block->warps || w->writes_out != 0)
@@ -653,7 +652,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
     return false;
 }
 
-/* ---- mechanisms: the core as they see it, and the warps that they hold back ---------------------------- */
+/* ---- the functions of struct tim_mech_core, which mechanisms call; warps that mechanisms hold back ---- */
 
 static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
 {
@@ -709,7 +708,7 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
     return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
-/** Removes from @ready the warps of scheduler @s that @mech holds. Returns true if it removed any. */
+/** Removes from @ready the warps of scheduler @s that @mech holds back. Returns true if it removed any. */
 static bool hold_each(struct tim_core *core, struct tim_mech *mech, unsigned s, uint64_t *ready)
 {
     bool held = false;
@@ -730,8 +729,8 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     bool held = false;
 
-    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* A slot may select among its warps twice, but
-                                                                    * mechanisms are called once. */
+    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* warps may be selected more than once in a cycle, but
+                                                                    * the mechanisms are called only once */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
         core->picks_at[s] = core->now + 1;
     }
@@ -773,8 +772,8 @@ void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_
     tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, index), warp, 0, now);
 }
 
-/* Each grid has its own bank 0. Sequence numbers repeat after 65,536 launches; the caches have evicted the lines of
- * the earlier grid by then. */
+/* Each grid has its own bank 0. The address contains the low 16 bits of the grid's sequence number, so addresses repeat
+ * after 65,536 launches; by then the caches have evicted the lines of the earlier grid. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
 {
     uint64_t bank = bank_offset >> 32, offset = bank_offset & 0xffff;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dependences through registers: the scoreboard (a bit for each register, or lanes if splits are distinguished),
- * dependency vectors (specs of the book 8.3), the control field (3.3), and operands that earlier instructions have
- * not read yet (9.5).
+ * Dependences through registers: the scoreboard (a bit for each register, or the lanes of its pending writes with
+ * issue.split_lanes), dependency vectors (specs of the book 8.3), the control field (3.3), wait counters, and operands
+ * that earlier instructions have not read yet (9.5).
  */
 
 /** Checks the scoreboard bits. */
@@ -38,14 +38,13 @@ static bool waits_for(const struct tim_core *core, const struct tim_warp *w, uns
     return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0 : w->lanes[reg] != 0;
 }
 
-/** Returns whether pending writes of registers are recorded. They are not if only the control field determines
- *  dependences. */
+/** Returns whether pending writes of registers are recorded. With issue.dependence control they are not needed. */
 static bool keeps_registers(const struct tim_core *core)
 {
     return tim_keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
 }
 
-/** Checks the scoreboard by lanes. */
+/** Checks the scoreboard that records lanes. */
 static enum tim_stall check_lanes(const struct tim_core *core, const struct tim_warp *w,
                                  const struct tim_static *what)
 {
@@ -74,8 +73,8 @@ static enum tim_stall check_vector(const struct tim_warp *w)
     return TIM_STALL_ISSUED;
 }
 
-/* Returns the count of the barrier from which on an instruction that takes the barrier must wait. An instruction may
- * take the barrier twice: for its operands and for its result. */
+/* Returns the count of a dependence barrier from which on an instruction that would increment the barrier waits. It is
+ * one less than the maximum, because an instruction may increment a barrier twice: for its operands and its result. */
 static unsigned bar_full(const struct tim_core *core)
 {
     return core->config->issue_barrier_count - 1;
@@ -87,7 +86,7 @@ static void bar_add(const struct tim_core *core, struct tim_warp *w, unsigned b)
     if (++w->bar[b] >= bar_full(core))
         w->full_bars |= (uint8_t)(1u << b);
 }
-/** Increments barrier @b for a pending result or for the operands of an instruction, or decrements it. */
+/** Increments barrier @b for a pending result. */
 static void bar_add_result(const struct tim_core *core, struct tim_warp *w, unsigned b, bool load)
 {
     unsigned bit = 1u << b;
@@ -96,6 +95,7 @@ static void bar_add_result(const struct tim_core *core, struct tim_warp *w, unsi
     w->load_bars = (uint8_t)(load ? w->load_bars | bit : w->load_bars & ~bit);
     w->read_bars &= (uint8_t)~bit;
 }
+/** Increments barrier @b for pending operand reads. */
 static void bar_add_read(const struct tim_core *core, struct tim_warp *w, unsigned b)
 {
     unsigned bit = 1u << b;
@@ -106,6 +106,7 @@ static void bar_add_read(const struct tim_core *core, struct tim_warp *w, unsign
     }
     bar_add(core, w, b);
 }
+/** Decrements barrier @b. */
 static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b)
 {
     if (--w->bar[b] == 0)
@@ -113,8 +114,7 @@ static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b
     if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** Called after barrier @b was decremented. Returns true if every instruction that waits for the barrier must still
- *  wait. */
+/** Called after barrier @b was decremented. Returns true if this cannot end any wait for the barrier. */
 static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
     if (w->hold_from != 0 && w->hold_bar == b)
@@ -127,16 +127,16 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
 /* ---- counters -------------------------------------------------------------------------------- */
 
 /*
- * vmcnt counts vector memory instructions in order. expcnt counts their stores that have not read their data.
- * lgkmcnt counts shared memory instructions in order, and scalar loads in any order. Compiled kernels have no
- * waitcnt. An instruction that needs a result therefore waits as if the compiler had put a waitcnt right before it.
- * For a counter that counts in order, the instruction waits until no older counted instruction is in flight, so
- * registers become free in issue order. If a scalar load is in flight, the instruction waits for lgkmcnt(0), because
- * only this count proves that a result is available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted,
- * and until when).
+ * issue.dependence counters. vmcnt counts vector memory instructions, which complete in order. expcnt counts vector
+ * memory stores that have not read their data. lgkmcnt counts shared memory instructions, which complete in order, and
+ * scalar loads, which complete in any order. The kernels of Lanewise contain no waitcnt. An instruction that needs a
+ * result therefore waits as if the compiler had put a waitcnt right before it. For instructions that complete in order,
+ * it waits until the producer and all older counted instructions are complete, so registers become free in issue order.
+ * If a scalar load is in flight, the instruction waits for lgkmcnt(0), because only this count proves that a result is
+ * available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
  */
 
-/** Returns whether @what writes a register whose value a store has not read yet. */
+/** Returns whether @what writes a register that an earlier store has not read yet. */
 static bool overwrites(const struct tim_counters *c, const struct tim_static *what)
 {
     for (uint32_t n = c->exp.first; n != c->exp.next; n++) {
@@ -186,7 +186,7 @@ static enum tim_stall check_counters(const struct tim_core *core, const struct t
     return counter_is_full(core->config, c, what) ? TIM_STALL_COUNTER : TIM_STALL_ISSUED;
 }
 
-/** Removes the pending write of the register. */
+/** Records that the register has no pending write. */
 static void register_is_free(const struct tim_core *core, struct tim_warp *w, unsigned reg)
 {
     if (tim_keeps_lanes(core))
@@ -227,8 +227,8 @@ static void count_issue(struct tim_core *core, struct tim_op *op)
     }
 }
 
-/** Removes the oldest completed instructions from the counter. Their result registers become free; with @holds, they
- *  are held until lgkmcnt is 0. */
+/** Removes from the counter the instructions that are complete and have no older incomplete one. Their result registers
+ *  become free or, if @holds, are held until lgkmcnt is 0. */
 static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_ops *ops, bool holds)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -248,7 +248,7 @@ static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_o
     tim_warp_touch(core, warp, TIM_TOUCH_RESULT);
 }
 
-/** Marks a memory instruction as completed. Its writes may still be under way. */
+/** Marks a memory instruction as complete. Its writes may still be unanswered. */
 static void count_over(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -277,7 +277,7 @@ static void count_over(struct tim_core *core, const struct tim_op *op)
     }
 }
 
-/** Counts down the reads of a store that has read its data. */
+/** Called when @op has read its operands. If it is a vector memory store, updates expcnt. */
 static void count_read(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -290,7 +290,7 @@ static void count_read(struct tim_core *core, const struct tim_op *op)
     tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
 }
 
-/** Counts a write packet of vector memory. Returns the index of its packet id; count_answer() gets it back. */
+/** Counts a write packet of @op. Returns the index for the packet's id, which count_answer() receives with the answer. */
 static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
 {
     if (!tim_counts(core) || op->what->counted != TIM_COUNTED_VM)
@@ -299,7 +299,7 @@ static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
     return op->warp | UINT32_C(1) << 16 | (uint32_t)op->number << 17;
 }
 
-/** Handles the answer to the packet. @index: result of count_write(). */
+/** Handles the answer to a write packet. @index: result of count_write(). */
 static void count_answer(struct tim_core *core, uint32_t index)
 {
     unsigned warp = index & 0xffff;
@@ -317,7 +317,7 @@ static unsigned bloom_bit(unsigned reg, unsigned which)
     return which == 0 ? reg & 15 : (reg * 7 + (reg >> 4) + 3) & 15;
 }
 
-/** Returns the numbers of pending reads of the warp's vector registers. */
+/** Returns an array with the number of pending reads of each vector register of the warp. */
 static uint8_t *readers_of(const struct tim_core *core, const struct tim_warp *w)
 {
     return core->readers + (size_t)(w - core->warp) * 256;
@@ -390,7 +390,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     return reason;
 }
 
-/** Gives the result of tim_depend_check(); handles the usual cases inline. */
+/** Returns the result of tim_depend_check(). The usual cases are inline. */
 static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
@@ -472,8 +472,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     op->read_bar = 7;
 }
 
-/** Returns true if the end of @op does not change the stall reason of the warp, as for most results. The dependence barrier
- *  of @op has been counted down before. */
+/** Returns true if the end of @op cannot change the stall reason of the warp, which is the usual case. The caller has
+ *  already decremented the dependence barrier of @op. */
 static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
                                 const struct tim_op *op)
 {
@@ -500,7 +500,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
         bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))
         tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
-    if (op->what->load) /* the warp waited long, and may issue soon */
+    if (op->what->load) /* the warp has waited long and may issue soon, but its state may have left the host's caches */
         emu_warp_prefetch(w->state);
     w->in_flight--;
     const bool counted = tim_counts(core) && op->what->counted != TIM_COUNTED_NOT;
@@ -521,7 +521,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     op->write_bar = 7;
 }
 
-/** Marks @op as queued: no access of another instruction precedes its accesses from now on. */
+/** Called when @op enters the load/store queue or, with replays, has made all its accesses. */
 static inline void count_queued(struct tim_core *core, const struct tim_op *op)
 {
     if (--core->warp[op->warp].unqueued == 0)
@@ -541,7 +541,7 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
         if (b->entered)
             continue;
         unsigned span = 1;
-        if (need > entries) { /* A result of several registers takes one entry, for all its registers. */
+        if (need > entries) { /* a result with more registers than entries takes one entry for all its registers */
             span = need;
             need = 1;
         }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fetch: the instruction cache, the instruction buffers of warps (filled in order from the pc of the warp on), and
- * constant operands of buffered instructions.
+ * Fetch: the instruction cache, the instruction buffers of warps, and the constant operands of buffered instructions.
+ * A buffer contains consecutive instructions from the pc of its warp on.
  *
- * A fetch gets instructions of one line, as many as the buffer can take and at most fetch.group. They can issue
- * fetch.latency cycles later. After an instruction that changed the pc, the buffer is empty. Fetches begin again
+ * A fetch gets instructions of one line, as many as the buffer has space for and at most fetch.group. They can issue
+ * fetch.latency cycles later. An instruction that changes the pc empties the buffer, and the warp fetches again
  * issue.branch_latency cycles later.
  */
 
-/** With fetch.l0_bytes: flag of a waiter for a line of the core's instruction cache that is a warp, not a request of
- *  an L0 cache. */
+/** With fetch.l0_bytes: bit of a waiter for a line of the core's instruction cache. If it is set, the waiter is a warp of
+ *  fetch_together(); otherwise the waiter is a request of an L0 cache. */
 enum { TIM_FETCHES_TOGETHER = 0x40000000 };
 
 static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
@@ -41,8 +41,8 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 
 /* ---- caches that cores share ---------------------------------------------------------------------- */
 
-/* If another core requested the line, the core waits as if no MSHR were free. Cores of higher numbers see a change of
- * the cache in the same cycle, so a change wakes those of them that are idle. */
+/* A core cannot join the outstanding miss of another core: it waits as if no MSHR were free. A change of the cache wakes
+ * all cores that share it, because those with higher numbers see the change in the same cycle. */
 
 static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
 {
@@ -51,7 +51,7 @@ static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
             tim_core_poke(core->sharing[what].core[i]);
 }
 
-/** Returns whether another core requested the line, whose miss is outstanding. */
+/** Returns whether the outstanding miss of @line was requested by another core. */
 static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     const struct tim_sharing *s = &core->sharing[what];
@@ -64,7 +64,7 @@ static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uin
     return true;
 }
 
-/** Records that @core has requested a line, or that the line has arrived. */
+/** Records that @core has requested a line; share_arrived(): that a line has arrived, which @core may have requested. */
 static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     struct tim_sharing *s = &core->sharing[what];
@@ -98,8 +98,8 @@ static bool fetch_can_send(struct tim_core *core)
     return false;
 }
 
-/** Returns the address of an instruction in the instruction cache. Instructions of the GPU may be half as long as
- *  ours. */
+/** Returns the address in the instruction cache of the next instruction to fetch. With fetch.word_bytes 8, instructions
+ *  in the cache are half as long as those of emu. */
 static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
@@ -112,9 +112,9 @@ static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
     return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
 }
 
-/* ---- lines ahead of a stream, without L0 caches ------------------------------------------------------ */
+/* ---- prefetch streams, without L0 caches ------------------------------------------------------ */
 
-/** Begins a stream after @line, which a fetch for @warp missed. */
+/** Begins a prefetch stream after @line, on which a fetch for @warp has missed. */
 static void ahead_begin(struct tim_core *core, unsigned warp, uint64_t line)
 {
     const struct tim_config *c = core->config;
@@ -131,7 +131,7 @@ static inline void ahead_follow(struct tim_core *core, uint64_t line)
 {
     struct tim_ahead *ahead = &core->ahead;
 
-    if (line <= ahead->at || line >= ahead->next) /* Both members are 0 if there is no stream. */
+    if (line <= ahead->at || line >= ahead->next) /* without a stream, both members are 0 */
         return;
     core->stats->count[TIM_CORE_prefetches_used]++;
     ahead->at = line;
@@ -172,7 +172,8 @@ static inline void tim_fetch_ahead(struct tim_core *core, uint64_t now)
         ahead_request(core, now);
 }
 
-/** Fetches from a line that is not in the cache. Returns false if the fetch must be repeated (blocked). */
+/** Requests @line, which is not in the instruction cache, for a fetch of @warp. Returns false if this is not possible in
+ *  this cycle; the fetch must then be repeated. */
 static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
                         const uint64_t mask[4], uint64_t now)
 {
@@ -233,7 +234,7 @@ static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, ui
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
 }
 
-/** Fetches for one warp. Returns false if the fetch must be repeated (blocked). */
+/** Fetches for one warp. Returns false if this is not possible in this cycle; the fetch must then be repeated. */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -241,7 +242,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     uint64_t address = fetch_address(c, w), line = address & ~(uint64_t)(c->fetch_cache_line - 1);
     unsigned count = fetch_count(c, w, address, line);
 
-    if (w->held == line + 1) { /* the warp waited for this line; the fetch has been counted */
+    if (w->held == line + 1) { /* the line for which the warp waited has arrived; the fetch has already been counted */
     } else if (!c->fetch_perfect && tim_has_levels(core)) {
         enum tim_front_answer answer = tim_front_fetch(core->front, tim_sched_of(core, warp), line, warp, code_end(c, w));
 
@@ -275,7 +276,7 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = core->waiters[i] & ~TIM_FETCHES_TOGETHER;
 
-        if (core->waiters[i] == TIM_NONE) /* a stream requested the line */
+        if (core->waiters[i] == TIM_NONE) /* a prefetch stream requested the line */
             continue;
         if (tim_has_levels(core) && warp == core->waiters[i]) {
             tim_front_answer(core->front, core->waiters[i], core->now);
@@ -306,7 +307,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
             line_came(core, core->waiters[i], line, now + 1);
-    /* Instructions that wait for the line have it from now on, even if the cache evicts it. */
+    /* Instructions that wait for the line can use it from now on, even if the cache evicts it. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
         for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
@@ -320,7 +321,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     }
 }
 
-/** Requests the constants of the instructions that have arrived, in order. */
+/** Requests the constant operands of the warp's buffered instructions that can issue from the next cycle on, in order. */
 static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -367,14 +368,14 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 
 /* ---- L0 caches: operands at issue -------------------------------------------------------------------
  *
- * The core's side of timing/mem/tim_front_priv.h. L1 accepts one request per cycle, in order. The lines of L1 serve
- * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would issue.
- * If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue. With
- * constant.switch_for greedy this holds for the warp that issued last; after the miss of another warp the scheduler
- * selects again. */
+ * The part of timing/mem/tim_front_priv.h that needs the core. "L1" is the instruction cache of the core here. Its lines
+ * serve fetches, constant operands and the constant cache; it accepts fetch.ports requests per cycle, in order. A
+ * constant operand is looked up when its instruction would issue. If it is missing, the scheduler issues nothing for
+ * constant.switch cycles; then its other warps may issue. With constant.switch_for greedy, this applies only to a miss of
+ * the warp that issued last; after a miss of another warp the scheduler selects again in the same cycle. */
 
-/** Returns whether the constant operand of @warp's next instruction is available. Scheduler @s would issue the
- *  instruction now. Otherwise the warp waits. */
+/** Called when scheduler @s has selected @warp. Returns true if the constant operand of the warp's next instruction is
+ *  available; otherwise makes the warp wait for it. @greedy: the scheduler issued from the same warp last. */
 static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, bool greedy, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -388,7 +389,7 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
         return true;
     switch (tim_front_operand(core->front, s, line, warp)) {
     case TIM_FRONT_THERE:
-        w->operand_held = line + 1; /* a debugger may stop before the instruction */
+        w->operand_held = line + 1; /* a debugger may stop before the issue: the operand must not be looked up twice */
         return true;
     case TIM_FRONT_COMES:
         w->operand = line + 1;
@@ -405,7 +406,8 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
     return false;
 }
 
-/** Gives an arrived line of operands to the waiting warps of a scheduler. They have it even if the cache evicts it. */
+/** Called when a line of operands arrives at a scheduler. The warps that wait for it can use it even if the cache evicts
+ *  it. */
 static void operand_arrives(struct tim_core *core, const struct tim_front_request *request, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -421,7 +423,7 @@ static void operand_arrives(struct tim_core *core, const struct tim_front_reques
         w->operand = 0;
         tim_warp_touch(core, warp, TIM_TOUCH_STALL);
         if (core->switch_for[request->sched] == (int)warp && core->switch_at[request->sched] > now)
-            core->switch_at[request->sched] = now; /* The scheduler stopped for this warp, whose line has arrived. */
+            core->switch_at[request->sched] = now; /* the scheduler stopped because of this warp, which can issue now */
     }
 }
 
@@ -438,10 +440,10 @@ static void code_arrives(struct tim_core *core, const struct tim_front_request *
     }
 }
 
-/** Looks up the next request from the link in L1. Returns false if the request must wait. */
+/** Looks up @request, which has arrived from the link, in L1. Returns false if the request must wait. */
 static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 {
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* The mask may name any byte, because caches hold whole lines. */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte represents the line, because the cache has whole lines */
     uint64_t line = core->front->request[request].line & ~(uint64_t)(core->config->fetch_cache_line - 1);
     struct tim_cache_result r;
 
@@ -458,7 +460,7 @@ static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
     return true;
 }
 
-/** Handles requests and answers that arrive in this cycle. */
+/** Handles the answers that arrive at the schedulers in this cycle, then the requests that arrive at L1. */
 static void tim_levels_tick(struct tim_core *core, uint64_t now)
 {
     struct tim_front *front = core->front;
@@ -487,26 +489,26 @@ static void tim_levels_tick(struct tim_core *core, uint64_t now)
     }
 }
 
-/** Returns the first cycle after @now in which a request or an answer arrives. */
+/** Returns the first cycle after @now in which a request or an answer arrives at its end of the link. */
 static inline uint64_t tim_levels_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t down = tim_front_arrival(&core->front->down), up = tim_front_arrival(&core->front->up);
 
-    if (down <= now) /* L1 accepts the request when another event frees resources */
+    if (down <= now) /* the request waits until another event frees resources of L1 */
         down = UINT64_MAX;
     return down < up ? down : up;
 }
 
 /* ---- which warps fetch ------------------------------------------------------------------------------------ */
 
-/** Returns whether the warp could fetch if its times were ignored. */
+/** Returns whether the warp can fetch from cycle fetch_from on. */
 static inline bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 {
     return w->used && !w->ended && w->split >= 0 && !w->fetching &&
            w->buffered != core->config->fetch_buffer && w->fetch_pc < w->code->end;
 }
 
-/** Returns whether the warp has a constant to request. A requested constant is not requested again. */
+/** Returns whether a buffered instruction of the warp lacks a constant that has not been requested. */
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
@@ -515,8 +517,8 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
-/** Fetches for warps @set of word @word that may fetch now, in order, at most @left of them. Returns how many
- *  fetches remain. */
+/** Fetches for the first warps of @set, the bits of word @word, that can fetch now, at most @left of them. Returns @left
+ *  minus the number of fetches. */
 static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, unsigned left,
                           uint64_t now)
 {
@@ -537,8 +539,8 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
     return left;
 }
 
-/** Executes one fetch of scheduler @s: for the warp that issued last before this cycle if its buffer has space, else
- *  for the youngest warp whose buffer has space. */
+/** fetch.policy greedy: fetches once for scheduler @s, for the warp that issued last before this cycle if the warp can
+ *  fetch, else for the youngest warp that can fetch. */
 static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 {
     unsigned schedulers = core->config->issue_schedulers, best = TIM_NONE;
@@ -567,8 +569,7 @@ static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 
 /* ---- warps that a mechanism makes fetch together -------------------------------------------------------- */
 
-/** Returns those of @members with the lowest fetch pc, if all of these can fetch now; else 0. @first: the slot of
- *  member 0. */
+/** Returns the warps of @members with the lowest fetch pc, if all of them can fetch now; else 0. @first: slot of member 0. */
 static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t members, uint64_t now)
 {
     uint64_t least = UINT64_MAX, found = 0;
@@ -599,8 +600,8 @@ static bool fetch_is_wanted(const void *context, unsigned first, uint64_t member
     return least_fetched(core, first, members, core->now) != 0;
 }
 
-/** Reads a line of the instruction cache for several warps. Returns false if the line is missing. *blocked: it could
- *  not be requested either. */
+/** Reads a line of the instruction cache for several warps. Returns false if the cache does not have the line; the warps
+ *  then wait for it. Sets *blocked if the line could not even be requested. */
 static bool read_together(struct tim_core *core, unsigned first, uint64_t members, uint64_t line, const uint64_t mask[4],
                           bool *blocked, uint64_t now)
 {
@@ -611,7 +612,7 @@ static bool read_together(struct tim_core *core, unsigned first, uint64_t member
         ahead_follow(core, line);
         return true;
     }
-    for (LW_EACH_BIT(m, members)) { /* the first warp requests the line, the other warps wait for the line, too */
+    for (LW_EACH_BIT(m, members)) { /* the first warp requests the line; the other warps join its miss */
         if (!fetch_below(core, first + (unsigned)m, line, mask, now)) {
             *blocked = count[TIM_CORE_fetches] < fetches;
             break;
@@ -688,20 +689,20 @@ static inline bool fetches_otherwise(const struct tim_core *core)
     return tim_fetches_greedily(core) || (tim_acts() && core->mechs.fetches != NULL);
 }
 
-/* Does what tim_fetch_tick() does, but visits only warps that may have something to do. */
+/* Does what tim_fetch_tick() does for all warps, but visits only the warps in the sets may_fetch and may_ask. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
     const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned i = words == 1 ? 0 : core->fetch_next / 64;
-    uint64_t before = lw_mask(core->fetch_next % 64); /* warps of the first word that are last in the rotation */
+    uint64_t before = lw_mask(core->fetch_next % 64); /* warps before fetch_next in its word: the last in the rotation */
 
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         fetch_greedily(core, s, now);
     if (tim_acts() && core->mechs.fetches != NULL)
         fetch_by_mechanism(core, now);
-    /* The loop visits the word of warps at which the rotation begins twice: its second part first, its first part
-     * last. */
+    /* The loop visits the word that contains fetch_next twice: first the warps from fetch_next on, at the end the warps
+     * before it. */
     for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) {
         uint64_t some = set[i].may_fetch;
 
@@ -737,7 +738,7 @@ static inline uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
         }
         for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             const struct tim_warp *w = &core->warp[i * 64 + b];
-            /* a constant is requested a cycle before its instruction arrives */
+            /* a constant is requested one cycle before its instruction can issue */
             for (unsigned k = 0; k < w->buffered; k++) {
                 uint64_t at = w->buffer[k].arrives - 1;
                 if (w->buffer[k].constant && !w->buffer[k].constant_there && at > now && at < next)

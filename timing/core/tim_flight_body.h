@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions in flight of the event-driven model, in lists by the event for which they wait: no phase visits other
- * instructions. */
+/* Instructions in flight in the event-driven model. They are in lists by the event for which they wait, so a phase
+ * visits only the instructions that it may advance. */
 
-/** Returns a free entry; TIM_NONE: no memory. */
+/** Returns the index of a new op; TIM_NONE: no memory. */
 static uint32_t tim_op_take(struct tim_core *core)
 {
     uint32_t i = core->flight.free;
@@ -25,7 +25,7 @@ static void tim_op_free(struct tim_core *core, uint32_t index)
     core->flight.free = index;
 }
 
-/** Inserts the instruction after all older ones. */
+/** Inserts the instruction into a list that is sorted by age, after all older instructions. */
 static inline struct tim_aged *put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
                                           uint32_t index)
 {
@@ -51,7 +51,8 @@ static inline void await_pipe(struct tim_core *core, uint32_t index)
     core->flight.pipes_at = 0;
 }
 
-/** Schedules the next phase of the instruction for cycle @at, or for the next cycle if @at is not in the future. */
+/** Adds the instruction to the ring, so that its next phase runs in cycle @at, or in the next cycle if @at is not in the
+ *  future. */
 static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_flight *f = &core->flight;
@@ -72,7 +73,7 @@ static inline void tim_op_collect(struct tim_core *core, uint32_t index)
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);
 }
 
-/** Returns whether an older memory instruction of the same warp lacks operands. */
+/** Returns whether an older memory instruction of the same warp has not read all its operands. */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; n < core->flight.collecting; n++) {
@@ -90,7 +91,7 @@ static inline unsigned collectors_used(const struct tim_core *core, unsigned s, 
     return core->flight.collectors[s];
 }
 
-/** Moves instructions whose cycle is @now to the lists of their next phases. */
+/** Moves the instructions in the ring's list of cycle @now to the lists of their next phases. */
 static void advance_ring(struct tim_core *core, uint64_t now)
 {
     struct tim_flight *f = &core->flight;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of lines of L1 for models without cache coherence (l1.coherent: off), as they arrived. A load that hits in L1
- * at issue returns these bytes, even if another core has stored to the line since. The tags of L1 determine which lines
- * are present. A line has the bytes that memory had in the cycle in which the line arrived. All warps of the core see
- * the core's own stores and atomics from their issue on, as the load/store unit is in order. A fence or an acquire with
- * a scope wider than the block drops all lines of global memory. So does the first block of a later kernel. Source: PTX
- * ISA, cache operators (.ca: other L1 caches may be stale; L1 is invalidated between dependent grids). That fences of
- * device scope invalidate L1 follows from code that compilers emit for them (CCTL.IVALL after MEMBAR).
+ * Data of the lines in L1, for models without cache coherence (l1.coherent: off). A line has the bytes that memory had in
+ * the cycle in which the line arrived. A load that hits in L1 at issue returns these bytes, even if another core has
+ * stored to the line since. The tags of L1 determine which lines are present. All warps of the core see the core's own
+ * stores and atomics from their issue on, because the load/store unit is in order. A fence or an acquire with a scope
+ * wider than the block drops all lines of global memory. So does the first block of a later kernel. Source: PTX ISA,
+ * cache operators (.ca: other L1 caches may be stale; L1 is invalidated between dependent grids). Compilers emit
+ * CCTL.IVALL after MEMBAR for fences of device scope, so these fences invalidate L1.
  */
 #include "timing/core/tim_core_priv.h"
 
@@ -20,7 +20,7 @@ struct held_line {
     uint8_t data[LINE_MOST];
 };
 struct tim_held {
-    uint32_t grid;    /* the latest grid that has had a block here */
+    uint32_t grid;    /* highest sequence number of a grid that has had a block on the core */
     size_t ways;
     struct held_line *at; /* [sets x ways] */
 };
@@ -46,11 +46,12 @@ void tim_held_destroy(struct tim_held *held)
 
 static bool is_known(const uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* This test is sufficient for accesses, which are aligned
-                                                               * and have at most 16 bytes. */
+    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* one word of the mask is enough, because accesses are
+                                                               * aligned and have at most 16 bytes */
 }
 
-/** Returns the line at @line if L1 has its bytes [@at, @at + @bytes) now and they are valid; else NULL. */
+/** Returns the data of the line at @line if L1 has its bytes [@at, @at + @bytes) now, and the data of these bytes is
+ *  valid; else NULL. */
 static struct held_line *find(const struct tim_core *core, uint64_t line, unsigned at, unsigned bytes)
 {
     uint64_t mask[4] = {0};
@@ -86,7 +87,7 @@ void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const ui
     if (held->line != line + 1)
         memset(held, 0, sizeof *held);
     held->line = line + 1;
-    for (unsigned at = 0; at < bytes;) { /* an allocation may begin or end within the line */
+    for (unsigned at = 0; at < bytes;) { /* parts of the line may be in no allocation, so peek() may read fewer bytes */
         unsigned n = 1;
 
         if (mask[at / 64] >> at % 64 & 1) {
@@ -128,7 +129,8 @@ void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool mov
     tim_held_forget(core);
 }
 
-/** Stores for one lane of this core: @bytes at @address, by a store or an atomic. */
+/** Called after a lane of this core has stored @bytes bytes at @address, by a store or an atomic. Updates the bytes that L1
+ *  has or, unless @updates, drops their line. */
 static void store(struct tim_core *core, unsigned warp, uint64_t address, unsigned bytes, bool updates)
 {
     const uint64_t line = address & ~(uint64_t)(core->config->l1_line - 1);
@@ -137,7 +139,7 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     struct tim_cache_line place;
     struct held_line *held;
 
-    /* Updates all ways that have or had the line, because the tags change only when the access is made. */
+    /* Visits all ways that have or had the line: the load/store unit makes the access, which changes the tags, later. */
     for (unsigned way = 0; way < core->held->ways; way++) {
         const unsigned set = tim_cache_set(core->l1, line);
 
@@ -154,7 +156,7 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     }
 }
 
-/** Writes @bytes of @data to register @reg and those after it, as the load @insn does. */
+/** Writes @bytes bytes of @data to the destination registers of load @insn in one lane, as the load does. */
 static void put(struct tim_core *core, unsigned warp, unsigned lane, const struct isa_insn *insn,
                 const uint8_t *data, unsigned bytes)
 {
@@ -172,8 +174,8 @@ static void put(struct tim_core *core, unsigned warp, unsigned lane, const struc
                             word[k], NULL);
 }
 
-/** Loads for one lane. If the bytes of L1 differ from memory (are stale), the lane gets the stale bytes, and true is
- *  returned. */
+/** Called after load @insn has executed in one lane. If L1 has bytes that differ from memory (are stale), gives the lane
+ *  the stale bytes and returns true. */
 static bool load(struct tim_core *core, unsigned warp, unsigned lane, const struct isa_insn *insn,
                  uint64_t address, unsigned bytes)
 {
@@ -189,7 +191,7 @@ static bool load(struct tim_core *core, unsigned warp, unsigned lane, const stru
     return true;
 }
 
-/** Returns whether the access is an acquire, or acquire and release, with a scope wider than the block. */
+/** Returns whether an access with this memory order and scope acquires with a scope wider than the block. */
 static bool acquires(unsigned order, unsigned scope)
 {
     return (order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL) && scope != ISA_SCOPE_CTA;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles in which a core is idle: they are counted without a tick (event-driven simulation). On `fermi`, gemm's cores
- * tick in 73,019 of their 425,580 cycles, and bfs's in 151,989 of 1,033,110 (callgrind). A tick in every cycle would
- * give the same counts.
+ * Counts the cycles in which a core is idle, without a tick for each of them (event-driven simulation). A tick in every
+ * cycle would give the same counts. On `fermi`, the cores tick in 73,019 of their 425,580 cycles for gemm, and in
+ * 151,989 of 1,033,110 for bfs (callgrind).
  */
 #include "timing/core/tim_core_priv.h"
 
-/** Returns the number of cycles of scheduler @s up to @through. */
+/** issue.rotate: returns the number of cycles up to @through in which scheduler @s may issue. */
 static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t through)
 {
     const unsigned schedulers = core->config->issue_schedulers;
@@ -14,7 +14,7 @@ static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t thro
     return (through + schedulers - s) / schedulers;
 }
 
-/** Counts idle cycles up to the end of cycle @through. Each counts what the last tick counted. */
+/** Counts the idle cycles up to the end of cycle @through. Each idle cycle counts the same events as the last tick. */
 static void account_idle(struct tim_core *core, uint64_t through)
 {
     uint64_t cycles = through - core->counted;
@@ -34,7 +34,8 @@ static void account_idle(struct tim_core *core, uint64_t through)
     core->counted = through;
 }
 
-/* Counters in the order of enum tim_idle_count. A tick that changes any other counter is not an idle one. */
+/* Counters in the order of enum tim_idle_count, and of enum tim_lasting. After a tick that changes any other counter
+ * the core is not idle. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {
@@ -80,7 +81,7 @@ void tim_core_account(struct tim_core *core, uint64_t through)
     account_lasting(core, core->counted + 1);
     if (core->has_tags)
         tim_core_account_rows(core, 1 + (core->ticking ? core->now : through));
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* if a tick is running: its counts so far */
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* includes what a running tick has counted so far */
         uint64_t more = core->ticking ? core->each[i] : 0;
 
         core->stats->count[idle_counts[i]] += core->sums[i] + more;
@@ -98,14 +99,14 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
         i--;
     if (i > 0 && core->wake_at[i - 1] == cycle)
         return;
-    /* wake_at is full: the core does not become idle; an unnecessary tick changes no result */
+    /* wake_at is full: the core is ticked in every cycle up to @cycle instead; an unnecessary tick changes no result */
     if (core->wakes == TIM_WAKES) {
         tim_core_poke(core);
         if (cycle > core->crowded)
             core->crowded = cycle;
         return;
     }
-    for (unsigned k = core->wakes; k > i; k--) /* linear search, because the list is short */
+    for (unsigned k = core->wakes; k > i; k--) /* moves the later entries: the list is short */
         core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
@@ -120,7 +121,7 @@ void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
     while (past < core->wakes && core->wake_at[past] <= now)
         past++;
     core->wakes -= past;
-    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* linear search, because the list is short */
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* moves the remaining entries: the list is short */
         core->wake_at[i] = core->wake_at[i + past];
 }
 

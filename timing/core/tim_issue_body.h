@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Issue: selects one of the ready warps of a scheduler, and starts its instruction. emu executes the whole
- * instruction here. The rest of the model determines when other instructions may see its effects. The including file
- * must first define tim_ready_warps() and tim_ready_but_held().
+ * Issue: selects one of the ready warps of a scheduler, and starts its instruction. emu executes the instruction
+ * completely at issue. The rest of the model only determines when other instructions may see its effects. The including
+ * file must first define tim_ready_warps() and tim_ready_but_held().
  */
 
 #include <assert.h>
 
-/** Makes all warps of the block reselect their split, because a barrier opened or a lane exited. */
+/** Called when a barrier of the block may have opened or a lane has exited: queries emu again for a split of each warp
+ *  that had none that could run. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
     for (unsigned k = 0; k < block->warps; k++) {
@@ -19,7 +20,7 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     }
 }
 
-/** Queries mechanisms with the ready warps of all schedulers, before any scheduler selects a warp. */
+/** Calls the hook `cycle` of mechanisms with the ready warps of all schedulers, before any scheduler selects a warp. */
 static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, uint64_t now)
 {
     struct tim_mechs_query *query = &core->mechs.query;
@@ -31,7 +32,7 @@ static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, u
     core->moved |= tim_mechs_cycle(&core->mechs, query->ready);
 }
 
-/** Returns the cycles for which a device-side launch holds its warp. */
+/** Returns the number of cycles for which a device launch keeps its warp from issuing. */
 static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event *ev)
 {
     unsigned lanes = lw_popcount(ev->effective);
@@ -55,7 +56,7 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
-/** Applies the control field of @what, which issues: sets the cycle from which on the warp may issue its next
+/** Called when @what issues: sets from its control field the cycle from which on the warp may issue its next
  *  instruction. */
 static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
                                  const struct tim_static *what, uint64_t now)
@@ -73,8 +74,8 @@ static inline void apply_control(const struct tim_core *core, unsigned s, struct
     }
 }
 
-/** Sets the stall reason of a warp that has issued, without a check, if its stall count alone is known to keep it
- *  from issuing in the next cycle. Any other change calls tim_warp_touch(). */
+/** Called for a warp that has issued. If the stall count certainly is the reason why the warp cannot issue in the next
+ *  cycle, caches this stall reason without a ready check. Any later change of the warp calls tim_warp_touch(). */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -104,7 +105,8 @@ static __attribute__((noinline)) void touch_lines(struct tim_core *core, const s
             tim_mechs_touch(&core->mechs, op->warp, op->line[i].line.line);
 }
 
-/** Returns the cycles for which the instruction occupies a pipe or a scheduler that starts @lanes lanes per cycle. */
+/** Returns the number of cycles for which the instruction occupies a pipe, or a scheduler, that starts @lanes lanes per
+ *  cycle. @active: the lanes that execute it. */
 static unsigned occupied(const struct tim_core *core, const struct tim_static *what, uint64_t active, unsigned lanes)
 {
     const struct tim_config *c = core->config;
@@ -113,7 +115,8 @@ static unsigned occupied(const struct tim_core *core, const struct tim_static *w
     return tim_compressed_cycles(mode, active, c->core_warp_width, lanes);
 }
 
-/** Executes the first instruction of a warp's buffer. *issued is false if emu requires other lanes to run first. */
+/** Executes the first instruction of a warp's buffer, which is @what. Sets *issued to false if emu did not execute it,
+ *  because other lanes of the warp must run first. @second: in the second slot of dual issue. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
                               struct emu_event *ev, bool *issued, struct lw_error *err)
@@ -130,7 +133,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
-    /* emu returns LW_ERANGE if a debugger has changed the pc of lanes of the split. */
+    /* LW_ERANGE: a debugger has changed the pc of lanes of the split, so the split does not exist any more */
     if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
         return LW_OK;
@@ -166,7 +169,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->operand_held = 0;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];
-        for (unsigned i = 1; i < w->buffered; i++) /* The loop is short: most buffers have two entries. */
+        for (unsigned i = 1; i < w->buffered; i++) /* most buffers have two entries, so the loop seldom runs */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
@@ -206,7 +209,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
-            if (core->held != NULL) /* The instruction may be a fence, which drops lines. */
+            if (core->held != NULL) /* the instruction may be a fence, which drops lines */
                 tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;
@@ -220,7 +223,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
         w->expands = eager != 0 && w->not_before < now + 1 + eager;
-        if (w->expands) { /* The expansion of tagged registers takes one cycle per row. */
+        if (w->expands) { /* the expansion of tagged registers takes one cycle per row */
             w->not_before = now + 1 + eager;
             w->yields = w->launching = false;
             core->stats->count[TIM_CORE_register_reads_compact] += eager;
@@ -248,7 +251,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         }
         if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
-    } else { /* Observers of the instruction must see the state after it, so the next split is not selected yet. */
+    } else { /* the next split is selected later, so that observers see the state right after the instruction */
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
@@ -265,13 +268,13 @@ static bool any(const uint64_t *words, unsigned count)
     return all != 0;
 }
 
-/** With lsu.replay buffer: returns whether the selected instruction finds no collector. The instruction has then
- *  taken the slots, and remains in the buffer of its warp. */
+/** With lsu.replay buffer: returns true if the next instruction of @w, which the scheduler has selected, finds no free
+ *  collector. In this case counts a replay: the instruction takes the issue slots, and remains in the warp's buffer. */
 static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now)
 {
     if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)
         return false;
-    core->moved = true; /* This keeps the core from being idle: an idle core would count the replay in each cycle. */
+    core->moved = true; /* the core must not become idle, because idle cycles do not count replays */
     core->stats->count[TIM_CORE_replays_collector]++;
     core->stats->sched[s].count[TIM_SCHED_replays]++;
     for (unsigned slot = 0; slot < tim_width(core); slot++)
@@ -279,8 +282,8 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
     return true;
 }
 
-/** Removes from @ready the warps that may not issue in a further slot of the cycle: warps that have issued, and warps
- *  whose next instruction has a type that has issued. */
+/** issue.types: removes from @ready the warps that may not issue in another slot of this cycle: warps that have issued in
+ *  it, and warps whose next instruction has the same type as an instruction that has issued in it. */
 static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *ready)
 {
     for (unsigned i = 0; i < tim_words(core); i++) {
@@ -291,7 +294,7 @@ static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *
     }
 }
 
-/** Counts slot @slot and later ones as slots that issue nothing. */
+/** Counts slot @slot and the later slots of this cycle as slots that issue nothing. */
 static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, enum tim_stall reason)
 {
     if (!tim_types(core) || slot == 0) {
@@ -302,8 +305,8 @@ static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, 
         core->stats->sched[s].reason[k][TIM_STALL_SECOND]++;
 }
 
-/** Returns the ready warp that the scheduler picks, by issue.policy or by a mechanism that chooses instead of the
- *  policy; -1: none. */
+/** Returns the index, among the warps of the scheduler, of the ready warp that issue.policy or a mechanism in its place
+ *  selects; -1: none. */
 static inline int choose(struct tim_core *core, unsigned s, const struct tim_sched_view *view)
 {
     struct tim_mech *mech = tim_acts() ? core->mechs.chooses : NULL;
@@ -335,8 +338,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         tim_count_rotation(core, s, 1);
         return LW_OK;
     }
-    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* Dual issue: the second slot may issue only from the
-                                                                  * same warp and split, to another pipe. */
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* dual issue: the second slot may issue only from the
+                                                                  * warp of the first slot, and to another unit */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 
@@ -382,7 +385,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
                 core->sched[s] = before;
                 nearest = tim_ready_warps(core, s, ready, now);
                 leave = TIM_HELD;
-                if (any(ready, tim_words(core))) /* constant.switch_for: another warp may issue in this cycle */
+                if (any(ready, tim_words(core))) /* constant.switch_for greedy: another warp may issue in this cycle */
                     continue;
                 tim_count_idle(core, s, nearest);
                 return LW_OK;
@@ -390,14 +393,14 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             if (core->refuses == NULL)
                 break;
             leave = core->refuses(core->context, core, warp);
-            if (leave == TIM_HELD) { /* the warp remains ready; the scheduler selects another one, if any */
+            if (leave == TIM_HELD) { /* a debugger holds the warp: the scheduler selects another ready warp, if any */
                 ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
                 nearest = TIM_STALL_PICKED;
                 core->sched[s] = before;
                 if (tim_has_mechanisms(core))
                     tim_mechs_refuse(&core->mechs, warp);
             }
-            core->moved |= leave == TIM_HELD; /* the warp issues when the step ends: the core must not become idle */
+            core->moved |= leave == TIM_HELD; /* the core must not become idle: the warp can issue when the step ends */
         } while (leave == TIM_HELD);
         if (leave == TIM_STOPS) {
             core->sched[s] = before;
@@ -422,12 +425,12 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     if (status != LW_OK)
         return status;
     reasons = core->stats->sched[s].reason[slot];
-    if (!issued) { /* other lanes of the warp must run first: it waits as at a barrier */
+    if (!issued) { /* other lanes of the warp must run first, which counts as a wait at a barrier */
         for (unsigned k = slot; k < tim_width(core); k++)
             core->stats->sched[s].reason[k][TIM_STALL_BARRIER]++;
         return LW_OK;
     }
-    reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* a fault stops the run in this slot */
+    reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* after a fault, which ends the run, the slot has no reason */
     if (!tim_quick(core))
         tim_set_stall(core, s, &core->warp[warp], TIM_STALL_ISSUED);
     if (tim_types(core)) {

@@ -3,14 +3,14 @@
  * lsu.local: a memory unit for each scheduler, before the load/store unit that the schedulers of a core share. A
  * memory instruction occupies one of the lsu.local places of the unit from its issue until it leaves the unit. The
  * unit calculates addresses in order. That takes lsu.address cycles, or lsu.address_uniform cycles if no vector
- * register is part of the address. Then an arbiter lets an instruction through, one per lsu.interval cycles, by
- * round robin over the schedulers. The times after the arbiter are measured times. Source: Huerta et al., MICRO 2025,
- * 5.4, tables 1 and 2.
+ * register is part of the address. Then an arbiter lets one instruction per lsu.interval cycles enter the load/store
+ * unit, by round robin over the schedulers. The times after the arbiter were measured on hardware. Source: Huerta et al.,
+ * MICRO 2025, 5.4, tables 1 and 2.
  */
 
-/** Cycles from the departure of an instruction from the unit until its sources are read and its result is available, in
- *  addition to the latency of the cache or of shared memory. Values: table 2 minus the address calculation (11 cycles,
- *  or 9). */
+/** Numbers of cycles from the cycle in which an instruction leaves the unit until its sources are read, and until its
+ *  result is available. The latter are in addition to the latency of the cache or of shared memory. The values are those
+ *  of table 2 minus the address calculation (11 cycles, or 9). */
 struct local_times {
     int8_t read[3], result[3]; /* indexed by words per lane: 1, 2, 4 */
 };
@@ -18,7 +18,8 @@ enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CON
 static const struct local_times local_times[LOCAL_KINDS][2] = {
     [LOCAL_LOAD] = {{{0, 0, 0}, {0, 2, 6}}, {{0, 0, 0}, {-1, 1, 5}}},
     [LOCAL_STORE] = {{{3, 5, 9}, {0}}, {{1, 3, 7}, {0}}},
-    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* number of cycles after its last
+    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* read: from the end of the address
+                                                                                  * calculation; result: from its last
                                                                                   * pass */
     [LOCAL_SHARED_STORE] = {{{1, 3, 7}, {0}}, {{1, 3, 7}, {0}}},
     [LOCAL_CONSTANT] = {{{18, 18, 18}, {0, 0, 0}}, {{1, 1, 1}, {-1, -1, -1}}},
@@ -33,8 +34,8 @@ static unsigned local_kind(const struct tim_op *op)
     return op->line_count != 0 && op->line[0].to == TIM_TO_CONSTANT ? LOCAL_CONSTANT : LOCAL_LOAD;
 }
 
-/** Gives the instruction a place in the unit. If no lane accesses memory, the instruction ends when it leaves
- *  Control. */
+/** Adds an issued instruction to the memory unit of its scheduler. If no lane accesses memory, the instruction does not
+ *  enter the unit, and ends after stage Control. */
 static void tim_local_issue(struct tim_core *core, uint32_t index, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -69,14 +70,14 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
-/** Returns the counter for the read of source @k: the counter of rows or of compact entries. */
+/** Returns the index of the counter for the read of source @k: for rows, or for compact entries. */
 static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
 {
     return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact
                                                                       : TIM_CORE_register_reads;
 }
 
-/** Starts the address calculation of the head of a unit, after its address registers have been read. */
+/** Reads the address registers of the first instruction of a unit, and then starts its address calculation. */
 static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -96,11 +97,11 @@ static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t n
     if (op->rows_left != 0)
         return;
     unit->ready_at = now + (what->uniform ? c->lsu_address_uniform : c->lsu_address);
-    if (op->kind == EMU_ACCESS_LOAD && op->passes != 0) /* shared memory calculates its own addresses */
+    if (op->kind == EMU_ACCESS_LOAD && op->passes != 0) /* shared memory calculates the address of a load itself */
         local_read(core, op, unit->ready_at + (uint64_t)(int64_t)op->read_after, now);
 }
 
-/** Lets the head of scheduler @s's unit through the arbiter. */
+/** Moves the first instruction of scheduler @s's unit, which the arbiter has selected, to the load/store queue. */
 static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
 {
     struct tim_local *unit = &core->local[s];
@@ -112,7 +113,7 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     unit->left_at = now;
     unit->ready_at = 0;
     unit->count--;
-    for (unsigned i = 0; i < unit->count; i++) /* linear search, because the list is short */
+    for (unsigned i = 0; i < unit->count; i++) /* moves the remaining entries: the list is short */
         unit->op[i] = unit->op[i + 1];
     core->stats->count[TIM_CORE_local_grants]++;
     for (unsigned k = op->what->address_rows; k < op->what->row_reads; k++)
@@ -139,7 +140,7 @@ static void tim_local_tick(struct tim_core *core, uint64_t now)
 
         if (core->local[s].count != 0 && core->local[s].ready_at != 0 && core->local[s].ready_at <= now) {
             local_leave(core, s, now);
-            if (core->local[s].count != 0) /* The address calculation is free for the next instruction. */
+            if (core->local[s].count != 0) /* the unit can calculate the address of its next instruction now */
                 local_head(core, &core->local[s], now);
             return;
         }
@@ -156,7 +157,7 @@ static inline bool tim_local_busy(const struct tim_core *core)
     return count != 0;
 }
 
-/** Handles instructions whose sources are read in this cycle. */
+/** Handles the instructions whose `read_at` is reached: records that their sources have been read. */
 static void tim_local_reads(struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -180,7 +181,7 @@ static void tim_local_reads(struct tim_core *core, uint64_t now)
     core->reads_next = next;
 }
 
-/** Returns the first cycle after @now in which a unit has something to do because of its time. */
+/** Returns the first cycle after @now in which a unit has work only because that cycle is reached. */
 static inline uint64_t tim_local_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t next = core->reads_next;

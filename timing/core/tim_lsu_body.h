@@ -2,8 +2,8 @@
 /*
  * The load/store unit of a core. It executes memory instructions in order, one access per cycle. An access is a pass
  * over the banks of shared memory, a line of global, local or texture memory, or a word of the constant cache. If
- * the access of the queue's head finds no MSHR, merge entry, way or crossbar space, the head waits, and all
- * instructions after it wait with it.
+ * the access of the queue's head finds no MSHR, merge entry, way or crossbar space, the head waits, and so do all
+ * instructions after it in the queue.
  *
  * Global stores write through and do not allocate. Local memory is written back; its stores allocate a line without
  * reading it. Atomics and reductions go to L2 and evict the line from L1. A line that arrives serves the accesses
@@ -15,14 +15,14 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_capacity = true; /* This flag wakes the core when the crossbar has space. */
+    core->no_capacity = true; /* the core must be ticked again when the crossbar has space */
     return false;
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
 
-/* Returns the address at which caches see the local memory of a warp. Each core and group of slots has its own
- * range. It consists of rows; each row has one word of every lane of the group. */
+/* local_of() returns the address at which caches see the local memory of a warp. Each group of warp slots (core.group) of
+ * each core has its own range of addresses. The range consists of rows; each row has one word of every lane of the group. */
 enum { LOCAL_ALIGN = 256 };
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
@@ -36,7 +36,8 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
            op->warp % group * width * 4u;
 }
 
-/** Adds accesses @line [@count] to the instruction. Adds the number of sectors that they touch to *sectors. */
+/** Adds the @count accesses @line to the instruction. Adds the number of sectors that they touch to *sectors. Returns false
+ *  without memory. */
 static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned count,
                       enum tim_access_kind to, unsigned *sectors)
 {
@@ -49,7 +50,8 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
         struct tim_step *step = &op->line[op->line_count + i];
         const struct tim_line *from = &line[i];
 
-        /* Copies a word at a time, as the words were written: a wider load would wait for all these stores. */
+        /* The copy is word by word, because the caller has just stored single words. A wider load of the host would have
+         * to wait for all these stores. */
         step->line.line = from->line;
         for (unsigned w = 0; w < LW_COUNT_OF(from->mask); w++) {
             uint64_t bytes = from->mask[w];
@@ -66,7 +68,7 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
     return true;
 }
 
-/** Returns the number of 32-byte sectors with bytes in @with that are not in @had. */
+/** Returns the number of 32-byte sectors that have bytes in @with but none in @had. */
 static unsigned new_sectors(const uint64_t had[4], const uint64_t with[4])
 {
     unsigned sectors = 0;
@@ -105,9 +107,9 @@ static unsigned first_byte(const uint64_t mask[4])
     return w * 64 + lw_lowest(mask[w]);
 }
 
-/** Removes from @line [*count], the accesses of a packet's member, the accesses that earlier members already make:
- *  the instruction shares these. Adds the sectors that are new in the shared lines to *sectors. Returns false without
- *  memory. */
+/** @op is a member of a packet with the *count accesses @line. Removes the accesses that earlier members of the packet
+ *  already make, because @op shares them ("rides on" them). Adds to *sectors the number of sectors that @op adds to the
+ *  shared accesses. Returns false without memory. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
 {
@@ -132,7 +134,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
             continue;
         }
         if (writes && step->more == 0 && !tim_packets_link(core->packets, &other->ride, access->op, access->step))
-            return false; /* the list's first entry is the instruction that makes the access: it gets an answer, too */
+            return false; /* the instruction that makes the access is in the list, too, because it needs an answer */
         if (!tim_packets_link(core->packets, &other->ride, index, access->step))
             return false;
         step->more = (uint8_t)(step->more + lanes);
@@ -149,7 +151,8 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
     return true;
 }
 
-/** Adds the accesses of the instruction. Adds the number of those that go to global or local memory to *below. */
+/** Coalesces @access and adds the resulting accesses to lines to the instruction. If they are to global or local memory,
+ *  adds their number to *below. Returns false without memory. */
 static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                       unsigned line_bytes, enum tim_access_kind to, unsigned *below)
 {
@@ -174,15 +177,15 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
-/** Returns whether the instruction is a member of a packet that passes over shared memory and reads constants as one
- *  access. */
+/** Returns whether the instruction is a member of a packet whose members access shared memory and constants together, as
+ *  one wide instruction. */
 static bool is_wide(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
 }
 
-/** Adds the passes over shared memory that the instruction adds to the passes of its packet. If it adds none, it shares
- *  the passes of the first member. Returns false without memory. */
+/** Computes the passes over shared memory for all members of the packet so far, and adds to @op the number by which they
+ *  have grown. If they have not grown, @op shares the passes of the first member. Returns false without memory. */
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -216,7 +219,8 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
     return tim_packets_link(core->packets, &core->op[banks->op].ride, index, TIM_STEP_BANKS);
 }
 
-/** Adds a load through the constant cache. Its addresses belong to the address space of that cache. */
+/** Adds the accesses of a load through the constant cache. The addresses of @access are in the address space of that cache.
+ *  Returns false without memory. */
 static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     struct tim_line line[EMU_MAX_LANES];
@@ -229,7 +233,7 @@ static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu
     return add_steps(op, line, count, TIM_TO_CONSTANT, &sectors);
 }
 
-/** Adds a load from constant banks. */
+/** Adds the accesses of a load from constant banks: converts offsets in banks to addresses of the constant cache. */
 static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
@@ -245,7 +249,7 @@ static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_
     return add_words(core, op, &part);
 }
 
-/** Returns whether L1 may hold the line of the load. */
+/** Returns whether a global load goes through L1. */
 static bool is_cached(const struct tim_core *core, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -265,7 +269,7 @@ static bool is_cached(const struct tim_core *core, const struct emu_access *acce
            allocation.flags & EMU_ALLOC_READ_ONLY;
 }
 
-/** Adds the accesses of lanes that are all in one state space. */
+/** Adds the accesses of lanes whose addresses are all in state space @space. @below is as for add_lines(). */
 static bool add_access(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                        enum isa_space space, unsigned *below)
 {
@@ -304,7 +308,7 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
     }
 }
 
-/** Adds the accesses of lanes in several state spaces, space by space. */
+/** Adds the accesses of lanes whose addresses are in several state spaces, space by space. */
 static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                          unsigned *below)
 {
@@ -354,7 +358,7 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
 /* ---- data arrives --------------------------------------------------------------------------------------- */
 
-/** Gives the data of @line to all instructions that share accesses of @op to that line. */
+/** Called when @line has arrived for @op: reports its arrival to all instructions that share an access of @op to it. */
 static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     for (unsigned step = 0; step < core->op[op].line_next && core->op[op].ride != TIM_NO_LINK; step++) {
@@ -366,7 +370,7 @@ static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint6
     }
 }
 
-/** Gives a line or an answer to @op and to instructions that share that access. */
+/** Called when a line or an answer arrives: reports it to @op and to the instructions that share the access. */
 static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     if (tim_has_packets(core) && core->op[op].ride != TIM_NO_LINK)
@@ -374,14 +378,14 @@ static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_
     tim_op_line_came(core, op, at);
 }
 
-/** Handles the answer to a write packet of a warp. */
+/** Counts the answer to a write packet of @warp. */
 static void is_written(struct tim_core *core, unsigned warp)
 {
     if (--core->warp[warp].writes_out == 0)
         tim_warp_touch(core, warp, TIM_TOUCH_MEMORY);
 }
 
-/** Returns whether the access that l1_blocks() has recorded remains blocked after the arrival of line @line. */
+/** Returns whether the access that l1_blocks() has recorded remains blocked after line @line has arrived. */
 static bool blocks_on(const struct tim_core *core, uint64_t line)
 {
     switch (core->l1_answer) {
@@ -450,7 +454,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
         case TIM_CLIENT_STATE:
             core->block[index].lines_out--;
             break;
-        default: /* The packet wrote back a line, and nothing waits for its answer. */
+        default: /* TIM_CLIENT_NOBODY: a write-back, whose answer is ignored */
             break;
         }
     }
@@ -458,8 +462,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 
 /* ---- one access a cycle ---------------------------------------------------------------------------------- */
 
-/** Writes back the line that an access would evict, in a cycle of its own, if the line is dirty. Returns false if it
- *  is not dirty. *blocked: the crossbar has no space. */
+/** If the line that an access would evict is dirty, writes the line back in place of the access, which is made in a later
+ *  cycle, and returns true. Sets *blocked if the crossbar has no space for the write. */
 static bool write_back_first(struct tim_core *core, const struct tim_cache_result *r, uint64_t now,
                              bool *blocked)
 {
@@ -479,7 +483,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     return true;
 }
 
-/** Records that L1 has no MSHR, merge entry or way for the head of the queue. Only an arriving line changes that. */
+/** Records that L1 has no MSHR, merge entry or way for the head of the queue. This can change only when a line arrives. */
 static void l1_blocks(struct tim_core *core, uint64_t line, enum tim_cache_answer answer)
 {
     core->each[TIM_IDLE_L1]++;
@@ -488,7 +492,7 @@ static void l1_blocks(struct tim_core *core, uint64_t line, enum tim_cache_answe
     core->l1_answer = (uint8_t)answer;
 }
 
-/** Counts a load of a line of L1 by its class of locality. */
+/** l1.classes: counts a load of a line through L1 in the counter of its class of locality. */
 static void count_class(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                         enum tim_cache_answer answer)
 {
@@ -502,11 +506,10 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
     }
     unsigned row = counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age, line->lanes,
                                                answer == TIM_CACHE_HIT)];
-    core->stats->count[row] += !op->what->texture; /* texture fetches are counted separately, even if L1 has the
-                                                    * texels */
+    core->stats->count[row] += !op->what->texture; /* the counters are for loads only, but texture fetches may use L1, too */
 }
 
-/** Reports an access, and the line that it evicts, to mechanisms. Mechanisms do not see texture fetches as loads. */
+/** Reports to mechanisms an access of L1, unless it is a texture fetch, and the line that it evicts. */
 static void report_access(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                             const struct tim_cache_result *r)
 {
@@ -529,7 +532,7 @@ static void l1_evict(struct tim_core *core, uint64_t line)
         tim_mechs_drop(&core->mechs, line);
 }
 
-/** Counters for the loads through a cache. */
+/** Indexes of the counters for loads through a cache. */
 struct cache_rows {
     unsigned hits, misses, merges, evictions;
 };
@@ -540,9 +543,9 @@ static const struct cache_rows constant_rows = {TIM_CORE_constant_hits, TIM_CORE
 static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_texture_misses,
                                                TIM_CORE_texture_misses, TIM_CORE_texture_evictions};
 
-/* ---- instructions that share the access of the queue's head (riders) ---------------------------------- */
+/* ---- riders: instructions of a packet that share the next access of @op, which is the head of the queue ---- */
 
-/** Gives the riders of a load that hits their data in cycle @at. */
+/** Called when the access is a load that hits: its riders get their data in cycle @at. */
 static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next);
@@ -551,7 +554,7 @@ static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
         tim_op_line_done(core, tim_packets_unlink(core->packets, &list), at);
 }
 
-/** Makes the riders of a load that misses wait for data from outside the core. */
+/** Called when the access is a load that misses: its riders wait for data from outside the core. */
 static void riders_miss(struct tim_core *core, const struct tim_op *op)
 {
     for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
@@ -559,8 +562,8 @@ static void riders_miss(struct tim_core *core, const struct tim_op *op)
             core->warp[core->op[core->packets->link[i].value].warp].missing++;
 }
 
-/** Completes the store or reduction of the riders. If @below, the access has gone to memory; the result is then the
- *  index of a list of the instructions that receive the answer. */
+/** Called when the access is a store or reduction: records that its riders have made this access. If @below, the access
+ *  goes to memory; the function then returns the packet id, which names the list of the instructions that get the answer. */
 static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool below, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next), kept = list;
@@ -580,13 +583,13 @@ static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool be
     return tim_packet_id(TIM_CLIENT_JOINED, kept);
 }
 
-/** Returns whether another instruction shares the next access of @op. */
+/** Returns whether the next access of @op has riders. */
 static inline bool is_ridden(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->ride != TIM_NO_LINK && op->line[op->line_next].more != 0;
 }
 
-/** Returns the packet id for a write to memory of @op, which also stands for all its riders. */
+/** Returns the id of the packet for the next access of @op, a write to memory for @op and all riders of the access. */
 static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (is_ridden(core, op))
@@ -595,7 +598,7 @@ static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
     return tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op));
 }
 
-/** Loads a line from L2, past all caches of the core. Returns true if the access is made. */
+/** Loads a line from L2; the load bypasses all caches of the core. Returns true if the access is made. */
 static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim_step *step, uint64_t now)
 {
     if (!can_send(core))
@@ -609,7 +612,7 @@ static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim
     return true;
 }
 
-/** Returns whether the next access of @op, for which L1 has @answer, is a load from L2 without a line of L1. */
+/** Returns whether the next access of @op bypasses L1. @answer: result of its look-up in L1. */
 static bool bypasses_l1(const struct tim_core *core, const struct tim_op *op, enum tim_cache_answer answer)
 {
     if (op->line[op->line_next].to != TIM_TO_GLOBAL || answer == TIM_CACHE_HIT || answer == TIM_CACHE_MERGE)
@@ -645,8 +648,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
-    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* A miss of the constant cache goes to the
-                                                                            * instruction cache, not to the crossbar. */
+    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* a miss of the constant cache goes to the
+                                                                            * instruction cache, not to the crossbar */
     if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !levels && !can_send(core)) {
         core->l1_misses = client == TIM_CLIENT_L1 && !tim_kind.reference;
         return false;
@@ -759,7 +762,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         core->each[TIM_IDLE_L1]++;
         return false;
     }
-    if (core->l1_misses && !can_send(core)) /* without crossbar space another look-up would give the same result */
+    if (core->l1_misses && !can_send(core)) /* the access is known to miss, and the crossbar still has no space */
         return false;
     core->l1_misses = false;
     if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)
@@ -782,13 +785,13 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     }
 }
 
-/** Removes the head of the queue. */
+/** Removes the head of the load/store queue. */
 static void dequeue(struct tim_core *core)
 {
     core->l1_stuck = core->l1_misses = false;
     core->shared_at = core->now + core->config->lsu_interval;
     core->queued--;
-    for (unsigned i = 0; i < core->queued; i++) /* linear search, because the list is short */
+    for (unsigned i = 0; i < core->queued; i++) /* moves the remaining entries: the queue is short */
         core->queue[i] = core->queue[i + 1];
     if (core->queued != 0)
         core->head_at = core->op[core->queue[0]].at;
@@ -805,7 +808,7 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
-/** Completes the passes over shared memory of the riders. */
+/** Called when @op has made its passes over shared memory: completes them for the instructions that share them. */
 static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, TIM_STEP_BANKS);
@@ -835,7 +838,7 @@ static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
         riders_passed(core, op, now);
 }
 
-/** Makes one access of the queue of shared memory, or of the queue of scalar loads. */
+/** lsu.separate: makes one access of the head of @side, the queue of shared memory or of scalar loads. */
 static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t now)
 {
     struct tim_op *op;
@@ -855,7 +858,7 @@ static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t
         return;
     side->queued--;
     side->used--;
-    for (unsigned i = 0; i < side->queued; i++) /* linear search, because the list is short */
+    for (unsigned i = 0; i < side->queued; i++) /* moves the remaining entries: the queue is short */
         side->queue[i] = side->queue[i + 1];
     if (side->queued != 0)
         side->head_at = core->op[side->queue[0]].at;
@@ -879,7 +882,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
         return;
     op = &core->op[core->queue[0]];
     if (tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->open(core->mechs.packets, op->packet))
-        return; /* more members may join */
+        return; /* more instructions may join the packet */
     if (replays && follows_replay(core, op)) {
         follows = true;
     } else if (op->passes != 0) {

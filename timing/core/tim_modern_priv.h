@@ -6,57 +6,60 @@
 
 #include "timing/decode/tim_static_priv.h"
 
-/** Collector `window`: reservations of a scheduler's banks, indexed by cycle modulo TIM_WINDOW_CYCLES. Reservations
- *  lie at most that many cycles ahead. */
+/** Collector `window`: reservations of ports of a scheduler's banks. The arrays are indexed by cycle modulo
+ *  TIM_WINDOW_CYCLES, because no reservation is further in the future than that. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
-    uint64_t cycle;
-    unsigned count;
+    uint64_t cycle; /* cycle to which the element belongs now */
+    unsigned count; /* number of reads that are reserved in this cycle */
 };
 struct tim_window_bank {
     struct tim_reserved read[TIM_WINDOW_CYCLES];
-    uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if the write port is reserved in it */
-    uint64_t cell[TIM_RFC_OPERANDS];     /* contents of the register-file cache */
+    uint64_t write[TIM_WINDOW_CYCLES]; /* the write port is reserved in cycle c if write[c % TIM_WINDOW_CYCLES] == c */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* register-file cache of the bank: cell_of() a register for each operand position */
 };
 struct tim_window {
-    uint64_t control_at; /* first cycle in which an instruction can issue with Control empty */
-    uint64_t left_at;    /* cycle in which the last instruction leaves Allocate */
-    uint64_t held[TIM_WINDOW_CYCLES];  /* the cycle, if Allocate holds an instruction in it */
+    uint64_t control_at; /* first cycle in which the scheduler may issue, because stage Control is empty after it */
+    uint64_t left_at;    /* cycle in which the youngest instruction leaves Allocate */
+    uint64_t held[TIM_WINDOW_CYCLES];  /* Allocate holds an instruction in cycle c if held[c % TIM_WINDOW_CYCLES] == c */
     struct tim_window_bank *bank;      /* [registers_banks] */
 };
 
-/** lsu.local: the memory instructions in the unit of a scheduler. */
+/** lsu.local: the memory instructions in the memory unit of a scheduler. */
 enum { TIM_LOCAL_MOST = 16 };
 struct tim_local {
-    uint64_t ready_at; /* cycle in which the address of the first op is calculated; 0: not known */
-    uint64_t left_at;  /* cycle in which the last op left the unit */
+    uint64_t ready_at; /* cycle from which on the address of op[0] is available; 0: its calculation has not begun */
+    uint64_t left_at;  /* cycle in which an op last left the unit */
     unsigned count;
     uint32_t op[TIM_LOCAL_MOST]; /* ops in issue order */
 };
 
-/** lsu.separate: the queue of shared memory, and the queue of scalar loads. */
+/** lsu.separate: one of two queues, for shared memory (index 0) or for scalar loads (index 1). */
 enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */
     unsigned queued;
-    unsigned used;    /* number of instructions that have issued and have not passed the queue */
+    unsigned used;    /* number of instructions that have issued for this queue and have not left it */
     uint64_t head_at; /* queued != 0: the cycle from which on the head is in the queue */
 };
 
-/** issue.dependence counters: memory instructions of a warp that one counter counts in issue order. */
+/** issue.dependence counters: the memory instructions of a warp that one wait counter counts, in issue order. They are
+ *  numbered consecutively; the arrays are indexed by number modulo TIM_COUNT_MOST. */
 enum { TIM_COUNT_MOST = 64 };
 struct tim_counted_ops {
-    uint32_t first, next; /* numbers of the oldest counted instruction and of the next to issue */
-    uint64_t over;        /* by number modulo 64: the instruction is complete, except that its writes may be in flight */
-    uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered packets of each instruction */
+    uint32_t first, next; /* number of the oldest instruction that is still counted, and of the next one to issue */
+    uint64_t over;        /* set of instructions that are complete; their writes may still be unanswered */
+    uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered write packets of each instruction */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
-/** Wait counters of a warp. `vm` is vmcnt and `exp` is expcnt. `shared` and `scalar` are both counted in lgkmcnt. */
+/** Wait counters of a warp. `vm` is vmcnt and `exp` is expcnt; lgkmcnt counts both `shared` and `scalar`. */
 struct tim_counters {
     struct tim_counted_ops vm, shared, exp;
-    unsigned scalar; /* number of scalar loads under way */
-    bool mixed;      /* a scalar load issued since lgkmcnt was 0, so only lgkmcnt 0 proves that a result is available */
-    struct tim_registers held; /* registers whose results have arrived, but that are free only at lgkmcnt 0 */
+    unsigned scalar; /* number of scalar loads that have issued and not returned */
+    bool mixed;      /* a scalar load has issued since lgkmcnt was 0. As scalar loads return in any order, only lgkmcnt 0
+                      * proves that a result is available */
+    struct tim_registers held; /* registers whose results have arrived, but which dependent instructions may not use before
+                                * lgkmcnt is 0 */
 };
 static inline unsigned tim_count_of(const struct tim_counted_ops *ops)
 {
@@ -72,34 +75,33 @@ enum tim_sharing_of { TIM_SHARES_CODE, TIM_SHARES_CONSTANTS, TIM_SHARES };
 struct tim_sharing {
     struct tim_core **core; /* all cores that share the cache; NULL: the core has its own */
     unsigned count;
-    unsigned requested;  /* number of lines that this core has requested; their addresses are in `line` */
+    unsigned requested;  /* number of outstanding lines that this core has requested; `line` has their addresses */
     uint64_t line[64];
 };
 
 struct tim_core;
 struct tim_suspended;
 /* ---- lsu.replay: buffer ---- */
-/** Adds op @op, which has accesses left but none in the queue. */
+/** Makes op @op, which has accesses left, wait for an issue slot. The caller removes it from the load/store queue. */
 void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
-/** Returns whether a replay takes scheduler @s's slots of this cycle. If so, the replay is counted. */
+/** If a replay of scheduler @s waits, lets it take all slots of the scheduler in this cycle, and returns true. */
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
-/** Adds the replays that have returned to the queue. */
+/** Adds the replays that have issued, and whose time is reached, to the end of the load/store queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
 
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
 
-/** Returns whether the memory for suspended blocks of @grid's nesting level is used up. It holds the state of
- *  core.blocks blocks per level, resident blocks included. */
+/** Returns whether no more blocks of @grid's nesting level may be placed on the core, because the memory for suspended
+ *  blocks of this level is used up. It has space for core.blocks blocks per level; resident blocks count, too. */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
-/** Returns whether two blocks of @grid would fit on the core now or, if @empty is set, on the core without any other
- *  blocks. */
+/** Returns whether two blocks of @grid fit on the core now or, if @empty is set, would fit if the core were empty. */
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
-/** Brings back the suspended block in emu's @slot; it must fit. */
+/** Starts to bring the suspended block with slot @slot in emu back to the core; the block must fit. */
 void tim_core_resume(struct tim_core *core, unsigned slot);
-/** Returns whether the launches for which the block waited are complete. */
+/** Returns whether some split of the suspended block can run, because the launches for which it waited are complete. */
 bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
-/** Suspends blocks of which nothing can run before a launch is complete. Sends or requests a line of state per
- *  cycle, and lets blocks that have returned continue. */
+/** Suspends blocks in which no warp can run before a launch is complete. Sends or requests one line of state per
+ *  cycle. Lets blocks whose state has returned continue. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
 /** Direction of a state transfer of a block. During the transfer its warps do nothing. */
@@ -107,17 +109,17 @@ enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
 struct tim_block {
     bool used;
     uint8_t moving;      /* enum tim_moving */
-    uint64_t lines_left; /* lines still to send or request */
-    uint64_t lines_out;  /* number of lines not answered */
-    uint64_t line;       /* address of the next line */
+    uint64_t lines_left; /* state transfer: number of lines still to send or request */
+    uint64_t lines_out;  /* state transfer: number of unanswered lines */
+    uint64_t line;       /* state transfer: address of the next line */
     unsigned slot;       /* slot of the block in emu */
     struct emu_grid *grid;
     uint64_t linear;
-    unsigned warps, ended;
-    unsigned idle;       /* when all warps have ended: number of first warps known to have nothing in flight */
+    unsigned warps, ended; /* number of warps, and of those that have ended */
+    unsigned idle;       /* when all warps have ended: warps 0 to idle - 1 have nothing in flight */
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] warp slot */
-    uint64_t progress; /* 1 + value of emu_core_progress() at the last check */
+    uint64_t progress; /* 1 + value of emu_core_progress() at the last check of tim_engine_spins() */
 };
 
 /** A block that waits for launches and has left its core; emu holds its state. */
@@ -126,14 +128,14 @@ struct tim_suspended {
     uint64_t linear;
     const struct tim_code *code;
     unsigned slot;  /* slot of the block in emu */
-    bool called;    /* the block can continue, and kernel management has been notified */
+    bool called;    /* the block can continue, and waits in the queue of kernel management to be placed again */
 };
 
-/** A memory instruction that has accesses left. */
+/** A memory instruction that has left the load/store queue with accesses still to make. */
 struct tim_replay {
     uint32_t op;
-    uint64_t at;  /* first cycle in which it may take a slot or, if issued, is back in the queue */
-    bool issued;
+    uint64_t at;  /* not issued: first cycle in which it may take a slot; issued: cycle in which it returns to the queue */
+    bool issued;  /* the instruction has taken a slot again */
 };
 
 #endif

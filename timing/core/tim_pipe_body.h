@@ -2,19 +2,19 @@
 /*
  * Operand collectors, pipes and write-back.
  *
- * Collector `ticked`: an instruction that issues in cycle t has a collector and may read from t + 1 on. A bank does
- * one read or write per cycle. Writes precede reads; both are in age order of their instructions. A collector reads
- * at most registers.ports operands per cycle. An instruction that is complete in cycle c may enter its pipe from c +
- * 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters. The instruction
- * remains in the pipe for its latency. Its registers are written from the last of these cycles on. Source: specs of the
- * book 9.2, 9.4.
+ * Collector `ticked`: an instruction that issues in cycle t has a collector and may read operands from t + 1 on. A bank
+ * does one read or write per cycle. Writes have priority over reads, and older instructions over younger ones. A
+ * collector reads at most registers.ports operands per cycle. An instruction that has all its operands in cycle c may
+ * enter its pipe from c + 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters
+ * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last of these cycles
+ * on. Source: specs of the book 9.2, 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.
  *
- * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe immediately. Its pipe
- * accepts the next instruction as if the instruction had entered at issue. Other instructions use the collectors as
- * a queue. They read and write in cycles that are not reserved.
+ * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
+ * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
+ * write registers in cycles in which the ports are not reserved.
  */
 
 static bool reserved(const struct tim_core *core)
@@ -40,7 +40,7 @@ static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
     return true;
 }
 
-/** Returns the cycles for which an instruction occupies its pipe. */
+/** Returns the number of cycles for which an instruction occupies its pipe. */
 static unsigned interval(const struct tim_core *core, const struct tim_op *op)
 {
     if (op->what->held != 0)
@@ -56,8 +56,8 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
     tim_op_await(core, op, at);
 }
 
-/** Completes @op, all of whose data is available in cycle @at. If the members of its packet get their data together,
- *  they complete in the cycle of the last member's data. */
+/** Makes @op write its registers from cycle @at on, in which its last data is available. If the members of its packet get
+ *  their data together, all of them write from the cycle on in which the last member's data is available. */
 static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_packet_entry *packet =
@@ -77,8 +77,8 @@ static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t a
         tim_packets_drop(packet);
 }
 
-/** Records that @op has made all its own accesses. Returns true if its place in the load/store queue becomes free.
- *  The place of a packet becomes free when the accesses of all members are made. */
+/** Records that @op has made all its own accesses. Returns true if its place in the load/store queue becomes free. The
+ *  members of a packet share one place, which becomes free after the accesses of all members. */
 static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_packet_entry *packet;
@@ -93,8 +93,7 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** Handles an instruction that has made all accesses that it makes itself. Other instructions may still have to make
- *  accesses that they share with this one. */
+/** Called when @op has made all its own accesses. It may still share accesses that other instructions have not made. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {
@@ -110,8 +109,8 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** Returns whether @op is a later member of a packet without accesses of its own. Such an instruction does not enter
- *  the queue. */
+/** Returns whether @op is a member of a packet that shares all its accesses with earlier members. Such an instruction
+ *  does not enter the load/store queue. */
 static inline bool only_rides(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->follower && op->line_count == 0 && op->passes == 0;
@@ -173,8 +172,8 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
                : TIM_STALL_COLLECTOR;
 }
 
-/** Starts an instruction after issue. @left: with collector `window`, the cycle in which it leaves Allocate; 0: it
- *  does not pass Allocate. */
+/** Starts an instruction that has issued: gives it a collector, a pipe or a memory unit. @left: with collector `window`,
+ *  the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
 static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -195,8 +194,8 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
-    if (in_window(core, what)) { /* Dependent instructions get the result by a bypass, and may issue two cycles
-                                  * earlier. */
+    if (in_window(core, what)) { /* dependent instructions may issue two cycles before the result is written, because
+                                  * they get it by a bypass */
         uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, op);
@@ -234,7 +233,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     }
     struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
-    /* If there are several pipes, a memory instruction must not overtake earlier ones of its warp. */
+    /* With several memory pipes, a memory instruction must not overtake an earlier one of its warp. */
     if (what->path == TIM_PATH_MEMORY) {
         uint64_t *last = &core->warp[op->warp].memory_at;
         *last = at > *last ? at : *last;
@@ -257,8 +256,8 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_complete(core, op, op->data_at);
 }
 
-/** Handles the arrival of a line or an answer from outside the core for an op, and then does what tim_op_line_done()
- *  does. */
+/** Called when a line or answer from outside the core arrives for an op: updates the warp's number of missing lines, and
+ *  calls tim_op_line_done(). */
 static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
 {
     core->warp[core->op[index].warp].missing--;
@@ -275,7 +274,7 @@ static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t c
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_load_latency], cycles);
         count[TIM_CORE_load_cycles] += cycles;
         count[TIM_CORE_loads_done]++;
-    } else if (op->data_at != 0) { /* If both are 0, no lane loaded. */
+    } else if (op->data_at != 0) { /* if line_count and data_at are 0, no lane loaded */
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_shared_latency], cycles);
         count[TIM_CORE_shared_load_cycles] += cycles;
         count[TIM_CORE_shared_loads_done]++;
@@ -296,7 +295,7 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
     tim_op_free(core, index);
 }
 
-/** Writes registers in this cycle. Returns true if all are written. */
+/** Writes as many result registers of @op as possible in this cycle. Returns true if all are written. */
 static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     core->moved = true;
@@ -305,8 +304,8 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             core->stats->count[TIM_CORE_bank_conflicts]++;
             return false;
         }
-        if (tim_has_entries(core) && op->expands != 0) { /* The latency is fixed, so the instruction has reserved both
-                                                          * writes. */
+        if (tim_has_entries(core) && op->expands != 0) { /* an instruction of fixed latency has reserved both writes, of the
+                                                          * expanded entry and of the result */
             core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->expands);
             core->stats->count[TIM_CORE_register_reads_compact] += lw_popcount(op->expands);
             op->expands = 0;
@@ -346,7 +345,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     return op->writes == 0;
 }
 
-/** Moves an instruction from its collector to its pipe, which it took at issue (collector `reserved`). */
+/** Collector `reserved`: moves an instruction from its collector to its pipe, which it reserved at issue. */
 static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe none = {0};
@@ -357,7 +356,8 @@ static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t no
     enter(core, op, &none, now);
 }
 
-/** Moves a complete instruction to its pipe if the pipe is free. Memory instructions of a warp enter in order. */
+/** Collector `ticked`: moves an instruction that has read its operands to its pipe, if the pipe is free. The memory
+ *  instructions of a warp enter in order. */
 static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe *pipe = tim_best_pipe(core, op->what->pipes, op->sched);
@@ -370,22 +370,21 @@ static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
     return fine;
 }
 
-/** Reads operands in this cycle. Returns true if all are read: the instruction is complete. */
+/** Reads as many operands of @op as possible in this cycle. Returns true if all are read. */
 static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     bool held = op->operands != 0, window = tim_windowed(core);
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* The instruction is still in stage Control or in the queue stage. */
+    if (op->issued + (window ? 2 : 0) >= now) { /* it issued in this cycle; `window`: it is in Control or the stage after */
         core->moved = true;
         return false;
     }
     for (LW_EACH_BIT(k, op->operands)) {
         unsigned row = op->what->row_read[k];
 
-        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* Reads of compact entries do not use the
-                                                                           * ports of rows. */
+        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* compact entries have their own ports */
             if (claim_entry(core, op, bank_of(core, op, row), row, true, now))
                 op->operands &= ~(1u << k);
             else if (core->config->registers_in_order)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ready check: selects the split of a warp that runs, and determines why its next instruction cannot issue. */
+/* The ready check: selects the split of a warp that runs, and determines why the warp's next instruction cannot issue. */
 
 /* ---- the split that runs ------------------------------------------------------------------------ */
 
@@ -15,8 +15,8 @@ static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsig
     return reason;
 }
 
-/** Queries emu for the split of the warp that runs. If its pc differs from the pc of the buffer, fetches begin again,
- *  in the next cycle or in w->refetch_at. */
+/** Asks emu which split of the warp runs. If the pc of the split is not the pc of the instruction buffer, empties the
+ *  buffer; the warp fetches again in the next cycle or in cycle refetch_at, whichever is later. */
 static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -68,16 +68,17 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 
 /* ---- stall reasons -------------------------------------------------------------------------------- */
 
-/** Returns whether the instruction, a fence or a barrier, waits for earlier accesses of the warp. */
+/** Returns whether the instruction, a fence, release or barrier, must wait for earlier accesses of the warp. */
 static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *what)
 {
     return ((what->awaits & TIM_AWAITS_ANSWERS) != 0 && (w->writing != 0 || w->writes_out != 0)) ||
            ((what->awaits & TIM_AWAITS_QUEUE) != 0 && w->unqueued != 0);
 }
 
-/** Returns the stall reason of a warp if capacity is ignored; PICKED: there is none. The result holds until cycle
- *  *recheck_at unless the warp is touched; UINT64_MAX: until the warp is touched. PICKED, too, may hold only until
- *  *recheck_at: a dependence barrier may be counted up later than its instruction issued. */
+/** Returns the stall reason of a warp, without regard to capacity (collectors, pipes, queues); TIM_STALL_PICKED: it has
+ *  none. The result is valid up to cycle *recheck_at - 1, or until tim_warp_touch() is called for the warp. UINT64_MAX:
+ *  time alone does not change it. Time can also end TIM_STALL_PICKED, because the increment of a dependence barrier may
+ *  become visible after the issue of its instruction. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)
@@ -122,7 +123,7 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Returns whether the next instruction joins a packet that already has a place in the load/store queue. */
+/** Returns whether the warp's next instruction will join a packet that already has a place in the load/store queue. */
 static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
 {
     struct tim_mech *mech = core->mechs.packets;
@@ -130,7 +131,8 @@ static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
     return mech->row->follows(mech, (unsigned)(w - core->warp));
 }
 
-/** Reports to mechanisms the instruction that the warp has reached if only @reason keeps it from issuing. */
+/** Reports to mechanisms that the warp has reached its next instruction, if the instruction waits at most for registers.
+ *  @reason: its stall reason without regard to capacity. */
 static inline void report_reached(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
 {
     const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
@@ -141,7 +143,7 @@ static inline void report_reached(struct tim_core *core, const struct tim_warp *
         tim_mechs_reach(&core->mechs, (unsigned)(w - core->warp), w->pc, tim_head(w));
 }
 
-/** Returns the stall reason of a warp, capacity included; PICKED: there is none. */
+/** Returns the stall reason of a warp, including missing capacity; TIM_STALL_PICKED: it has none. */
 static enum tim_stall ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                   uint64_t now)
 {
@@ -155,8 +157,8 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Does what ready_check() does. With lsu.replay buffer a warp that lacks a collector may be selected, too: the
- *  instruction takes the slot and remains in the buffer. */
+/** Does what ready_check() does. But with lsu.replay buffer, a warp that only lacks a collector may be selected: its
+ *  instruction then takes the issue slot and remains in the instruction buffer. */
 static enum tim_stall pick_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                  uint64_t now)
 {
@@ -165,7 +167,8 @@ static enum tim_stall pick_check(const struct tim_core *core, const struct tim_w
     return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
 }
 
-/** Selects the next split of a warp that waits for a register, in cyclic order of lowest lanes. */
+/** issue.switch_on_stall: selects the next split of a warp whose selected split waits for a register. The order of the
+ *  splits is cyclic by their lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -193,9 +196,9 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
         tim_mechs_flow(&core->mechs, warp);
 }
 
-/** Checks all warps of scheduler @s. Sets in @ready the bits of the warps that may issue now, which includes
- *  capacity. With @hold it leaves out the warps that mechanisms throttle. Returns the stall reason of the slot if no
- *  warp is selected. */
+/** Checks all warps of scheduler @s. Sets @ready to the warps that may issue now, for which capacity is available, too.
+ *  With @hold, warps that mechanisms throttle are left out. Returns the stall reason that the issue slot counts if no warp
+ *  is selected. */
 static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replays of memory instructions (lsu.replay: buffer). An access may leave work: because banks conflict, lanes are
- * on other lines, or resources are missing. The instruction then leaves the queue. It stays in the buffer of its
- * warp and issues again, in an issue slot that no warp gets. It reads its operands again and returns to the end of
- * the queue. Source: the book, 10 (replay from the instruction buffer). The time of the return, and the priority of
- * replays over warps, are our choice.
+ * Replays of memory instructions (lsu.replay: buffer). After an access, work of an instruction may remain: because banks
+ * conflict, lanes access other lines, or resources are missing. The instruction then leaves the load/store queue, and
+ * issues again: it takes all issue slots of its scheduler in a cycle, before any warp. It reads its operands again and
+ * returns to the end of the queue. Source: the book, 10 (replay from the instruction buffer). The source does not
+ * specify the time of the return and the priority of replays over warps; these are choices of this model.
  */
 #include "timing/core/tim_core_priv.h"
 

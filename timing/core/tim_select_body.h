@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of the warps of a scheduler that may issue, from cached results. Warps are checked if they were touched or
- * if their time is reached. For warps that only capacity can stop, capacity is checked once per path. The result equals
- * the result of check_all(), which checks each warp.
+ * Selection of the warps of a scheduler that may issue, from cached results of ready checks. A warp is checked again only
+ * if it was touched or if its time is reached. For warps that only missing capacity can stop, capacity is checked once
+ * per path. The result is the same as that of check_all(), which checks each warp.
  */
 
-/** Moves warps whose time is reached to `recheck`. */
+/** Adds warps whose time is reached to the set `recheck`. */
 static void expire(struct tim_core *core, unsigned first, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -23,7 +23,7 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** Computes the stall reason of the warp at place @at, and caches it: no capacity is checked. */
+/** Computes the stall reason, without regard to capacity, of the warp at place @at, and caches it. */
 static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -40,8 +40,7 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
         tim_set_stall(core, s, w, reason);
-        known->recheck |= bit; /* The warp is checked again in the next cycle, in which another of its splits may be
-                                * ready. */
+        known->recheck |= bit; /* in the next cycle another split of the warp may be ready */
         return;
     }
     tim_set_stall(core, s, w, reason);
@@ -65,7 +64,7 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
     struct tim_known *known = &core->hot.known[word];
     uint64_t touched = known->recheck;
 
-    if (tim_types(core)) /* A warp that has issued in this cycle is not checked before the next cycle. */
+    if (tim_types(core)) /* a warp that has issued in this cycle is checked in the next cycle */
         touched &= ~core->issued_now[word - tim_first(core, s) / 64];
     known->recheck &= ~touched;
     known->timed &= ~touched;
@@ -77,8 +76,8 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
         recheck(core, s, word * 64 + (unsigned)b, now);
 }
 
-/** Returns the stall reasons of warps that lack a collector or a place in the load/store queue. @takes: warps that
- *  would take a collector. */
+/** Returns the set of stall reasons of warps that lack a collector or a place in the load/store queue. @takes: warps that
+ *  need a collector. @collector, @lsu: a collector, or a place, is free. @local: the place is in a memory unit. */
 static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
                                            bool lsu, bool local)
 {
@@ -86,7 +85,8 @@ static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64
            (uint32_t)(!collector && takes != 0) << TIM_STALL_COLLECTOR;
 }
 
-/** Sets in @ready the warps that can issue. Returns the stall reasons of warps that only lack capacity. */
+/** Sets *ready to the warps of word @word that can issue. Returns the set of stall reasons of warps that only lack
+ *  capacity. @collector, @lsu: a collector, or a place in the load/store queue or memory unit, is free. */
 static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned word, uint64_t *ready,
                                  bool collector, bool lsu, uint64_t now)
 {
@@ -112,10 +112,10 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
                 memory &= ~(UINT64_C(1) << b);
         lsu = memory == known->can[TIM_PATH_MEMORY];
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
-        lsu = true; /* the remaining warps have a place */
+        lsu = true; /* every warp that is still in `memory` finds a place */
     }
-    if (!lsu && memory != 0 && tim_has_packets(core)) { /* The queue is full, so only members of a packet that already
-                                                         * has a place may issue. */
+    if (!lsu && memory != 0 && tim_has_packets(core)) { /* the queue is full, so only instructions may issue that join a
+                                                         * packet that already has a place in it */
         if (core->mechs.packets->row->packets_are_wide)
             memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
         for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
@@ -126,7 +126,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     }
     takes = collect | (lsu && !local ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);
-    /* all warps need the same pipe: one check serves all */
+    /* if all these warps need the same pipe, one check is enough */
     if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) {
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
@@ -144,7 +144,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Returns true if no warp could issue at any capacity and no warp has been touched. */
+/** Returns true if no warp was touched, and more capacity would let none of the warps issue. */
 static inline bool waits_all(const struct tim_known *known)
 {
     uint64_t some = known->recheck;
@@ -154,8 +154,8 @@ static inline bool waits_all(const struct tim_known *known)
     return some == 0;
 }
 
-/** Gets the warps of scheduler @s that may issue, as check_all() does: checks warps that were touched or whose time is
- *  reached, and capacity once for all others. */
+/** Does what check_all() does, but checks only the warps that were touched or whose time is reached, and checks capacity
+ *  once for all warps. */
 static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -167,8 +167,8 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
 
     if (now >= hot->known[first].recheck_min) {
         expire(core, first, now);
-    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* All warps wait: select_in() would find no
-                                                                         * ready warp, and the same stall reasons. */
+    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* select_in() would find no ready warp, and no
+                                                                         * other stall reasons than `present` */
         *ready = 0;
         if (hold && tim_has_mechanisms(core) && core->mechs.picks)
             tim_core_hold(core, s, ready);
@@ -180,12 +180,12 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     if (hold && tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
-    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* The reason PICKED is excluded, because
-                                                                                * warps with it have capacity. */
+    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* PICKED: warps that at most lack
+                                                                                * capacity; `reasons` already has these */
     return tim_suggest(reasons);
 }
 
-/** Returns whether the answers of mechanisms in this cycle are still valid for scheduler @s. */
+/** Returns whether the ready warps of scheduler @s that update_mechanisms() found in this cycle are still the ready ones. */
 static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;
@@ -212,13 +212,13 @@ static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
 }
 
-/** Finds the ready warps of scheduler @s, including warps that mechanisms throttle. */
+/** Sets @ready to the ready warps of scheduler @s, including warps that mechanisms throttle. Returns what check_all() does. */
 static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return tim_quick(core) ? tim_select(core, s, ready, false, now) : check_all(core, s, ready, false, now);
 }
 
-/** Returns the first cycle after @now in which tim_select() may find a changed warp because of the time alone. */
+/** Returns the first cycle after @now in which the result of tim_select() may change only because that cycle is reached. */
 static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
@@ -239,8 +239,7 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
                 uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
-                if (at > now + 1 && at - 1 < next) /* An instruction may need the pipe in the cycle before the pipe is
-                                                    * free. */
+                if (at > now + 1 && at - 1 < next) /* an instruction may issue one cycle before its pipe is free */
                     next = at - 1;
             }
         }

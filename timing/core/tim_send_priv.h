@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets from a core to memory, bytes of lines that the core holds with l1.coherent off, and schedulers that issue
- * nothing. */
+/* Functions of a core for packets to memory, for the bytes of L1 with l1.coherent off, and for schedulers that issue
+ * nothing in a cycle. */
 #ifndef TIM_SEND_PRIV_H
 #define TIM_SEND_PRIV_H
 
@@ -10,21 +10,24 @@
 /** Returns false without memory. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
-/** Stores bytes @mask of a line that have arrived. @warp requested them. */
+/** Stores bytes @mask of a line that has arrived in L1, with the values that @warp, which requested it, sees now. */
 void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
 /** Assigns way @way of set @set to line @line, which has been requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
-/** Handles an instruction that @warp has executed. If @cached, it loads through L1, and its lanes get the bytes of
- *  L1. */
+/** Called after @warp has executed an instruction with event @ev. If @cached, the instruction loads through L1, and its
+ *  lanes get the bytes that L1 has. Stores update or drop the bytes of L1; fences and acquires drop all lines. */
 void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
 /** Drops all lines of global memory. */
 void tim_held_forget(struct tim_core *core);
 /** Called when a block of @grid arrives: drops the lines of earlier kernels. */
 void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in);
-/** Receivers of an answer, part of a packet's id. STATE: the block whose state is transferred. */
+/** Part of a core that receives the answer to a packet. It is part of the packet's id, and determines the meaning of the
+ *  index in the id. OP: index of an op. WRITE: result of count_write(). STATE: index of the block whose state is
+ *  transferred. TIM_CLIENT_NOBODY: the answer is ignored. JOINED: list in core->packets of results of count_write(). L1,
+ *  FETCH, CONSTANT, TEXTURE: the cache that requested the line; for L1 the index is that of the op that missed. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
                   TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE,
-                  TIM_CLIENT_JOINED }; /* index: a list in core->packets of the receivers */
+                  TIM_CLIENT_JOINED };
 static inline uint32_t tim_packet_id(enum tim_client client, uint32_t index)
 {
     return (uint32_t)client << 28 | index;
@@ -38,13 +41,14 @@ static inline unsigned tim_line_bytes(const struct tim_config *config)
 void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
               enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
               uint64_t now);
-/** Sends a read of @sectors of a line; the crossbar must have space. @index: for L1, the op that requests; else 0. */
+/** Sends a packet that reads sectors @sectors of a line; the crossbar must have space. @client, @index: receiver of the
+ *  answer. @index is the index of the op that missed; only TIM_CLIENT_L1 uses it. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
                    uint64_t now);
 
 /* ---- schedulers that issue nothing ---- */
-/** Selects, from a set of stall reasons of warps, the reason that the slot counts. */
+/** Returns the stall reason that an issue slot counts if the warps of its scheduler have the set @reasons. */
 static inline enum tim_stall tim_suggest(uint32_t reasons)
 {
     return reasons != 0 ? (enum tim_stall)lw_lowest(reasons) : TIM_STALL_EMPTY;
@@ -53,8 +57,8 @@ static inline bool tim_is_one(uint16_t set)
 {
     return set != 0 && (set & (set - 1)) == 0;
 }
-/** Returns whether a warp of scheduler @s that only the load/store queue can stop joins a packet that has a place in
- *  the queue. */
+/** Called while the load/store queue is full. Returns whether some warp of scheduler @s can issue nevertheless, because
+ *  its memory instruction joins a packet that already has a place in the queue. */
 static inline bool tim_some_join(const struct tim_core *core, unsigned s)
 {
     struct tim_mech *mech = core->mechs.packets;
@@ -67,8 +71,8 @@ static inline bool tim_some_join(const struct tim_core *core, unsigned s)
             return true;
     return false;
 }
-/** Returns true if it is known that no warp of scheduler @s can issue in cycle @now, and which reason its slots then
- *  count. The core has one word of places for each scheduler, no replays and no separate queues. */
+/** Returns true if cached results show that no warp of scheduler @s can issue in cycle @now; sets *nearest to the stall
+ *  reason that the scheduler's slots count. May be called only if core->passable is set and there are no replays. */
 static inline bool tim_issues_nothing(const struct tim_core *core, unsigned s, uint64_t now, enum tim_stall *nearest)
 {
     const struct tim_known *k = &core->hot.known[s];
@@ -94,7 +98,7 @@ static inline bool tim_issues_nothing(const struct tim_core *core, unsigned s, u
         reasons |= UINT32_C(1) << TIM_STALL_ADDRESS;
         roomy &= ~k->can[TIM_PATH_MEMORY];
     }
-    if (roomy != 0) { /* the rules of tim_select() hold for these warps, too */
+    if (roomy != 0) { /* the remaining warps need a collector or a place in the queue; the rules are those of tim_select() */
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
@@ -109,8 +113,8 @@ static inline bool tim_issues_nothing(const struct tim_core *core, unsigned s, u
     *nearest = tim_suggest(reasons);
     return true;
 }
-/** Returns true if scheduler @s of a passable core without replays issues nothing in cycle @now, without a
- *  visit of any warp: the slots are then counted, and mechanisms that want to are notified. */
+/** Does what tim_issues_nothing() does. If the result is true, also counts the idle slots of scheduler @s and calls
+ *  tim_mechs_pick() for mechanisms that need the call in every cycle. No warp needs to be visited then. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
     enum tim_stall nearest;

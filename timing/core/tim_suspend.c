@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that wait for their launches. A block of which nothing can run before a launch is complete leaves its core.
- * Its registers, shared and local memory are sent to memory, a line per cycle. Then its resources are free. When the
- * launch is complete, kernel management dispatches the block like a kernel. The block returns to the same core, and
- * its lines are read back. Source: the dynamic parallelism thesis, 5.4 and 5.5: one block at a time, and state for a
- * core full of blocks at each level of nesting. That the block returns to the same core is our choice.
+ * Suspension of blocks that wait for their launches. A block in which no warp can run before a launch is complete leaves
+ * its core. Its registers, shared and local memory are sent to memory, one line per cycle. Then its resources are free.
+ * When the launch is complete, kernel management dispatches the block like a kernel. The block returns to the same core,
+ * and its lines are read back. Source: the dynamic parallelism thesis, 5.4 and 5.5: one block is transferred at a time,
+ * and memory has space for the state of core.blocks blocks at each level of nesting. The return to the same core is a
+ * choice of this model.
  */
 #include "timing/core/tim_core_priv.h"
 
 #include <stdlib.h>
 
-/* Base address of the state in memory; each slot of each core has its own part. */
+/* Address in memory of the state of suspended blocks. Each emu slot of each core has its own range of addresses. */
 static const uint64_t state_base = UINT64_C(1) << 47;
 enum { STATE_SHIFT = 22, SLOT_SHIFT = 12 };
 
-/** Returns the number of blocks of a level of nesting that are resident or suspended. */
+/** Returns the number of resident and suspended blocks of the core at nesting level @depth. */
 static unsigned of_level(const struct tim_core *core, unsigned depth)
 {
     unsigned count = 0;
@@ -44,7 +45,7 @@ bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspend
     return false;
 }
 
-/** Returns the number of lines of a block's state. */
+/** Returns the number of lines that the state of a block occupies. */
 static uint64_t lines_of(const struct tim_core *core, const struct tim_block *block)
 {
     uint64_t bytes = (uint64_t)block->registers * 4 + block->shared_bytes +
@@ -64,8 +65,8 @@ static void start(struct tim_core *core, struct tim_block *block, enum tim_movin
                                 << STATE_SHIFT);
 }
 
-/** Returns true if the whole block waits, a part of it for a launch, and nothing of it is in flight. *waits: a part
- *  of it waits for a launch. */
+/** Returns true if the block can leave the core: each of its warps has ended or waits at a barrier or for a launch, at
+ *  least one waits for a launch, and no instruction or write is in flight. Sets *waits if a warp waits for a launch. */
 static bool can_leave(const struct tim_core *core, const struct tim_block *block, bool *waits)
 {
     bool can = true, launch = false;
@@ -128,7 +129,7 @@ void tim_core_resume(struct tim_core *core, unsigned slot)
     start(core, &core->block[b], TIM_MOVES_IN);
 }
 
-/** Sends a line of the first block in transfer that has lines left. */
+/** Sends or requests one line of the first block in transfer that has lines left. */
 static void send_line(struct tim_core *core, uint64_t now)
 {
     unsigned bytes = tim_line_bytes(core->config), b = 0;
@@ -140,7 +141,7 @@ static void send_line(struct tim_core *core, uint64_t now)
     if (b == core->config->core_blocks)
         return;
     if (!core->memory->ops->can_send(core->memory, core->index)) {
-        core->no_capacity = true; /* the core wakes when the crossbar has space */
+        core->no_capacity = true; /* the core must be ticked again when the crossbar has space */
         return;
     }
     core->moved = true;

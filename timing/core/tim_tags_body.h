@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of registers at issue: counters, choice of the executing unit, and rows of the register file in use.
- * docs/reference/timing-core.md, Tagged registers.
+ * Tags of registers at issue: counts them, chooses the unit that executes the instruction, and counts the rows of the
+ * register file that are in use. docs/reference/timing-core.md, Tagged registers.
  */
 
-/** Counts the warp's registers as emu has them now. Returns how many rows it has more than before. */
+/** Counts the warp's rows and compact entries anew from emu's tags. Returns by how much the number of rows has grown. */
 static int tags_recount(struct tim_core *core, struct tim_warp *w)
 {
     unsigned all, saved = tim_tags_count(core->config, core->emu, core->block[w->block].slot, w->index, &all);
@@ -17,7 +17,7 @@ static int tags_recount(struct tim_core *core, struct tim_warp *w)
     return more;
 }
 
-/** Counters by enum emu_tag_kind. */
+/* Counters indexed by enum emu_tag_kind. */
 static const uint8_t tags_of_reads[] = {TIM_CORE_tag_reads_uniform, TIM_CORE_tag_reads_affine, TIM_CORE_tag_reads_vector};
 static const uint8_t tags_of_writes[] = {TIM_CORE_tag_writes_uniform, TIM_CORE_tag_writes_affine,
                                          TIM_CORE_tag_writes_vector};
@@ -44,9 +44,9 @@ static void tags_count(struct tim_core *core, const struct tim_static *what, con
         count[tags_of_addresses[t->address]]++;
 }
 
-/** Counts instruction @what of warp @w, which has retired. Returns @what, or its counterpart for one lane or the
- *  affine unit. *eager: the number of entries that a divergent branch expanded to rows, in registers that the
- *  instruction does not write. */
+/** Updates the counters for instruction @what of warp @w, which has retired. Returns the variant of @what for the unit
+ *  that executes it: one lane, the affine unit or all lanes. Sets *t to the summary of its tags. Sets *eager to the
+ *  number of compact entries that tags.expansion eager has expanded to rows because of a divergent branch. */
 static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim_warp *w, const struct tim_static *what,
                                                const struct emu_event *ev, struct tim_tagged *t, unsigned *eager)
 {
@@ -56,7 +56,7 @@ static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim
     *eager = 0;
     tim_tags_look(core->config, what, ev, t);
     tags_count(core, what, ev, t);
-    if (what->flow) { /* A call or a branch may change the tags of any register, so all registers are counted again. */
+    if (what->flow) { /* a call or a branch may change the tags of any register */
         int more = tags_recount(core, w);
 
         *eager = core->config->tags_expansion == EMU_TAG_EAGER && ev->expansions != 0 && more > 0 ? (unsigned)more : 0;
@@ -79,8 +79,7 @@ static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim
 
 /* ---- ports of compact entries ------------------------------------------------------------------- */
 
-/** Reads operand @row of @op as a compact entry in cycle @now, or, with collector `ticked`, writes it. Returns false
- *  if no port is free. */
+/** Reads (@reads) or writes register @row of @op as a compact entry in cycle @now. Returns false if no port is free. */
 static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, bool reads,
                         uint64_t now)
 {
@@ -103,8 +102,8 @@ static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned
     return true;
 }
 
-/** Returns the first cycle, @from or later, in which operand @row of @op can be read as an entry (collector
- *  `reserved`). */
+/** Collector `reserved`: reserves a port for the read of register @row of @op as a compact entry. Returns the cycle of
+ *  the read, which is @from or later. */
 static uint64_t reserve_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, uint64_t from)
 {
     uint64_t at = tim_entries_reserve(core->config, core->entries, op->sched, bank, row, core->bank_free[bank], from);

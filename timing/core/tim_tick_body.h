@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle of a core in the event-driven model, phase by phase. Each phase visits only what may have something to do. */
+/* A cycle of a core in the event-driven model, phase by phase. Each phase visits only the warps, blocks and instructions
+ * for which it may have work. */
 
-/* Reselects the split of each warp that may have another split and, if @over, of each warp whose sleep may have ended. */
+/* Selects the split again of each warp for which emu may have selected another split and, if @over, of each warp whose
+ * sleep has ended. */
 static void reselect_some(struct tim_core *core, bool over, uint64_t now)
 {
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
@@ -46,7 +48,7 @@ static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     f->writing = left;
 }
 
-/** Returns the cycle before which no pipe is free for the instruction, without reading the instruction. */
+/** Returns a cycle before which no pipe is free for the instruction. Reads only the list entry, not the instruction. */
 static inline uint64_t pipe_at(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
 {
     return aged->only == 0 ? now : core->pipes[aged->only - 1].free_at;
@@ -69,7 +71,7 @@ static void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
             continue;
         f->wait[left++] = f->wait[n];
-        if (at <= now) /* the instruction's unit has several pipes, and no pipe was free */
+        if (at <= now) /* enter_ticked() found no free pipe of several: try again in the next cycle */
             at = now + 1;
         f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
     }
@@ -103,7 +105,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         core->saved_then = core->rows_saved;
     }
     if (core->has_packet || core->crowded >= now ||
-        (core->wakes != 0 && core->wake_at[0] <= now)) /* The last condition holds if memory has woken the core. */
+        (core->wakes != 0 && core->wake_at[0] <= now)) /* memory has woken the core */
         tim_lsu_receive(core, now);
     if (tim_has_levels(core) &&
         (tim_front_arrival(&core->front->down) <= now || tim_front_arrival(&core->front->up) <= now))
@@ -119,8 +121,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if ((tim_replays(core) && core->replays != 0) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);
-    else if (core->queued != 0 && core->head_at <= now) /* the access of the queue's head would find the same state as
-                                                         * before */
+    else if (core->queued != 0 && core->head_at <= now) /* l1_stuck: the access of the queue's head would be blocked again */
         core->each[TIM_IDLE_L1]++;
     if (tim_separate(core))
         tim_sides_tick(core, now);
@@ -178,7 +179,7 @@ static void sooner(uint64_t *due, uint64_t at, uint64_t now)
         *due = at;
 }
 
-/** Returns the first cycle after @now in which time alone gives some phase work. */
+/** Returns the first cycle after @now in which a phase has work only because that cycle is reached. */
 static uint64_t next_time(const struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -189,7 +190,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
-    /* If schedulers rotate, a time may have been reached since the last cycle of some scheduler. */
+    /* With issue.rotate, a scheduler may not have seen times that were reached since its last own cycle. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_has_mechanisms(core)) {
         uint64_t next = tim_mechs_next(&core->mechs, looked);
@@ -211,7 +212,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         for (unsigned p = 0; p < c->unit[u].pipes; p++) {
             uint64_t free_at = core->pipe[u][p].free_at;
             sooner(&due, free_at, looked);
-            if (free_at != 0) /* An instruction may need the pipe one cycle before the pipe is free. */
+            if (free_at != 0) /* an instruction may issue one cycle before its pipe is free */
                 sooner(&due, free_at - 1, looked);
         }
     for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
@@ -231,19 +232,19 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, w->hold_from, looked);
         for (unsigned k = 0; k < w->buffered; k++) {
             sooner(&due, w->buffer[k].arrives, looked);
-            if (w->buffer[k].arrives != 0) /* A constant is requested one cycle before its instruction arrives. */
+            if (w->buffer[k].arrives != 0) /* a constant is requested one cycle before its instruction may issue */
                 sooner(&due, w->buffer[k].arrives - 1, now);
         }
     }
     return due;
 }
 
-/** Called if the tick of cycle @now changed only counters. Determines the cycle up to which later ticks would change
- *  only counters as well. */
+/** Called if the tick of cycle @now changed only counters. Makes the core idle until the first cycle in which a tick may
+ *  change more than counters. */
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* Not every scheduler has had a cycle since the last change. */
+        return; /* some scheduler has had no own cycle since the last change */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

@@ -2,13 +2,13 @@
 /*
  * registers.collector: window. Instructions of fixed latency pass stages Control and Allocate after issue. In
  * Allocate an instruction reserves a read port for each register that it must read, in the registers.window cycles
- * that follow. If the ports do not suffice, the instruction is held in Allocate. The scheduler then issues nothing
- * after the instruction in Control. Other instructions pass Control only, and read in cycles that are not reserved.
- * Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
+ * that follow. If the ports have too few free cycles, the instruction is held in Allocate. The next instruction then
+ * stays in Control, and the scheduler issues nothing. Instructions of variable latency pass only Control, and read in
+ * cycles that are not reserved. Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
  *
- * An instruction that issues in cycle t is in Control in t + 1. It is in Allocate from t + 2 on, or from the cycle
- * after the one in which the preceding instruction leaves. The cycle in which it leaves depends only on earlier
- * instructions. All these times are therefore computed at issue, without work in later cycles.
+ * An instruction that issues in cycle t is in Control in t + 1. It is in Allocate from t + 2 on or, if the preceding
+ * instruction is still there, from the cycle after it leaves. The cycle in which an instruction leaves Allocate depends
+ * only on earlier instructions. All these times are therefore computed at issue, without work in later cycles.
  */
 
 /** Returns whether the instruction passes Allocate. Instructions of fixed latency do. */
@@ -24,8 +24,8 @@ static inline unsigned window_bank(const struct tim_core *core, unsigned swizzle
     return core->bank_mask != 0 ? bank & core->bank_mask : bank % banks;
 }
 
-/** Returns the bank of a register. Compact entries (@entry) are in a file of their own, which is numbered after the
- *  banks. */
+/** Returns the bank of a register. If the register is stored as a compact entry (@entry), returns the file of compact
+ *  entries, whose number follows those of the banks. */
 static inline unsigned window_bank_of(const struct tim_core *core, unsigned swizzle, unsigned row, bool entry)
 {
     return tim_has_entries(core) && entry ? core->config->registers_banks : window_bank(core, swizzle, row);
@@ -59,7 +59,7 @@ static inline bool window_writes(const struct tim_window *win, unsigned bank, ui
     return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
 }
 
-/** Counts the read of a compact entry in cycle @at, and whether its row would have waited then. */
+/** Counts the read of a compact entry in cycle @at, and whether a read of a row in its place would have had to wait. */
 static void window_count_entry(struct tim_core *core, const struct tim_window *win, unsigned swizzle, unsigned row, uint64_t at)
 {
     core->stats->count[TIM_CORE_register_reads_compact]++;
@@ -69,7 +69,7 @@ static void window_count_entry(struct tim_core *core, const struct tim_window *w
 
 /* ---- the register-file cache ------------------------------------------------------------------ */
 
-/** Returns the value that a cell has if it holds register @row of warp @w; 0 is an empty cell. */
+/** Returns the contents of a cell that holds register @row of warp @w. An empty cell contains 0. */
 static uint64_t cell_of(const struct tim_warp *w, unsigned row)
 {
     return w->age << 8 | row;
@@ -83,8 +83,9 @@ static bool rfc_hits(const struct tim_core *core, const struct tim_window *win, 
                cell_of(w, what->row_read[k]);
 }
 
-/** Updates the register-file cache. Every request empties its cell, hit or miss. With a reuse bit the cell then
- *  holds the register that was read. A written register is removed from all cells. */
+/** Updates the register-file cache for an instruction. Each look-up of a source empties the cell of the source's bank and
+ *  position, even if it hits. If the instruction has the reuse bit of this position, the cell then holds the source. A
+ *  register that the instruction writes is removed from all cells. */
 static void rfc_update(struct tim_core *core, struct tim_window *win, const struct tim_warp *w,
                        const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle)
 {
@@ -94,7 +95,7 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
         unsigned operand = what->row_operand[k];
 
         if (operand >= TIM_RFC_OPERANDS || (tim_has_entries(core) && (tagged->reads >> k & 1) != 0))
-            continue; /* The register-file cache does not hold compact entries. */
+            continue; /* the register-file cache does not hold compact entries */
         core->stats->count[TIM_CORE_rfc_requests]++;
         core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
         win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =
@@ -111,11 +112,12 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
 
 /* ---- Allocate --------------------------------------------------------------------------------- */
 
-/** Register that an instruction must read. */
+/** A register that an instruction must read in Allocate's window. */
 struct window_read {
     uint8_t row, bank;
 };
-/** Lists the registers that an instruction must read, each once. */
+/** Stores to @read the registers that an instruction must read and that the register-file cache lacks, each once. Returns
+ *  their number. */
 static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
                              const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle,
                              struct window_read *read)
@@ -136,7 +138,7 @@ static unsigned window_needs(const struct tim_core *core, const struct tim_windo
     return count;
 }
 
-/** Returns the number of writes that result @k makes to its bank: two if an entry becomes a row. */
+/** Sets *bank to the bank of result @k. Returns the number of writes to it: two if a compact entry becomes a row. */
 static inline unsigned window_writes_of(const struct tim_core *core, const struct tim_static *what,
                                         const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *bank)
 {
@@ -144,8 +146,8 @@ static inline unsigned window_writes_of(const struct tim_core *core, const struc
     return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
 }
 
-/** Returns whether, if the instruction leaves Allocate in cycle @at, its reads fit into the window and its result queue
- *  has space. */
+/** Returns whether the instruction can leave Allocate in cycle @at: whether the ports have enough free cycles for its
+ *  @reads reads in the window after @at, and for its results within registers.results cycles. */
 static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -181,7 +183,7 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
     return true;
 }
 
-/** Reserves the reads and result writes of an instruction that leaves Allocate in cycle @at. */
+/** Reserves ports for the reads and the result writes of an instruction that leaves Allocate in cycle @at. */
 static void window_take(struct tim_core *core, struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -211,7 +213,8 @@ static void window_take(struct tim_core *core, struct tim_window *win, const str
         }
 }
 
-/** Delays the ends of stall counts of the scheduler's warps by cycles [from, to) (issue.stall_freeze: all). */
+/** issue.stall_freeze all: no stall count of the scheduler's warps decreases in the cycles [from, to), in which Allocate
+ *  holds an instruction. Moves the ends of the stall counts accordingly. */
 static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_t to, uint64_t now)
 {
     for (unsigned i = s; i < core->config->core_warps; i += core->config->issue_schedulers) {
@@ -222,8 +225,8 @@ static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_
     }
 }
 
-/** Computes the times of @what, which warp @w of scheduler @s issues in cycle @now with compact entries @tagged.
- *  Returns the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
+/** Computes the times of instruction @what, which warp @w of scheduler @s issues in cycle @now. @tagged: its registers that
+ *  are compact entries. Returns the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
 static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
                                  const struct tim_tagged *tagged, uint64_t now)
 {
@@ -255,7 +258,8 @@ static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_w
     return at;
 }
 
-/** Returns the cycle in which a stall count ends. @until: its end if Allocate held nothing. */
+/** Returns the cycle in which a stall count of @w ends. @until: the cycle in which it would end if Allocate held no
+ *  instruction meanwhile. */
 static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now,
                                   uint64_t until)
 {
@@ -270,7 +274,7 @@ static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const
 
 /* ---- instructions of variable latency ------------------------------------------------------------ */
 
-/** Takes a read port of the bank in this cycle, if one is not reserved. */
+/** Takes a read port of the bank of register @row in this cycle. Returns false if all ports are reserved. */
 static bool window_claim_read(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
@@ -283,7 +287,7 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
     return true;
 }
 
-/** Takes a read port of the file of compact entries in this cycle, if one is not reserved. */
+/** Takes a read port of the file of compact entries in this cycle. Returns false if all ports are reserved. */
 static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
@@ -297,8 +301,9 @@ static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, u
     return true;
 }
 
-/** Takes the write ports of all banks of the result in this cycle. Results of fixed latency take precedence. For
- *  entries that are expanded, takes only the ports of their banks until the entries are written. */
+/** Takes the write ports of the banks of all results in this cycle. Returns false if one of them is reserved, as results
+ *  of fixed latency have precedence. If compact entries are expanded, takes only the ports for the expanded entries, which
+ *  are written before the results. */
 static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects the compiled functions of a cycle for a core: the first kind whose constants match the keys, else the general
- * kind. */
+/* Selects the functions that run a cycle of a core: those specialised for the core's keys, else those for any core. */
 #include "timing/core/tim_core_priv.h"
 
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
