@@ -366,7 +366,7 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
         if (line.pending != 0)
             lw_printf(out, ", sectors 0x%x requested by %u accesses", line.pending, line.waiters);
         if (line.owner != 0xffff && cache->config == NULL) /* in L2, the owner's warp slot may belong to any core */
-            lw_printf(out, ", last used by warp slot %u", line.owner);
+            lw_printf(out, ", requested by warp slot %u", line.owner);
         lw_printf(out, ", age %u\n", line.age);
     }
     return shown;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapping of addresses to slice, channel, bank and row (docs/reference/timing-memory.md), of edges to cycles, and
- * sizes of packets. All divisors are powers of two, except the number of slices. */
+/* Mapping of addresses to slice, channel, bank and row (docs/reference/timing-memory.md), creation of clocks, and sizes
+ * of packets. The number of slices, the flit size and the ratios of clocks need not be powers of two; divisions by them
+ * use struct tim_divisor. All other divisors are powers of two. */
 #include "timing/mem/tim_mem_priv.h"
 
 void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
@@ -17,8 +18,8 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
-/** Returns the rotation of the order in which a round of chunks visits the slices. Each round visits every slice
- *  once. */
+/** icnt.hash xor: returns by how much the slices of round @round are rotated. A round consists of as many consecutive
+ *  chunks as there are slices; each is in another slice. */
 static unsigned rotation_of(uint64_t round)
 {
     for (unsigned shift = 32; shift >= 4; shift /= 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags of a cache: look-up, LRU by timestamps, sectors, dirty bytes, requested lines. */
+/* Tags of a cache: look-up, LRU replacement by time stamps, sectors, dirty bytes, requested lines. */
 #include "timing/mem/tim_cache_priv.h"
 
 #include <assert.h>
@@ -11,20 +11,20 @@
 #define NO_MSHR UINT16_MAX
 #define NO_WAITER UINT32_MAX
 
-/* The members that accesses read and change. Four ways share a cache line of the host. A set of a core's cache
- * therefore is one cache line, and an access waits for the host's memory only once. */
+/* The members of a way that every access uses. Four ways fit in one cache line of the host. Sets with four ways are
+ * therefore one cache line, so that an access waits for the host's memory only once. */
 struct way {
     uint64_t tag;    /* line number + 1, or NO_LINE */
     uint8_t full;    /* sectors that are completely valid */
-    uint8_t partial; /* sectors with only some bytes valid; struct bytes has them */
+    uint8_t partial; /* sectors of which only some bytes are valid: those in the mask `valid` of struct bytes */
     uint8_t dirty;   /* sectors with bytes to write to the next level */
     uint8_t pending; /* sectors that have been requested and have not arrived */
     uint16_t mshr;   /* index of the line's MSHR; NO_MSHR: no sector has been requested */
-    uint16_t stamp;  /* greater than the stamps of lines of the set that were used earlier */
+    uint16_t stamp;  /* time stamp of the last use: greater than those of lines that were used earlier */
 };
 enum { WAYS_A_LINE = 4 };
 _Static_assert(WAYS_A_LINE * sizeof(struct way) == 64, "four ways are a cache line");
-/** Bytes of the partial or dirty sectors of a way. The masks are undefined for other sectors. */
+/** Valid bytes of the partial sectors of a way, and dirty bytes of its dirty sectors. Bits of other sectors are undefined. */
 struct bytes {
     uint64_t valid[4], dirty[4];
 };
@@ -32,7 +32,7 @@ struct mshr {
     uint32_t first, last; /* list of waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
-    bool doomed; /* the line was evicted after it had been requested, and is removed when its waiters have been served */
+    bool doomed; /* tim_cache_evict() has evicted the requested line, which is removed when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
@@ -48,22 +48,23 @@ struct tim_cache {
     uint16_t clock; /* the latest stamp */
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* [set * ways + way] owner of the line */
-    uint64_t *digest; /* [set * digest_words]: a byte per way, computed from the way's last tag */
-    unsigned digest_words; /* 0: a set of ways fits in one cache line of the host */
+    uint64_t *digest; /* [set * digest_words]: one byte for each way, digest_of() the tag that the way had last */
+    unsigned digest_words; /* words per set; 0: digests are not used, because a set fits in one cache line of the host */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* list of free waiters. There is one for each access that may wait. NO_WAITER: the list is
-                           * empty, use fresh_waiter */
-    uint32_t fresh_waiter;
-    size_t waiters;
+    uint32_t free_waiter; /* first element of the list of free waiters; NO_WAITER: the list is empty */
+    uint32_t fresh_waiter; /* waiters from this index on have never been used */
+    size_t waiters;        /* size of `waiter`: one for each access that may wait */
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];
     struct tim_divisor by_sets;
     bool sets_are_a_power;
-    uint8_t fold[256];  /* indexed by a set of 32-byte pieces: sectors that contain at least one of the pieces */
-    uint8_t whole[256]; /* indexed by a set of 32-byte pieces: sectors that the pieces cover completely */
+    /* indexed by a set of 32-byte pieces of a line: sectors that contain at least one of the pieces, and sectors that
+     * the pieces cover completely */
+    uint8_t fold[256];
+    uint8_t whole[256];
 };
 
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
@@ -139,7 +140,7 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 
 /* ---- masks --------------------------------------------------------------------------------- */
 
-/** Returns the set of 32-byte pieces that have a byte in @mask, one word of a mask of bytes. */
+/** Returns the set of 32-byte pieces that have a byte in @mask, which is one word of a mask of bytes. */
 static inline unsigned pieces_of_word(uint64_t mask)
 {
     return (unsigned)((uint32_t)mask != 0) | (unsigned)(mask >> 32 != 0) << 1;
@@ -197,7 +198,7 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** Sets @to to @mask in sectors @sectors, leaves @to unchanged in sectors @have, and clears the rest. */
+/** In mask @to, keeps the bits of sectors @have, adds the bits of @mask in sectors @sectors, and clears all other bits. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {
@@ -241,8 +242,9 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/** Returns the exclusive or of the groups of set-index bits in the line number. Lines at a stride that is a power of
- *  two therefore use all sets: the lines 0, D, 2D, ... (as many as there are sets) map to different sets. */
+/** Divides the line number into groups of as many bits as a set index has, and returns the exclusive or of the groups.
+ *  Lines at a stride D that is a power of two thus use all sets: as many of the lines 0, D, 2D, ... as there are sets map
+ *  to different sets. */
 static __attribute__((noinline)) unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;
@@ -268,8 +270,8 @@ static inline uint8_t digest_of(uint64_t tag)
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
-/** Compares the hash of a tag with the hashes of 8 ways from word @word on. Returns the top bit of each matching byte;
- *  the top bits of other bytes may be set, too. */
+/** Compares the hash of a tag with the eight hashes in word @word. In the result the top bit of each byte with an equal
+ *  hash is set; top bits of other bytes may be set, too. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -278,8 +280,7 @@ static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag
     return (other - ones) & ~other & ones << 7; /* finds zero bytes */
 }
 
-/** Does the search of find_in() for sets that span several cache lines of the host. Checks only ways whose hash
- *  matches. */
+/** Does what find_in() does, for sets that span several cache lines of the host. Reads only ways whose hash matches. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {
     const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];
@@ -296,7 +297,7 @@ static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t t
     return SIZE_MAX;
 }
 
-/** Returns the index of the line's way in set @set, or SIZE_MAX. */
+/** Returns the index in `way` of the line's way, which is in set @set; SIZE_MAX: the line is absent. */
 static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
@@ -315,7 +316,7 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
     return find_in(c, set_of(c, line), line);
 }
 
-/** Returns the first empty way of a set, else the oldest way that has not been requested, else SIZE_MAX. */
+/** Returns the first empty way of a set, else the least recently used way without requested sectors, else SIZE_MAX. */
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
@@ -342,7 +343,7 @@ static void place(const struct tim_cache *c, unsigned set, size_t index,
     out->index = index;
 }
 
-/** Gets the line that would be evicted if an absent line took way @index. */
+/** Describes in *out the line that would be evicted if an absent line took way @index. */
 static void describe_victim(const struct tim_cache *c, unsigned set, size_t index,
                             struct tim_cache_result *out)
 {
@@ -415,7 +416,7 @@ void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-/** Before the clock wraps, renumbers stamps from 1, in the same order in each set. */
+/** Called before the clock wraps: gives the ways of each set new stamps from 1 on, in the same order. */
 static void renumber(struct tim_cache *c)
 {
     size_t lines = (size_t)c->sets * c->shape.ways;
@@ -459,7 +460,7 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
     m->count++;
 }
 
-/** Assigns the way to @line, without valid bytes. */
+/** Assigns way @index to @line, of which no byte is valid yet. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
     const uint64_t tag = (line >> c->line_shift) + 1;
@@ -574,7 +575,7 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
         merge_bytes(cache, cache->bytes[index].dirty, way->dirty, mask, sectors);
         way->dirty |= (uint8_t)sectors;
         if (way->pending != 0)
-            cache->mshr[way->mshr].doomed = false; /* the line must remain, because new bytes were written to it */
+            cache->mshr[way->mshr].doomed = false; /* the line must stay, because it has dirty bytes now */
     }
     touch(cache, index);
 }

@@ -4,16 +4,15 @@
  * for each line. The cache holds no data; emu has the values. L1, constant, texture and instruction caches of cores
  * and the L2 slices all use this implementation.
  *
- * A mask of bytes has four words, and counts from the first byte of the line. A mask of sectors counts sectors of
- * the line. Nothing is allocated after creation.
+ * A mask of bytes has four words; bit 0 of the first word is the first byte of the line. In a mask of sectors, bit 0 is
+ * the first sector of the line. No memory is allocated after creation.
  */
 #ifndef TIM_CACHE_PRIV_H
 #define TIM_CACHE_PRIV_H
 
 #include "timing/tim_priv.h"
 
-/** Division by a fixed number, as a multiplication. It is used for all x for which the multiplication gives the exact
- *  quotient. */
+/** Divides by a fixed number, by a multiplication if that gives the exact quotient (for x below `limit`). */
 struct tim_divisor {
     uint64_t by, magic, limit;
 };
@@ -32,18 +31,20 @@ struct tim_cache_shape {
     unsigned bytes, line, sector, ways; /* line and sector are powers of two, sector <= line <= 256 */
     unsigned mshrs;                     /* maximum number of requested lines */
     unsigned merges;                    /* maximum number of accesses that wait for one line, including the first */
-    bool hash; /* set index: exclusive or of the bits of the line number; the number of sets must be a power of two */
+    bool hash; /* the index of a line's set is an exclusive or of groups of bits of the line number; the number of sets must
+                * be a power of two */
 };
 
-/** Returns NULL without memory. `bytes` is rounded down to whole sets, at least one. */
+/** Creates an empty cache. shape.bytes is rounded down to whole sets, but to at least one. Returns NULL without memory. */
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape);
 void tim_cache_destroy(struct tim_cache *cache);
 
 enum tim_cache_answer {
     TIM_CACHE_HIT,
-    TIM_CACHE_MISS,     /* read: sectors `fetch` must be requested from the next level; write: the line is absent */
-    TIM_CACHE_MERGE,    /* read: the line has been requested; `fetch` is 0 unless the access adds sectors */
-    TIM_CACHE_NO_MSHR,  /* blocked, and nothing has changed: all MSHRs are in use */
+    TIM_CACHE_MISS,     /* read: the caller must request the sectors `fetch` from the next level; write: the line is absent */
+    TIM_CACHE_MERGE,    /* read: the line has already been requested; `fetch` has the sectors that must be requested, too */
+    /* blocked: the access cannot be made now, and has changed nothing */
+    TIM_CACHE_NO_MSHR,  /* all MSHRs are in use */
     TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
     TIM_CACHE_NO_WAY    /* all ways of the set have requested lines */
 };
@@ -56,55 +57,57 @@ static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 struct tim_cache_result {
     enum tim_cache_answer answer;
     unsigned set, way;      /* invalid for a blocked access, and for a write to an absent line */
-    unsigned fetch;         /* sectors to request */
-    unsigned missing;       /* look-up for a read: absent sectors */
+    unsigned fetch;         /* set of sectors to request */
+    unsigned missing;       /* reads: set of absent sectors, requested or not */
     bool evicted;           /* the access evicted another line */
-    uint16_t owner;         /* hit: owner that the line had before this read */
+    uint16_t owner;         /* hit: the owner of the line */
     uint16_t victim_owner;  /* evicted: the owner of the evicted line */
     uint64_t victim;        /* evicted: address of the evicted line */
-    uint64_t dirty[4];      /* evicted: bytes of the evicted line that must be written to the next level; often the mask
-                             * is empty */
+    uint64_t dirty[4];      /* evicted: mask of the bytes that must be written to the next level; often empty */
     size_t index;           /* internal to the cache */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 
-/** Gives the result that tim_cache_read() would give now, and changes nothing. */
+/** Sets *out to the result that tim_cache_read() would give now, and changes nothing. */
 void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
-/** Does what tim_cache_read() does. The preceding look-up must not have been blocked, and nothing may have changed
- *  since. */
+/** Makes the read whose look-up gave @looked, as tim_cache_read() does. The look-up must not have been blocked, and the
+ *  cache must not have changed since. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
                   const struct tim_cache_result *looked);
 /** Reads bytes @mask of the line at @line (a multiple of the line size; @mask is not empty). A miss takes a way and
- *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns it when all its
- *  bytes are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access
+ *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns @waiter when all bytes of
+ *  @mask are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access
  *  changes nothing.
- *  @owner identifies the warp slot that brings the line. The cache stores it for policies. */
+ *  @owner: the warp slot of the access. On a miss it becomes the owner of the line, which policies use. */
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
 /** Does what tim_cache_read() does if the access is a hit; otherwise does nothing. Returns true for a hit. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** Does what tim_cache_read() does, for any bytes of the line, if the whole line is present; otherwise does nothing.
- *  The function may return false although tim_cache_read() would be a hit. */
+/** Does what tim_cache_read_hit() does, but only if the whole line is present; otherwise does nothing and returns false,
+ *  even if the bytes of interest are present. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Writes bytes @mask. If the line is present or has been requested, the bytes become valid, and the access is a hit.
- *  @allocate if the line is absent, a way is taken without a read (single bytes are valid); the answer is MISS or
- *             TIM_CACHE_NO_WAY. Without @allocate an absent line remains absent; the answer is MISS
- *  @dirty     the bytes must be written to the next level when the line is evicted (write-back) */
+ *  @allocate  if the line is absent, the write takes a way, in which only the written bytes are valid; the answer is
+ *             TIM_CACHE_MISS or TIM_CACHE_NO_WAY. Without @allocate an absent line remains absent; the answer is
+ *             TIM_CACHE_MISS
+ *  @dirty     the bytes must be written to the next level when the line is evicted (write-back)
+ *  tim_cache_lookup_write() gives the result that tim_cache_write() would give now, and changes nothing. */
 void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out);
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);
 
-/** Fills the sectors of a requested line that have arrived. Stores their waiters to @waiters, in order of arrival (at
- *  most shape.merges), and returns their number. The MSHR becomes free when no sector is missing. */
+/** Makes sectors @sectors of a requested line valid, because they have arrived. Stores to @waiters the waiters that lack no
+ *  more sectors, in the order in which they were added (at most shape.merges), and returns their number. The MSHR becomes
+ *  free when no requested sector is outstanding. */
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
 
-/** Evicts the line without a write to the next level. A requested line first serves its waiters. Returns false if the
- *  line was absent. */
+/** Evicts the line without a write to the next level. If the line has been requested, it is evicted after it has served
+ *  its waiters. Returns false if the line was absent. */
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 
 
@@ -126,10 +129,10 @@ struct tim_cache_line {
     uint64_t valid[4], dirty[4];
     unsigned pending; /* requested sectors */
     unsigned waiters;
-    unsigned age;     /* number of lines of the set that were used later */
+    unsigned age;     /* number of lines of the set that were used more recently */
     uint16_t owner;
 };
-/** Returns false if the way is empty. */
+/** Gets the line in way @way of set @set. Returns false if the way is empty. */
 bool tim_cache_line(const struct tim_cache *cache, unsigned set, unsigned way,
                     struct tim_cache_line *out);
 

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coalescer turns the lanes' addresses of a memory instruction into accesses to lines. Rules: one access per
- * line and group of lanes (caches, compute capability 2.0 and later); and two older rules for half warps of 16 lanes
- * and segments of memory (1.0 and 1.2).
+ * The coalescer turns the lanes' addresses of a memory instruction into accesses to lines. There are three rules
+ * (lsu.coalesce). line: one access for each line and group of lsu.coalesce_lanes lanes (compute capability 2.0 and
+ * later). half_strict (1.0) and half_segment (1.2): each half warp of 16 lanes makes transactions of memory segments, of
+ * 32 to 128 bytes.
  */
 #include "timing/tim_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-/** State of the coalescer for one instruction. */
+/** State of the coalescer for one instruction. A group is a set of lanes whose accesses may be combined. */
 struct making {
     struct tim_line *out;
     unsigned count;
-    unsigned from; /* first access to which bytes of later lanes may be added */
-    unsigned last; /* the access to which bytes of a lane were added last */
+    unsigned from; /* index of the first access of the current group */
+    unsigned last; /* index of the access to which bytes of a lane were added last */
     unsigned line_bytes;
-    bool write; /* masks contain exactly the lanes' bytes, also with the older rules */
-    /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. Valid only if there are more
-     *  than FEW of them: a short list is searched without it. */
+    bool write; /* masks contain only the bytes of lanes, even with half_strict and half_segment */
+    /** Hash table of the current group: index of the first access whose line has this hash; NOT_SEEN: there is none. Valid
+     *  only if the group has more than FEW accesses; fewer accesses are searched one by one. */
     uint8_t slot[64];
 };
-/* Values of a slot that are not an index of an access. Indices are below 254. */
+/* Values of a slot that are not an index. NOT_CACHED: the index is too large for the slot. */
 enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe };
 enum { FEW = 6 };
 
-/** Begins a group of lanes, which do not join earlier accesses. */
+/** Begins a new group of lanes, whose bytes are not added to earlier accesses. */
 static void begin_group(struct making *m)
 {
     m->from = m->last = m->count;
@@ -55,7 +56,7 @@ static inline uint8_t *slot_of(struct making *m, uint64_t line)
     return &m->slot[(line >> lw_lowest(m->line_bytes)) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/** Adds access @i to the slots. The first of several lines with the same hash has the slot. */
+/** Enters access @i in the hash table, unless an earlier access of the group has the same hash. */
 static inline void enter_slot(struct making *m, unsigned i)
 {
     uint8_t *slot = slot_of(m, m->out[i].line);
@@ -64,7 +65,7 @@ static inline void enter_slot(struct making *m, unsigned i)
         *slot = (uint8_t)(i < NOT_CACHED ? i : NOT_CACHED);
 }
 
-/** Returns the index of the access to @line; the number of accesses if there is none. */
+/** Returns the index of the group's access to @line; the number of all accesses if there is none. */
 static unsigned search_line(struct making *m, uint64_t line)
 {
     unsigned i = m->from;
@@ -82,7 +83,7 @@ static unsigned search_line(struct making *m, uint64_t line)
     return i;
 }
 
-/** Returns the access to @line; adds it if it is new. */
+/** Returns the group's access to @line, which is added if there is none. */
 static struct tim_line *find_line(struct making *m, uint64_t line)
 {
     const unsigned i = search_line(m, line);
@@ -101,7 +102,8 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     return &m->out[i];
 }
 
-/** Adds bytes [@address, @address + @bytes) of lanes @lanes. They are in one line, as accesses are aligned. */
+/** Adds bytes [@address, @address + @bytes), which lanes @lanes access. They are in one line, because accesses are
+ *  aligned. */
 static inline void add_piece(struct making *m, uint64_t address, unsigned bytes, uint64_t lanes)
 {
     uint64_t line = address & ~(uint64_t)(m->line_bytes - 1);
@@ -116,8 +118,8 @@ static inline void add_piece(struct making *m, uint64_t address, unsigned bytes,
     add_bytes(to->mask, at, bytes < m->line_bytes - at ? bytes : m->line_bytes - at);
 }
 
-/** Adds a transaction of the older rules, for @lanes: an access for each of its lines. Other transactions do not
- *  share these accesses. */
+/** half_strict, half_segment: adds a transaction of the segment [@address, @address + @bytes) for @lanes, as an access for
+ *  each line of the segment. Other transactions do not share these accesses. */
 static void add_transaction(struct making *m, const struct emu_access *a, uint64_t address,
                             unsigned bytes, uint64_t lanes)
 {
@@ -140,7 +142,7 @@ static inline uint64_t row_lanes(const struct tim_config *config)
     return (uint64_t)config->core_warp_width * config->core_group;
 }
 
-/** Adds an access of a lane to local memory, word by word. A row of local memory has the same word of all lanes. */
+/** Adds an access of a lane to local memory, word by word. A row of local memory consists of the same word of all lanes. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
 {
@@ -154,8 +156,9 @@ static void add_local(struct making *m, const struct tim_config *config, uint64_
     }
 }
 
-/** Adds a half warp by the rule of compute capability 1.0, 1.1: lane k must access word k of an aligned block of 16
- *  words; otherwise each lane has a transaction of 32 bytes. */
+/** Adds the accesses of a half warp by the rule of compute capability 1.0 and 1.1. If lane k accesses element k of an
+ *  aligned block of 16 elements, the block is one transaction, or two of 128 bytes; otherwise each lane has a transaction
+ *  of 32 bytes. */
 static void half_strict(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
@@ -182,8 +185,9 @@ static void half_strict(struct making *m, const struct emu_access *a, uint64_t l
     }
 }
 
-/** Adds a half warp by the rule of compute capability 1.2, 1.3: the segment of the lowest remaining lane serves all
- *  lanes in this segment. The segment is reduced to its half, and then its quarter, if this contains all these lanes. */
+/** Adds the accesses of a half warp by the rule of compute capability 1.2 and 1.3. A transaction has the segment of the
+ *  lowest remaining lane, and serves all lanes with addresses in this segment. The segment is halved, to at least 32 bytes,
+ *  as long as one half contains the addresses of all these lanes. */
 static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;
@@ -227,8 +231,8 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address)
     return address;
 }
 
-/** Adds consecutive elements of @bytes for @count lanes from @lane on; @address is a multiple of @bytes. @alone: no
- *  other lane of the group accesses memory, so each line is new. */
+/** Adds the accesses of @count lanes, from @lane on, to consecutive elements of @bytes bytes at @address, which is a
+ *  multiple of @bytes. @alone: no other lane of the group accesses memory, so each line is new. */
 static inline void add_dense(struct making *m, uint64_t address, unsigned bytes, unsigned lane,
                              unsigned count, bool alone)
 {
@@ -259,7 +263,7 @@ static inline bool is_dense(const struct making *m, uint64_t base, int64_t strid
            lanes >> lw_lowest(lanes) == lw_mask(lw_popcount(lanes));
 }
 
-/** Adds lanes with addresses @base + @stride * (l - lowest lane of @lanes). */
+/** Adds the accesses of lanes l with addresses @base + @stride * (l - lowest lane of @lanes). */
 static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
@@ -273,7 +277,7 @@ static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned by
             add_piece(m, base + (uint64_t)stride * (l - first), bytes, UINT64_C(1) << l);
 }
 
-/** Adds lanes @lanes of a segment. */
+/** Adds the accesses of lanes @lanes, which are lanes of the segment @piece. */
 static void add_some(struct making *m, const struct tim_config *config,
                      const struct emu_access *access, uint64_t local_base,
                      const struct emu_event_segment *piece, uint64_t lanes)
@@ -295,8 +299,8 @@ static void add_some(struct making *m, const struct tim_config *config,
                   access->bytes, (unsigned)l);
 }
 
-/** Adds the lanes of a single segment that is uniform or dense, without a search for lines. Returns false if it is
- *  neither, or in several groups of lanes. */
+/** If the access has a single segment that is uniform or dense, and all its lanes are in the first group, adds it without
+ *  a search for lines. Otherwise returns false. */
 static inline bool add_plain(struct making *m, const struct tim_config *config, const struct emu_access *access)
 {
     const struct emu_event_segment *piece = &access->piece[0];
@@ -319,7 +323,7 @@ static inline bool add_plain(struct making *m, const struct tim_config *config, 
     return true;
 }
 
-/** Adds all segments (addresses in closed form). Expands them to single lanes only where necessary. */
+/** Adds the accesses of all segments, group by group. Computes the addresses of single lanes only where necessary. */
 static void add_pieces(struct making *m, const struct tim_config *config,
                        const struct emu_access *access, uint64_t local_base)
 {
@@ -365,7 +369,7 @@ unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out)
 {
-    struct making m; /* begin_group() sets its slots for each group */
+    struct making m; /* begin_group() sets `from` and `last`; find_line() initialises `slot` */
     bool halves = config->lsu_coalesce != TIM_COALESCE_LINE;
     unsigned group = halves ? 16 : config->lsu_coalesce_lanes;
     uint64_t address[EMU_MAX_LANES];

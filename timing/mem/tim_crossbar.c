@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A crossbar network. Each input has a queue, of which only the first packet is considered. Each output serves the
- * inputs with a packet for it round robin. A packet occupies both ports for its flits; then it is in transit.
+ * A crossbar network. Each input has a queue, and only the first packet of the queue can move. Each output serves, by
+ * round robin, the inputs whose first packet goes to the output. A packet occupies both ports for one edge per flit, and
+ * arrives icnt.latency edges later.
  */
 #include "timing/mem/tim_mem_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and one command per
- * edge. This file has the effects of commands. Each implementation of the memory side has its own selection of
- * commands.
+ * A DRAM channel: banks with a row buffer each, a queue of requests (each is one or more bursts of one line), and at
+ * most one command per edge. This file implements the effects of commands. The two implementations of the memory side
+ * select the commands (tim_memory_fast.c, tim_reference_memory.c).
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -24,7 +24,8 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
 
 /* ---- refresh ---------------------------------------------------------------------------------- */
 
-/** Returns the number of the latest refresh that has begun, counted from 1, and its edge; 0: none has begun. */
+/** Returns the number of the latest refresh of the channel that has begun by @edge, counted from 1, and sets *begun to the
+ *  edge at which it began. Returns 0 if none has begun. */
 static uint64_t latest_refresh(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge,
                                uint64_t *begun)
 {
@@ -63,8 +64,8 @@ uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_ch
     if (c->dram_tREFI == 0)
         return UINT64_MAX;
     if (latest_refresh(mem, channel, edge, &begun) == 0)
-        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* This is one interval before the first
-                                                                              * refresh of the channel. */
+        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* one interval before the first refresh of
+                                                                              * the channel */
     return begun + c->dram_tRFC > edge ? begun + c->dram_tRFC : begun + c->dram_tREFI + c->dram_tRFC;
 }
 
@@ -97,7 +98,7 @@ void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, uns
         b->act_ok = edge + mem->config->dram_tRP;
 }
 
-/** Traces the time of a burst on the bus, on the track of its bank. */
+/** Records in the trace, on the track of the bank, the time in which a burst is on the data bus. */
 static void trace_burst(const struct tim_mem *mem, const struct tim_channel *channel,
                         const struct tim_request *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* L0 instruction and constant caches, stream buffers, the arbiter and the link to L1. */
+/* L0 instruction and constant caches, stream buffers, the arbiter and the link to the core's instruction cache (L1). */
 #include "timing/mem/tim_front_priv.h"
 
 #include <assert.h>
@@ -78,8 +78,8 @@ void tim_front_free(struct tim_front *front, uint32_t request)
     front->request[request].next = front->free;
     front->free = request;
     if (front->request[request].kind == TIM_FRONT_AHEAD && front->ahead-- == TIM_FRONT_AHEAD_MOST)
-        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* Prefetches were at their limit, which has
-                                                                            * blocked all stream buffers. */
+        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* the limit of prefetches no longer blocks the
+                                                                            * stream buffers */
 }
 
 static void enqueue(struct tim_front *f, unsigned s, enum tim_front_kind kind, uint64_t line)
@@ -126,7 +126,7 @@ static void pop(struct tim_front *f, unsigned s)
     f->may_request |= 1u << s;
 }
 
-/** Restarts the stream after @line, a miss that does not continue it. */
+/** Restarts the stream after @line, a miss that does not continue the current stream. */
 static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -145,7 +145,7 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** Returns whether the missed line is the first line of the stream buffer, with which alone it is compared. */
+/** Returns whether @line, a miss, is the first line of the stream buffer. Other lines of the buffer are not compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -153,11 +153,11 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
     return stream->count != 0 && entry_of(stream, 0)->line == line;
 }
 
-/** Requests the next line of the stream. Returns false if there is no line to request. */
+/** Requests the next line of the scheduler's stream. Returns false if there is no line to request, or no capacity. */
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* The mask may name any byte, because caches hold whole lines. */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte represents the line, because the cache has whole lines */
     struct tim_cache_result r;
 
     if (stream->next == 0 || stream->count >= f->config->fetch_prefetch || f->ahead == TIM_FRONT_AHEAD_MOST)
@@ -195,7 +195,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request)
 
 /* ---- look-ups ---------------------------------------------------------------------------------------- */
 
-/** Handles a miss: @warp waits, with a new MSHR or the MSHR of the line. *new: the line had not been requested. */
+/** Handles a miss: makes @warp wait for @line. Sets *new to whether the line had not been requested before. */
 static enum tim_front_answer miss(struct tim_cache *cache, uint64_t line, unsigned warp, bool *new)
 {
     static const uint64_t all[4] = {1, 0, 0, 0};
@@ -221,7 +221,7 @@ enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint6
         static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
         struct tim_cache_result r;
 
-        /* if no way is free, L0 does not keep the line */
+        /* if all ways wait for lines, the line is used without being stored in L0 */
         tim_cache_write(sched->code, line, whole, true, false, 0xffff, &r);
         front->counters[TIM_CORE_l0_misses]++;
         front->counters[TIM_CORE_prefetches_used]++;
@@ -268,7 +268,8 @@ void tim_front_load(struct tim_front *front, uint64_t line)
 
 /* ---- the arbiter --------------------------------------------------------------------------------------- */
 
-/** Sends the first request of the queue. If the queue is empty, the stream buffer may request a line. */
+/** Sends the first request in the queue of scheduler @s or, if the queue is empty, a prefetch of its stream buffer.
+ *  Returns false if there is neither. */
 static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_front_sched *sched = &f->sched[s];
@@ -281,7 +282,7 @@ static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
     return true;
 }
 
-/** Sends one request. */
+/** Sends one request, of the first scheduler from goes_first on that has one. Returns false if none has one. */
 static bool grant_one(struct tim_front *front, bool all, uint64_t now)
 {
     unsigned count = front->config->issue_schedulers + 1;

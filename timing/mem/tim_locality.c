@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of hits and misses: stores the warp that brought each line, and the lines of a fully associative cache. */
+/* Classes of hits and misses: stores which warp requested each line, and simulates a fully associative cache. */
 #include "timing/mem/tim_locality_priv.h"
 
 #include <stdlib.h>
@@ -8,19 +8,19 @@ enum { NONE = UINT32_MAX, FIRST_SLOTS = 1024 };
 
 struct record {
     uint64_t line;
-    uint64_t warp;          /* the warp that brought the line last */
-    uint32_t younger, older; /* links in the list of lines in the fully associative cache */
-    uint8_t lane;           /* the lowest lane that brought the line */
+    uint64_t warp;          /* the warp that requested the line last */
+    uint32_t younger, older; /* neighbours in the list of lines in the fully associative cache */
+    uint8_t lane;           /* the lowest lane of the access that requested the line last */
     bool known;             /* a load has accessed the line */
     bool held;              /* the fully associative cache contains the line */
 };
 struct tim_locality {
     struct record *record; /* [count], in order of first use */
     size_t count, capacity;
-    uint32_t *slot;        /* hash table of record indexes; NONE: empty */
+    uint32_t *slot;        /* hash table of indexes of records; NONE: the slot is empty */
     size_t slots;          /* a power of two, more than twice count */
     uint32_t youngest, oldest;
-    unsigned held, lines;
+    unsigned held, lines;  /* number of lines in the fully associative cache, and its capacity */
 };
 
 static uint32_t *slot_of(const struct tim_locality *locality, uint64_t line)
@@ -129,9 +129,9 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
     else
         class = r->warp == warp ? TIM_MISS_WARP : TIM_MISS_OTHER;
     make_youngest(locality, r);
-    if (!hit || !r->known) { /* a line that a store to local memory allocated becomes known at its first load */
+    if (!hit || !r->known) { /* hit but not known: a store to local memory has allocated the line */
         r->warp = warp;
-        /* the older coalescing rules access lines that no lane touches */
+        /* with lsu.coalesce half_strict and half_segment, a transaction may include lines that no lane accesses */
         r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0;
         r->known = true;
     }

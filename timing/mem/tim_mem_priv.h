@@ -2,12 +2,12 @@
 /*
  * Internals of the memory side (docs/reference/timing-memory.md): a network of crossbars from the cores to the
  * slices, slices of L2, channels of DRAM, and a network back. Two implementations share these structures. The fast
- * one ticks only the parts that its timing wheel names, and searches bit sets (tim_memory_fast.c). The reference
- * ticks every part at every edge of its clock, and scans queues (timing/reference/tim_reference_memory.c). Comments
- * mark members and functions of the fast one with "fast".
+ * implementation ticks only the parts in the current bucket of its timing wheel, and searches bit sets
+ * (tim_memory_fast.c). The reference ticks every part at every edge of its clock, and scans queues
+ * (timing/reference/tim_reference_memory.c). "fast" in a comment marks members and functions of the fast implementation.
  *
- * Packets and DRAM requests are in pools, and in lists by index. "Edge" n of a clock is the n-th cycle of that
- * clock; it falls into one cycle of clocks.core.
+ * Packets and DRAM requests are elements of two pools. Lists link them by their index in the pool. "Edge n" of a clock
+ * is cycle n of that clock, counted from 0. Each edge falls into one cycle of clocks.core.
  */
 #ifndef TIM_MEM_PRIV_H
 #define TIM_MEM_PRIV_H
@@ -19,12 +19,13 @@
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-/** A clock with @edges edges per @cycles cycles of clocks.core; the fraction is reduced. */
+/** A clock that has `edges` edges in `cycles` cycles of clocks.core; the fraction is reduced. */
 struct tim_clock {
     struct tim_divisor edges, cycles;
 };
 void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz);
-/** Returns the number of edges before cycle @now of the cores: the number of the first edge at or after @now. */
+/** Returns the number of edges of the clock before cycle @now of clocks.core. Edges are numbered from 0, so this is also
+ *  the number of the first edge in cycle @now or later. */
 static inline uint64_t tim_clock_edge(const struct tim_clock *clock, uint64_t now)
 {
     return clock->edges.by == clock->cycles.by ? now
@@ -43,44 +44,46 @@ static inline uint64_t tim_clock_cycle(const struct tim_clock *clock, uint64_t e
 struct tim_list {
     uint32_t first, last, count; /* first, last: undefined if count is 0 */
 };
-struct tim_node { /* a packet; it is in one list at a time */
+struct tim_node { /* a packet on the memory side; it is in at most one list at a time */
     struct tim_packet packet;
-    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge from which on the
-                     * packet may leave */
+    uint64_t when;  /* in a network: cycle from which on the receiver sees the packet; in the pipe of a slice: edge from
+                     * which on the answer may leave */
     uint64_t local; /* packet.line in the address space of the slice */
     uint32_t next;
-    uint32_t came;  /* edge from which on the slice saw the packet, modulo 2^32 */
+    uint32_t came;  /* first edge at which the slice saw the packet, modulo 2^32 */
     uint16_t to;    /* output port */
     uint16_t flits;
     uint16_t answer_flits;
 };
-struct tim_request { /* a DRAM request: bursts of one line */
+struct tim_request { /* a request to DRAM: one or more bursts of one line */
     uint64_t line;   /* address in the address space of the slice */
     uint64_t when;   /* completed read: cycle from which on the slice sees the completion */
     uint64_t since;  /* first edge at which the controller saw the request */
     uint64_t order;  /* fast: sequence number of its arrival at the channel */
     uint32_t next;
     uint32_t next_of_bank; /* fast: next request of the same bank */
-    uint32_t packet; /* without an L2: the packet that waits; else TIM_NONE */
-    uint32_t requester;  /* reads, for traces: the requester; TIM_NONE: a write */
+    uint32_t packet; /* without an L2: the packet that waits for the read; else TIM_NONE */
+    uint32_t requester;  /* for traces: the packet that caused the read; TIM_NONE: the request is a write */
     uint32_t row;
     uint16_t slice, bank;
     uint8_t bursts;  /* number of bursts that remain */
-    uint8_t sectors;
-    bool write, started;
+    uint8_t sectors; /* reads: set of sectors of the line that are read */
+    bool write, started; /* started: at least one burst was transferred */
 };
 
 /* ---- networks ------------------------------------------------------------------------------- */
 
+/** A crossbar in one direction. Arrays are indexed by input or by output. */
 struct tim_net {
     unsigned inputs, outputs;
-    unsigned in_capacity, out_capacity; /* maximum number of packets at an input; in transit to an output or at it */
+    unsigned in_capacity, out_capacity; /* maximum number of packets in list in[i], and in list out[i] */
     unsigned latency, flit_bytes;
-    struct tim_list *in;
-    struct tim_list *out;        /* packets in order; the receiver takes the first when it has arrived */
+    struct tim_list *in;         /* packets that wait at the input */
+    struct tim_list *out;        /* packets in transit to the output or at it; the receiver takes the first one when the
+                                  * packet has arrived */
     uint64_t *in_free, *out_free; /* edge from which on the port can move another packet */
     uint16_t *next_input;              /* by output: the input that has priority */
-    /* fast, by output: set of inputs whose first packet goes to the output */
+    /* fast, by output: set of inputs whose first packet goes to the output, in want_words words */
     uint64_t *wants;
     unsigned want_words;
 };
@@ -90,17 +93,17 @@ struct tim_net {
 #define TIM_NO_ROW UINT32_MAX
 struct tim_bank {
     uint32_t row; /* open row, or TIM_NO_ROW */
-    unsigned streak; /* number of requests that the open row has served */
+    unsigned streak; /* number of requests served since the row was opened */
     bool fresh;      /* no burst was read or written since the row was opened */
-    uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows these commands */
+    uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows activate, column access and precharge */
 };
-/** Fast: commands that a bank may be waiting to give. The channel limits each kind of command separately. */
+/** Fast: commands for a bank. The channel has a separate limit for each kind of command. */
 enum tim_command { TIM_READ, TIM_WRITE, TIM_ACTIVATE, TIM_PRECHARGE, TIM_COMMANDS };
-/** Fast: the request that a bank serves next, and the command that it needs. */
+/** Fast: the requests of a bank, the request that the bank serves next (`target`), and the command that this needs. */
 struct tim_aim {
-    uint64_t order, ready;    /* sequence number of the target; edge from which on the bank allows the command */
-    uint32_t first, last;     /* requests of the bank, oldest first; TIM_NONE: none */
-    uint32_t target;
+    uint64_t order, ready;    /* order of `target`; edge from which on the bank allows `command` */
+    uint32_t first, last;     /* oldest and youngest request of the bank; first is TIM_NONE if there is none */
+    uint32_t target;          /* TIM_NONE: there is no request to serve */
     enum tim_command command;
 };
 struct tim_channel {
@@ -108,38 +111,38 @@ struct tim_channel {
     uint32_t *queue; /* requests, oldest first */
     unsigned count;
     struct tim_bank *bank;
-    /* edges from which on the channel allows these commands, and its data bus is free */
+    /* edges from which on the channel allows column accesses, activates and reads, and from which on its data bus is free */
     uint64_t col_ok, act_ok, read_ok, bus_free;
-    uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed its rows */
-    uint64_t counted;    /* number of edges already added to active_cycles, or idle */
+    uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed the rows of the channel */
+    uint64_t counted;    /* the counter active_cycles includes all edges before this one that belong to it */
     struct tim_channel_stats stats;
-    /* Members of the fast path. capacity_waits: set of the channel's slices that wait for queue space. aim: the state
-     * of each bank. waiting: for each command, the set of banks whose next command it is. orders: number of requests so
-     * far. */
+    /* fast: capacity_waits: set of the channel's slices that wait for space in the queue (bits are tim_slice.part). aim:
+     * [bank]. waiting: [command] set of banks whose next command it is. limit: [command] edge from which on the channel
+     * allows the command. orders: number of requests so far, which is the order of the next one. */
     uint64_t capacity_waits[4];
     struct tim_aim *aim;
     uint64_t waiting[TIM_COMMANDS];
-    uint64_t limit[TIM_COMMANDS]; /* edges from which on the channel allows each command */
+    uint64_t limit[TIM_COMMANDS];
     uint64_t orders;
 };
 
 /* ---- slices -------------------------------------------------------------------------------- */
 
 struct tim_slice {
-    unsigned index, channel, part, parts; /* index among the slices of the channel; number of these slices */
-    struct tim_cache *cache;       /* tags of the L2; NULL: no L2 */
-    struct tim_list pipe;          /* answers with the edge from which on each may leave */
-    struct tim_list fills;         /* requests completed by DRAM */
-    struct tim_list writes;        /* requests that go to DRAM when its queue has space */
+    unsigned index, channel, part, parts; /* part: index of the slice among the slices of its channel; parts: their number */
+    struct tim_cache *cache;       /* tags of the L2; NULL: the model has no L2 */
+    struct tim_list pipe;          /* packets whose answer leaves when the edge in `when` is reached */
+    struct tim_list fills;         /* read requests that DRAM has completed */
+    struct tim_list writes;        /* write requests that wait for space in the queue of DRAM */
     unsigned reading;              /* without an L2: number of outstanding reads */
-    bool no_capacity; /* the first packet of the input needs space in the DRAM queue; a fill resets no_capacity */
-    struct tim_cache_result looked; /* fast: while no_capacity, the result of the look-up */
+    bool no_capacity; /* the first packet of the input waits for space in the queue of DRAM; reset by a fill */
+    struct tim_cache_result looked; /* fast: while no_capacity is set, the result of the first packet's look-up */
     bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
                                     * free */
     uint64_t busy;                 /* edge before which an atomic occupies the slice */
-    uint64_t head_since;           /* edge from which on the first packet of the input is present */
-    uint32_t arrived, newest;      /* number of packets of the input that the slice has seen; the last packet that it
-                                    * saw */
+    uint64_t head_since;           /* edge from which on the first packet of the input has been first */
+    uint32_t arrived, newest;      /* number of packets in the input that have arrived, and the last of them, as of the last
+                                    * call of arrived() */
     struct tim_slice_stats stats;
 };
 
@@ -158,8 +161,8 @@ struct tim_mem {
     uint32_t node_count, node_fresh, node_free;
     uint32_t request_count, request_fresh, request_free;
     uint64_t in_flight;
-    uint32_t *waiters;       /* buffer for the waiters of one fill */
-    uint64_t *received;      /* by core: the cycle after the core's last answer */
+    uint32_t *waiters;       /* buffer for the waiters that one fill serves */
+    uint64_t *received;      /* by core: the cycle after the one in which the core last received an answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* timing wheel; NULL in the reference */
@@ -169,8 +172,8 @@ struct tim_mem {
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
-/** tim_mem_enter() adds a packet and determines its slice and flits. tim_mem_leave() removes a packet for a core, if
- *  one has arrived. */
+/** Copies a packet to the pool, and determines its slice and flits. Returns its index. tim_mem_leave() removes an answer
+ *  that has arrived at @core; returns false if there is none, or if the core has received one in this cycle. */
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
@@ -189,7 +192,7 @@ void tim_request_give(struct tim_mem *mem, uint32_t index);
         *(list_->count++ == 0 ? &list_->first : &(pool)[list_->last].next) = index_;  \
         list_->last = index_;                                                         \
     } while (0)
-/** Removes the first element of a list, and returns its index. @next: the index of the second element. */
+/** Removes the first element of a list, and returns its index. @next: the element's member `next`. */
 static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 {
     uint32_t index = list->first;
@@ -200,31 +203,31 @@ static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 }
 #define tim_list_pop(pool, list) tim_list_take(list, (pool)[(list)->first].next)
 
-/** Computes the flits of a packet to memory and of its answer. */
+/** Computes the number of flits of a packet to memory, and of its answer. */
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
                       uint16_t *answer_flits);
-/** Returns the slice of an address, and gives its address in the contiguous address space of the slice. @by_slices
- *  divides by the number of slices. */
+/** Returns the slice of a global address. If @local is not NULL, sets *local to the address in the contiguous address
+ *  space of the slice. @by_slices divides by the number of slices. */
 unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local);
-/** Gets the DRAM bank and row of an address of a slice. */
+/** Sets *bank and *row to the DRAM bank and row of @local, an address in the address space of the slice. */
 void tim_dram_locate(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row);
 
-/** Adds a packet to an input, which must have space, in cycle @now. Returns the number of packets before it. */
+/** Adds a packet to @input, which must have space, in cycle @now. Returns the number of packets before it at the input. */
 unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
                   uint64_t now);
-/** Notifies the fast implementation of a new request in the queue of a DRAM controller. */
+/** Fast: called when a request has been added to the queue of a DRAM controller. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
-/** Notifies the fast implementation of a packet that is the first of an input from @edge on. */
+/** Fast: called when the first packet of @input has become the first one; it can move from @edge on. */
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
-/** Moves the first packet of @input to @output at @edge of cycle @now. @after: the receiver sees the arrival only in
- *  the cycle after the cycle of its edge, because the phase of the receiver precedes the phase of the network. */
+/** Moves the first packet of @input to @output at @edge of cycle @now, and returns its index. @after: the receiver sees
+ *  the packet one cycle after its arrival, because the receiver's phase is before the phase of the network. */
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
                        uint64_t edge, uint64_t now, bool after);
 
-/** Runs edge @edge of a slice in cycle @now: at most one answer, one write, one fill and one look-up. Returns true
- *  if it did any of these. */
+/** Runs edge @edge of a slice in cycle @now: sends at most one answer and one write, and processes at most one fill and
+ *  one look-up. Returns true if the slice did any of these. */
 bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now);
 
 /** Adds a request to a controller's queue, which must have space, in cycle @now. */
@@ -241,14 +244,14 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
 /** Closes the row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Handles refresh at edge @edge. *closed: a refresh that began since the last call has closed all rows. Returns
- *  true while a refresh is in progress, when no command may be given. */
+/** Handles refresh at edge @edge. Sets *closed to whether a refresh has begun since the last call, which closed all rows.
+ *  Returns true if a refresh is in progress, so that no command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
 /** Returns the first edge after @edge at which a refresh ends; UINT64_MAX: there are no refreshes. */
 uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge);
 
-/** Transfers a burst of request @index. @at: index in the queue, needed only for the last burst. Returns true if the
- *  request has left the queue. */
+/** Transfers one burst of request @index. @at: position of the request in the queue, which is used only for the last
+ *  burst. Returns true if the burst was the last one, so that the request has left the queue. */
 bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32_t index, unsigned at,
                         uint64_t edge);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side: functions that both implementations share. */
+/* The memory side: creation, pools, and the operations that both implementations share. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
@@ -140,8 +140,8 @@ struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim
     mem->line_bytes = config->l2_line;
     tim_divisor_init(&mem->by_slices, config->l2_slices);
     tim_divisor_init(&mem->by_flit_bytes, config->icnt_flit_bytes);
-    /* A packet is in one place at a time, so the number of places limits the number of packets. If there are more
-     * than a million packets, the cores wait. */
+    /* Each packet occupies one entry of a queue, pipe or MSHR, so the number of these entries limits the number of
+     * packets. At most a million packets are possible; a core that would send another one waits. */
     nodes = (uint64_t)config->core_count * (2ull * config->icnt_queue + config->icnt_latency) +
             slices * (config->l2_queue + config->icnt_latency + config->l2_latency + waiting +
                       config->icnt_queue);

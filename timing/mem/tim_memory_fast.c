@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event-driven memory side. Channels, slices and output ports are bits in a timing wheel of cycles. A ticked
- * part sets the cycle in which it may act next. A part that passes something to another part sets the cycle of the
- * receiver. A superfluous tick changes nothing, so an additional bit is harmless; a missing bit would make results
- * differ from the reference (tests/timing/prop_tim_memory.c).
+ * The event-driven memory side. Its parts are the channels, the slices and the output ports of both networks. A timing
+ * wheel has for each cycle the set of parts to tick. A part that is ticked schedules its next tick. A part that passes
+ * a packet or request to another part, or frees space for it, schedules a tick of that part. An unnecessary tick changes
+ * nothing; a missing tick would make results differ from the reference (tests/timing/prop_tim_memory.c).
  *
- * On `fermi` the ticks take 8.9 million host instructions for gemm (tim_reference_memory.c: 87.0 million), and 23.0
- * million for bfs (214 million; callgrind). Both give the same cycles.
+ * On `fermi` the ticks take 8.9 million host instructions for gemm and 23.0 million for bfs. Those of the reference
+ * (tim_reference_memory.c), which gives the same cycles, take 87.0 million and 214 million (callgrind).
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -19,11 +19,11 @@ enum phase { CHANNELS, SLICES, REPLIES, REQUESTS, PHASES };
 
 struct tim_wheel {
     uint64_t now;            /* the cycle to which `due` belongs */
-    unsigned words;          /* words of the set of all parts */
-    unsigned from[PHASES + 1]; /* first word of each phase's parts */
+    unsigned words;          /* number of words of a set of parts */
+    unsigned from[PHASES + 1]; /* in a set of parts: first word of the parts of each phase */
     uint64_t map[BUCKETS / 64]; /* set of buckets that are not empty */
-    uint64_t *bucket; /* [cycle mod BUCKETS][word] */
-    uint64_t due[];
+    uint64_t *bucket; /* [cycle mod BUCKETS][word] sets of the parts to tick in later cycles */
+    uint64_t due[];   /* set of the parts to tick in cycle `now` */
 };
 
 /* ---- the wheel ------------------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ static struct tim_wheel *create_wheel(const struct tim_config *config)
     return w;
 }
 
-/** Schedules a tick of the part in cycle @cycle; if that is far away, in an earlier cycle, but not before the current
- *  one. */
+/** Schedules a tick of part @part of @phase in cycle @cycle, or in the current cycle if @cycle is not in the future. If
+ *  @cycle is BUCKETS cycles away or more, schedules an earlier tick, which then schedules the next one. */
 static inline void wake(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t cycle)
 {
     struct tim_wheel *w = mem->wheel;
@@ -70,7 +70,7 @@ static inline void wake_at_edge(struct tim_mem *mem, enum phase phase, unsigned 
     wake(mem, phase, part, tim_clock_cycle(clock, edge));
 }
 
-/** Begins cycle @now. */
+/** Begins cycle @now: adds the parts of its bucket to `due`. */
 static void advance(struct tim_mem *mem, uint64_t now)
 {
     struct tim_wheel *w = mem->wheel;
@@ -90,8 +90,8 @@ static void advance(struct tim_mem *mem, uint64_t now)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/** Determines the target and command of the bank after its requests or its row have changed. The rule is the rule of
- *  target_of() in tim_reference_memory.c. */
+/** Called when the requests or the open row of a bank have changed: determines the bank's target and command. The rule is
+ *  that of target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
     const struct tim_bank *b = &channel->bank[bank];
@@ -99,13 +99,13 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     unsigned cap = mem->config->dram_row_cap;
     uint32_t hit = TIM_NONE, other = TIM_NONE, target;
 
-    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* FCFS considers only the oldest request of the channel. */
+    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* FCFS considers only the oldest request of the channel */
         target = a->first != TIM_NONE && a->first == channel->queue[0] ? a->first : TIM_NONE;
     } else {
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
             const struct tim_request *r = &mem->request[i];
 
-            if (r->started) { /* a refresh may have closed its row */
+            if (r->started) { /* it goes first even if a refresh has closed its row */
                 hit = i;
                 break;
             }
@@ -140,8 +140,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Returns whether @fresh, the youngest request, leaves the target of its bank unchanged. This holds if the target's
- *  row is open, or if the row of @fresh is not open either. */
+/** Returns whether @fresh, the youngest request of its bank, certainly does not change the bank's target. That is so if
+ *  the target's row is open and rows have no cap (dram.row_cap), or if neither row is open. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
 {
@@ -185,7 +185,7 @@ static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
         a->last = at;
 }
 
-/** Computes the edges from which on the channel allows the next burst, after a burst. */
+/** Called after a burst: computes the edges from which on the channel allows the next read and the next write. */
 static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
 {
     const struct tim_config *c = mem->config;
@@ -198,7 +198,7 @@ static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
     channel->limit[TIM_WRITE] = write < channel->col_ok ? channel->col_ok : write;
 }
 
-/** Transfers a burst of bank @bank's target; this may complete the request. */
+/** Transfers a burst of the target of bank @bank, which may complete the request. */
 static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned bank, uint64_t edge)
 {
     struct tim_aim *a = &channel->aim[bank];
@@ -225,7 +225,7 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
         wake_at_edge(mem, SLICES, slice, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->request[fills->last].when));
     }
-    for (unsigned w = 0; w < 4; w++) { /* the queue has space again, so these slices may continue */
+    for (unsigned w = 0; w < 4; w++) { /* the queue has space again, so slices that waited for it may continue */
         for (LW_EACH_BIT(k, channel->capacity_waits[w]))
             wake(mem, SLICES,
                  (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
@@ -234,8 +234,8 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     }
 }
 
-/** Returns the bank whose command is given at @edge: column commands precede row commands, and the oldest request goes
- *  first; TIM_NONE: none. *next: no other command is possible before that edge. */
+/** Returns the bank whose command is given at @edge; TIM_NONE: none. Column commands have priority over row commands, and
+ *  older requests over younger ones. Sets *next to an edge before which no other command becomes possible. */
 static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
 {
     const uint64_t *limit = channel->limit;
@@ -266,7 +266,7 @@ static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_
     return best;
 }
 
-/** Runs edge @edge of a channel. Returns the edge before which the channel has nothing more to do. */
+/** Runs edge @edge of a channel. Returns the next edge at which the channel may have work. */
 static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const uint64_t *limit = channel->limit;
@@ -323,7 +323,7 @@ static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/** Sets the cycle in which the slice may act at edge @next or later. @done: the slice has acted at the preceding edge. */
+/** Schedules the next tick of the slice, at edge @next or later. @done: the slice did something at the preceding edge. */
 static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t next, bool done)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
@@ -339,7 +339,7 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
     }
     if (input->count != 0) {
         edge = tim_clock_edge(&mem->l2, mem->node[input->first].when);
-        if (edge >= next || done) { /* a packet arrives, or the slice may continue because it has just acted */
+        if (edge >= next || done) { /* the packet arrives later, or may proceed because the slice has just done something */
             at = edge < at ? edge : at;
         } else {
             waits = true;
@@ -361,7 +361,7 @@ static bool tick_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t ed
     bool full = input->count >= mem->requests.out_capacity;
     bool done = tim_slice_tick(mem, slice, edge, now);
 
-    if (full && input->count < mem->requests.out_capacity) /* the crossbar may send again */
+    if (full && input->count < mem->requests.out_capacity) /* the crossbar may move packets to the slice again */
         wake(mem, REQUESTS, slice->index, now);
     return done;
 }
@@ -385,8 +385,8 @@ void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, ui
     wake_at_edge(mem, phase_of(mem, net), output, &mem->icnt, edge);
 }
 
-/** Returns the input to serve at @edge, searched from the output's next input on; net->inputs: none. *next: the first
- *  edge at which an input with a packet for the output is free. */
+/** Returns the input that @output serves at @edge, by round robin from next_input on. If there is none, returns net->inputs
+ *  and sets *next to the first edge at which an input with a packet for the output is free. */
 static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t edge,
                            uint64_t *next)
 {
@@ -394,8 +394,8 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
-    for (unsigned k = 0; k <= net->want_words; k++) { /* The loop visits the word of inputs at which the rotation begins
-                                                       * twice: its second part first, its first part last. */
+    for (unsigned k = 0; k <= net->want_words; k++) { /* visits the word that contains next_input twice: first the inputs
+                                                       * from next_input on, at the end the inputs before it */
         unsigned word = net->want_words == 1 ? 0 : (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 
@@ -414,7 +414,8 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     return net->inputs;
 }
 
-/** Runs edge @edge of an output port. Returns the edge at which the port may act next without an event. */
+/** Runs edge @edge of an output port. Returns the next edge at which the port may have work if no packet arrives and the
+ *  receiver takes none; UINT64_MAX: none. */
 static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned output, uint64_t edge,
                           uint64_t now)
 {
@@ -424,7 +425,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     unsigned input;
     bool full;
 
-    if (net->out[output].count >= net->out_capacity) /* the receiver wakes it */
+    if (net->out[output].count >= net->out_capacity) /* the receiver schedules a tick when there is space */
         return UINT64_MAX;
     input = pick_input(net, output, edge, &next);
     if (input == net->inputs)
@@ -439,7 +440,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     if (net == &mem->requests)
         wake_at_edge(mem, SLICES, output, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->node[index].when));
-    else if (full) /* a slice may wait for the space, but its phase of this cycle is over */
+    else if (full) /* the slice may have waited for space at its port; its phase of this cycle is over */
         wake_at_edge(mem, SLICES, input, &mem->l2, tim_clock_edge(&mem->l2, now + 1));
     for (unsigned w = 0; w < net->want_words; w++)
         if (net->wants[output * net->want_words + w] != 0)
@@ -449,7 +450,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/** Runs an edge of a part that is due, and sets the part's next cycle. @last: the last edge in this cycle. */
+/** Runs edge @edge of a slice or port. @last: it is the last edge in cycle @now, so the next tick is scheduled. */
 static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t edge, bool last, uint64_t now)
 {
     if (phase == SLICES) {
@@ -474,8 +475,8 @@ static inline bool any_due(const struct tim_mem *mem, enum phase phase)
     return any != 0;
 }
 
-/** Runs the parts of a phase that are due in cycle @now, at each edge of their clock in that cycle. If it has no
- *  edge, the parts remain due. */
+/** Runs the parts of a phase that are due in cycle @now, at each edge of their clock in the cycle. If the clock has no
+ *  edge in the cycle, the parts are ticked in the cycle of the next edge. */
 static __attribute__((noinline)) void parts_due(struct tim_mem *mem, enum phase phase, const struct tim_clock *clock,
                                                 uint64_t now)
 {
@@ -539,7 +540,7 @@ static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
 
     if (!tim_mem_leave(mem, core, now, out))
         return false;
-    if (full) { /* the port of the output that was full may continue, after this cycle's answers */
+    if (full) { /* the output port has space again, but its phase of this cycle is over */
         advance(mem, now);
         wake_at_edge(mem, REPLIES, core, &mem->icnt, tim_clock_edge(&mem->icnt, now + 1));
     }

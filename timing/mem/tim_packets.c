@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of memory instructions: open packets, their accesses, and lists of riders. */
+/* Packets of memory instructions: their members and accesses, and lists of riders. */
 #include "timing/mem/tim_packets_priv.h"
 
 #include <stdlib.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared memory: number of passes over the banks for an instruction. */
+/* Computes the number of passes over the banks of shared memory that an instruction makes. */
 #include "timing/tim_priv.h"
 
 #include <string.h>
 
 enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words of one bank */
 
-/** Returns the maximum, over banks, of the number of words that @lanes use in the bank. Lanes that use the same word
- *  share it (broadcast) unless @single is set: the lanes of atomics pass one by one. */
+/** Counts for each bank the words that @lanes use in it, and returns the maximum of these numbers. Lanes that use the
+ *  same word share it (broadcast), but not if @single is set, as for atomics. */
 static unsigned passes_of(const struct tim_config *config, const struct emu_access *access,
                           uint64_t lanes, bool single)
 {
     uint32_t word[64][MOST_WORDS]; /* [bank][k] */
     uint16_t used[64] = {0};
-    unsigned most = 0, shift = lw_lowest(config->shared_bank_bytes); /* bank_bytes is a power of two */
+    unsigned most = 0, shift = lw_lowest(config->shared_bank_bytes); /* log2, because shared.bank_bytes is a power of two */
 
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t offset = (uint32_t)(access->address[l] - ISA_SHARED_BASE);
@@ -37,8 +37,8 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
     return most;
 }
 
-/** Returns the passes for segments whose lanes share a word or have consecutive words: each needs at most one pass
- *  per row of banks that it touches. Returns 0 for other accesses. */
+/** Returns the number of passes of an access whose segments are all uniform or consecutive words. Each row of banks that
+ *  such a segment touches needs at most one pass. Returns 0 for other accesses. */
 static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
 {
     uint32_t row[2 * EMU_EVENT_SEGMENTS];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of L2. It looks up requests in order, one per edge. A blocked request blocks later requests. Answers pass
- * through a pipe of l2.latency edges after a hit, a write or a fill. The slice always accepts data from DRAM, so that
- * answers can always leave.
+ * A slice of L2. It looks up requests in order, one per edge. A blocked request blocks later requests. After a hit, a
+ * write or a fill, the answer passes through a pipe of l2.latency edges. The slice always accepts data from DRAM, even
+ * while a request is blocked, so the requests that wait for the data are always answered.
  */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-/** A packet, expressed in its line of L2. */
+/** The line of L2 that a packet accesses, and the bytes of the packet as a mask of that line. */
 struct seen {
     uint64_t line;
     uint64_t mask[4];
@@ -71,7 +71,7 @@ static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice,
     return index;
 }
 
-/** Sends dirty bytes to DRAM when its queue has space. */
+/** Queues a write of bytes @mask to DRAM. It is sent when the queue of DRAM has space. */
 static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t line,
                         const uint64_t mask[4])
 {
@@ -81,7 +81,7 @@ static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t l
                       make_request(mem, slice, line, bursts, true));
 }
 
-/** Writes back the victim of a look-up. */
+/** Writes back the line that an access has evicted, if it is dirty. */
 static void write_back(struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -98,7 +98,8 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
-/** Executes the operations of an atomic whose line is present. The operations occupy the slice from @edge on. */
+/** Executes the lane operations of an atomic whose line is present. They occupy the slice from @edge on, or from the end
+ *  of earlier atomics on. Returns the edge of the last operation. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                         const struct seen *seen, uint64_t edge)
 {
@@ -138,8 +139,8 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
-/** Returns whether the request is blocked. Only data from DRAM ends the block, so the fast implementation does not
- *  repeat the look-up before data arrives. */
+/** Returns whether the request is blocked. It remains blocked until data arrives from DRAM, so the fast implementation
+ *  does not repeat the look-up before that. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -188,16 +189,15 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (slice->no_capacity && mem->wheel != NULL) { /* The packet was blocked for space in the DRAM queue only, so
-                                                         * the result of its look-up is still valid. */
+        if (slice->no_capacity && mem->wheel != NULL) { /* only space in the DRAM queue was missing, so the result of the
+                                                         * last look-up is still valid */
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             if (!room)
                 slice->looked = result;
         }
-        slice->no_capacity = !room && result.fetch != 0; /* without capacity, only a request that needs no DRAM
-                                                          * access proceeds */
+        slice->no_capacity = !room && result.fetch != 0; /* a request that needs no DRAM access may proceed */
         if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
@@ -255,7 +255,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
         (slice->no_capacity && !tim_channel_has_capacity(mem, &mem->channel[slice->channel])))
         return false;
-    /* The list position and the arrival are saved, because the packet leaves the list when it is served. */
+    /* Saves the rest of the list and the time of arrival, because `next` and `when` of the packet change below. */
     came = tim_clock_edge(&mem->l2, mem->node[index].when);
     mem->node[index].came = (uint32_t)came;
     struct tim_list rest = {.first = mem->node[index].next, .last = input->last,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cycle of the naive model (--timing-reference), in plain loops over all instructions in flight, all warps and all
- * blocks. It implements the rules of docs/reference/timing-core.md and skips nothing. Tests compare the counters of
- * the event-driven model with its counters (tests/timing/prop_tim.c). Both models share the functions that act on
- * one instruction or one warp (*_body.h).
+ * blocks. It implements the rules of docs/reference/timing-core.md and skips nothing. Tests check that the event-driven
+ * model gives the same counters (tests/timing/prop_tim.c). Both models share the functions that act on one instruction
+ * or one warp (*_body.h).
  */
 #include "timing/core/tim_core_priv.h"
 
@@ -51,7 +51,7 @@ static void tim_op_collect(const struct tim_core *core, uint32_t index)
     (void)core, (void)index;
 }
 
-/** Returns whether an older memory instruction of the same warp lacks operands. */
+/** Returns whether an older memory instruction of the same warp has not read all its operands. */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; core->op[core->live[n]].age < op->age; n++) {
@@ -112,7 +112,7 @@ static void write_back(struct tim_core *core, uint64_t now)
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_WRITE && op->at <= now && write_rows(core, op, now)) {
             finish(core, core->live[n], now);
-            n--; /* the next instruction has moved to this index */
+            n--; /* finish() has removed element n, so the next instruction is there now */
         }
     }
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side of the naive model: every part is ticked at every edge of its clock, and queues are scanned. */
+/* The memory side of the naive model: ticks every part at every edge of its clock, and scans queues. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
 
 /* ---- networks: which packet each output takes ------------------------------------------------------ */
 
-/** Runs edge @edge in cycle @now, output by output. @after: the receiver sees an arrival one cycle after its edge,
- *  because in each cycle the receiver acts before the network. */
+/** Runs edge @edge of a network in cycle @now, output by output. @after is as for tim_net_grant(). */
 static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
                      bool after)
 {
@@ -28,7 +27,8 @@ static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, ui
 
 /* ---- DRAM: which command a channel gives ---------------------------------------------------------- */
 
-/** Returns the index in the queue of bank @bank's target request; the number of requests if there is none. */
+/** Returns the position in the channel's queue of the request that bank @bank serves next; the number of requests in the
+ *  queue if there is none. */
 static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *channel,
                           unsigned bank)
 {
@@ -56,7 +56,7 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
     return hit;
 }
 
-/** Runs edge @edge: at most one command. */
+/** Runs edge @edge of a channel, which gives at most one command. */
 static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const struct tim_config *c = mem->config;
@@ -64,7 +64,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
 
     if (tim_channel_refresh(mem, channel, edge, &closed))
         return;
-    for (unsigned i = 0; i < channel->count; i++) { /* column commands precede row commands */
+    for (unsigned i = 0; i < channel->count; i++) { /* column commands have priority */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
@@ -75,7 +75,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
         tim_channel_column(mem, channel, channel->queue[i], i, edge);
         return;
     }
-    for (unsigned i = 0; i < channel->count; i++) { /* row commands follow column commands */
+    for (unsigned i = 0; i < channel->count; i++) { /* row commands */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
