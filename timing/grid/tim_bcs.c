@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block pairs: blocks 2k and 2k + 1 of a launch go to one core together, which must have capacity for both. Some blocks
- * go alone: the last block of an odd number, all blocks of a kernel of which a core never has capacity for two, and
- * blocks of device launches, whose launchers may occupy the capacity that a pair needs. Source: specification of
- * address pre-computation 6.3.
+ * Block pairs: blocks 2k and 2k + 1 of a launch are placed together on a core that has capacity for both. Some blocks
+ * are placed alone: the last block if the number of blocks is odd, all blocks of a kernel of which two never fit on a
+ * core, and blocks of device launches, because their launchers may occupy the capacity that a pair needs. Source:
+ * specification of address pre-computation 6.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <stdlib.h>
 
-/** Returns true if block @linear has no partner, because it belongs to a device launch, a core is too small for a pair,
- *  or it is an odd last block. */
+/** Returns true if block @linear has no partner: it belongs to a device launch, a core is too small for a pair, or it is
+ *  the last block of an odd number of blocks. */
 static bool is_alone(const struct tim_launch *l, const struct tim_core *core, uint64_t linear)
 {
     return l->grid->parent.grid != 0 || !tim_core_fits_pair(core, l->grid, true) ||

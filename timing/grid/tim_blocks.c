@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of block schedulers, and the first block scheduler: round robin. Kernels send their blocks in the order
- * of the distributor's entries. Each block goes to the next core in rotation on which it fits. If the next block of a
- * kernel fits nowhere, later kernels wait, unless kernels.bypass lets them send blocks. Source: specs of the dynamic
- * parallelism thesis 3.3.
+ * The table of block schedulers, and the block scheduler round robin. The blocks of kernels are placed in the order of
+ * the distributor's entries, each on the next core in rotation on which it fits. If the next block of a kernel fits on
+ * no core, later kernels wait, unless kernels.bypass is on. Source: specs of the dynamic parallelism thesis 3.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -40,7 +39,7 @@ struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after
     return found;
 }
 
-/** Returns the next core in rotation on which a block fits; -1: none. */
+/** Returns the next core in rotation on which the next block of @l may be placed; -1: none. */
 static int next_core(const struct tim_blocks_rotating *rr, const struct tim_launch *l)
 {
     const struct tim_grid *g = rr->blocks.grid;
@@ -54,8 +53,8 @@ static int next_core(const struct tim_blocks_rotating *rr, const struct tim_laun
     return -1;
 }
 
-/** Selects as `picks` does, without a change of state. *record is set to a group whose record has not been read yet and
- *  for which all blocks wait; NULL: there is no such group. */
+/** Selects a block as tim_rotating_picks() does, but changes no state. If all blocks wait because the record of a group
+ *  has not been read from memory, sets *record to this group and returns false; otherwise sets *record to NULL. */
 static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;

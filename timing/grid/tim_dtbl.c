@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic thread block launch. A group that the device launches searches for a kernel of the distributor with the
- * same entry point, block shape and shared memory, and joins this kernel. The blocks of the group come after those of
- * the kernel and of earlier groups, without a dispatch and without an entry in the distributor. The group table has
- * the group's descriptor at the launching thread's number modulo the table size. If that table entry is in use, the
- * descriptor is in memory. A group that finds no kernel is launched as a kernel.
+ * Dynamic thread block launch. A group (of blocks that the device launches together) searches for a kernel in the
+ * distributor with the same entry point, block shape and shared memory, and joins this kernel. The blocks of the group
+ * are placed after those of the kernel and of earlier groups; the group needs no dispatch and no entry in the
+ * distributor. The record of the group is in the group table, at the launching thread's number modulo the table size. If
+ * that table entry is in use, the record is in memory. A group that finds no kernel is launched as a kernel.
  *
- *   kernel:  next_group --> group --next_group--> group <-- last_group      with blocks to place
+ *   kernel:  next_group --> group --next_group--> group <-- last_group      (only groups with blocks to place)
  *
  * Source: the dynamic parallelism thesis 4; its specification 7.4 to 7.8.
  */
@@ -19,7 +19,8 @@ bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid
     return config->dtbl_on && grid->parent.grid != 0 && (grid->group || config->dtbl_kernels);
 }
 
-/** Returns the kernel in the lowest entry of the distributor with the launch's shape; NULL: none. */
+/** Returns the kernel with the launch's shape that has the lowest entry in the distributor or, with dtbl.pending, a kernel
+ *  with this shape that waits for its dispatch; NULL: none. */
 static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_launch *l)
 {
     struct tim_launch *found = NULL;
@@ -38,7 +39,7 @@ static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_
     return found;
 }
 
-/** Occupies the entry of the launching thread in the group table if the entry is free. */
+/** Puts the record of group @l in the group table, if the entry of the launching thread is free, else in memory. */
 static void fill_table(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **entry = &g->table[l->from_thread & (g->config->dtbl_entries - 1)];
@@ -59,7 +60,7 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         fill_table(g, l);
     g->gpu[TIM_GPU_dtbl_joined]++;
     g->gpu[marked ? TIM_GPU_dtbl_extends : TIM_GPU_dtbl_remarks]++;
-    if (!marked && k->distributed) /* the kernel moves to the end of the distributor's order once more */
+    if (!marked && k->distributed) /* the kernel had no blocks left to place: it moves to the end of the order again */
         k->entered = ++g->entered;
     if (k->next_group == NULL)
         k->next_group = l;
@@ -72,8 +73,8 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         g->blocks->row->enters(g->blocks, l, now);
 }
 
-/** Searches kernels for the groups that one instruction launched, from @first on. Groups without a kernel become
- *  kernels, at a cost that depends on their number. */
+/** Makes the groups that the instruction of @first launched search for kernels. Groups that find none become kernels,
+ *  after a time that depends on the number of these groups. */
 static void coalesce(struct tim_grid *g, struct tim_launch *first, uint64_t now)
 {
     const struct tim_config *c = g->config;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanism dvfs: diversion of blocks, and voltage scaling of the cores that become empty because of it. Registers DVR,
- * DRN and DVFS have a bit for each core; DVFS has a further bit for the whole GPU. Decisions are made only at samples:
+ * Mechanism dvfs: a core with few warps is diverted (it accepts no new blocks), and when it is empty, its clock and
+ * voltage are lowered. Registers DVR, DRN and DVFS have a bit for each core; DVFS has a further bit for the whole GPU.
+ * Decisions are made only at samples:
  *
- *   normal --few warps, another core takes blocks--> draining --empty--> changing, then low --blocks wait--> rising --> normal
+ *   normal --few warps, another core takes blocks--> draining --empty--> falling, then low --blocks wait--> rising --> normal
  *      ^                                                |
  *      +------------- not empty after dvfs.wait --------+
  *
@@ -26,7 +27,7 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
     return d;
 }
 
-/** Sets which blocks the core takes, according to its registers. */
+/** Sets which blocks the core accepts, according to the registers. Returns true if this has changed. */
 static bool set_closed(const struct tim_grid *g, unsigned c)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -37,8 +38,8 @@ static bool set_closed(const struct tim_grid *g, unsigned c)
     return changes;
 }
 
-/** Sets clock and voltage of a core from the next cycle on to the values that the regulator has reached. The voltage is
- *  low only while the clock is low and no change is in progress. */
+/** Sets the clock and the voltage that a core has from the next cycle on. The clock is low from the end of a change to
+ *  the low clock to the end of the change to the high clock. The voltage is low only while no change is in progress. */
 static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -59,7 +60,7 @@ static bool update(const struct tim_grid *g, unsigned c, uint64_t now)
     return changes;
 }
 
-/** Begins a change of a core's clock. */
+/** Begins a change of a core's clock, to the high clock if @rising, else to the low one. */
 static void change(const struct tim_grid *g, unsigned c, bool rising, uint64_t now)
 {
     struct tim_dvfs_core *core = &g->dvfs->core[c];
@@ -78,7 +79,7 @@ static void change_all(const struct tim_grid *g, bool rising, uint64_t now)
     d->done = now + g->config->dvfs_transition;
 }
 
-/** Completes the changes that end in cycle @now. */
+/** Completes the changes that end in cycle @now. Returns true if a core accepts other blocks because of this. */
 static bool complete(const struct tim_grid *g, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;
@@ -104,7 +105,7 @@ static bool complete(const struct tim_grid *g, uint64_t now)
 
 /* ---- a sample --------------------------------------------------------------------------------- */
 
-/** Returns true if a core could take the next block if it were not closed. */
+/** Returns true if the next block would fit on core @c if the core were not closed. */
 static bool has_capacity(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
 {
     struct tim_core *core = g->cores[c];
@@ -116,13 +117,13 @@ static bool has_capacity(const struct tim_grid *g, unsigned c, const struct tim_
     return fits && tim_core_live_warps(core) < g->config->core_warps;
 }
 
-/** Returns true if a core takes new blocks. */
+/** Returns true if a core accepts new blocks. */
 static bool is_live(const struct tim_grid *g, unsigned c)
 {
     return !g->dvfs->core[c].dvr && !g->dvfs->core[c].dvfs;
 }
 
-/** Returns true if another core takes the blocks that @c refuses. */
+/** Returns true if another core can accept the blocks that core @c no longer accepts. */
 static bool has_destination(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
 {
     for (unsigned o = 0; o < g->config->core_count; o++)
@@ -132,7 +133,7 @@ static bool has_destination(const struct tim_grid *g, unsigned c, const struct t
     return false;
 }
 
-/** Returns true if a suspended block waits for its former core @c. */
+/** Returns true if a suspended block of core @c can continue, and waits to return to it. */
 static bool is_called(const struct tim_grid *g, unsigned c)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -141,8 +142,8 @@ static bool is_called(const struct tim_grid *g, unsigned c)
     return false;
 }
 
-/** Returns the launch of the next block; NULL: none waits. *wanted: blocks wait, and no core that takes blocks has
- *  capacity. */
+/** Returns the launch of the next block to place; NULL: no block waits. Sets *wanted to whether blocks wait, but no core
+ *  that accepts blocks has capacity. */
 static const struct tim_launch *next_block(const struct tim_grid *g, bool *wanted)
 {
     const struct tim_launch *entry = tim_grid_entry_after(g, 0), *next = entry == NULL ? NULL : tim_grid_unit(g, entry);
@@ -158,12 +159,12 @@ static bool is_idle(const struct tim_grid *g)
     if (g->resume_count != 0 || tim_grid_has_more(g))
         return false;
     for (unsigned c = 0; c < g->config->core_count; c++)
-        if (g->cores[c]->blocks != 0) /* also a core whose warps have ended and whose stores have not been answered */
+        if (g->cores[c]->blocks != 0) /* a block stays until its last store is answered, even if its warps have ended */
             return false;
     return true;
 }
 
-/** Diverts a core that has few warps, or counts a sample with enough warps. */
+/** Diverts a core that has few warps, or arms it again if it has enough warps. */
 static void consider(const struct tim_grid *g, unsigned c, const struct tim_launch *next, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block dispatch. The dispatcher processes one launch at a time: the launch with the highest
- * priority of the block scheduler, if it has priorities, else the launch that arrived first. Among equal launches
- * those of the device precede those of the host, and lower sequence numbers precede higher ones. The block scheduler
- * selects the block and its core. Source: specs of the dynamic parallelism thesis 3.2, 3.3; of the book 17.1.
+ * Kernel management and block dispatch. The dispatcher processes one launch at a time. The launch with the highest
+ * priority goes first, if the block scheduler defines priorities; then the launch that arrived first; then launches by
+ * the device; then the lowest sequence number. The block scheduler selects each block and its core. Source: specs of the
+ * dynamic parallelism thesis 3.2, 3.3; of the book 17.1.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -68,7 +68,7 @@ void tim_grid_fini(struct tim_grid *g)
         g->blocks->row->destroy(g->blocks);
 }
 
-/** Records a change after which the next search for a block may succeed. */
+/** Records a change after which the block scheduler may find a block to place. */
 static void changed(struct tim_grid *g)
 {
     g->still_until = 0;
@@ -95,7 +95,7 @@ size_t tim_grid_stats(const struct emu_grid *grid)
     return launch_of(grid)->stats;
 }
 
-/** Returns true if the dispatcher processes @a before @b, for equal priorities. */
+/** Returns true if the dispatcher processes @a before @b when both have the same priority. */
 static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
 {
     const bool device_a = a->of_device, device_b = b->of_device;
@@ -110,7 +110,7 @@ void tim_grid_wait(struct tim_grid *g, struct tim_launch *l)
     struct tim_launch *at = g->waiting.last;
 
     if (g->waiting.first != NULL && goes_before(l, g->waiting.first))
-        at = NULL; /* such a launch gave its entry back; all others arrived later */
+        at = NULL; /* usual for a launch that lost its entry in the distributor: the other launches arrived later */
     while (at != NULL && goes_before(l, at))
         at = at->earlier;
     l->earlier = at;
@@ -172,7 +172,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     l->of_device = grid->parent.grid != 0;
     if (l->of_device) {
         l->from_thread += grid->parent.lane;
-        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* a launch that waited has its own number */
+        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* a unique number if no instruction launches */
         l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
     }
     l->asks = tim_dtbl_takes(g->config, grid);
@@ -185,7 +185,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     return true;
 }
 
-/** Removes a launch whose blocks have all ended from its grid, because the grid may be reused. */
+/** Separates a launch, whose blocks have all ended, from its grid, because emu may reuse the grid. */
 static void detach(struct tim_launch *l)
 {
     l->grid->engine_launch = NULL;
@@ -225,7 +225,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
     return NULL;
 }
 
-/** Returns true if a suspended block of @l or its groups has been dispatched or, with @soon, is being dispatched. */
+/** Returns true if a suspended block of @l or of its groups has been dispatched or, if @soon, is in dispatch. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -247,12 +247,12 @@ size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *l, 
 
 /* ---- the dispatcher ----------------------------------------------------------------------------- */
 
-/** Item to dispatch: a launch, or a block that resumes. */
+/** Item to dispatch: a launch, or a suspended block that resumes. */
 struct command {
     struct tim_launch *launch;
     uint64_t arrived;
-    size_t resume;     /* index of the block that resumes; SIZE_MAX: the launch itself */
-    unsigned priority; /* priority that the block scheduler gives to a launch that has arrived */
+    size_t resume;     /* index in tim_grid.resume of the block that resumes; SIZE_MAX: the item is the launch itself */
+    unsigned priority; /* 1 + priority by the block scheduler; 0: it defines none, or the item has not arrived */
 };
 
 static bool command_before(const struct command *a, const struct command *b)
@@ -268,7 +268,7 @@ static bool command_before(const struct command *a, const struct command *b)
     return a->resume != SIZE_MAX && b->resume == SIZE_MAX;
 }
 
-/** Replaces @best by the command for @l, or for block @resume of @l, if that command goes before @best. */
+/** Replaces *best by the item for @l, or for block @resume of @l, if the dispatcher processes this item before *best. */
 static void consider(const struct tim_grid *g, uint64_t now, struct tim_launch *l, uint64_t arrived, size_t resume,
                      struct command *best)
 {
@@ -281,7 +281,7 @@ static void consider(const struct tim_grid *g, uint64_t now, struct tim_launch *
         *best = c;
 }
 
-/** Gets the next item to dispatch in cycle @now, even if it arrives later. Returns false if there is none. */
+/** Sets *best to the next item to dispatch, which may arrive only after cycle @now. Returns false if there is none. */
 static bool next_command(const struct tim_grid *g, uint64_t now, struct command *best)
 {
     const bool entry = g->entries < g->config->kernels_entries;
@@ -291,7 +291,7 @@ static bool next_command(const struct tim_grid *g, uint64_t now, struct command 
         if (l->grid == NULL || tim_grid_unit(g, l) == NULL)
             continue;
         consider(g, now, l, l->arrived, SIZE_MAX, best);
-        if (g->blocks->row->priority == NULL) /* all later launches go after this one */
+        if (g->blocks->row->priority == NULL) /* without priorities, all later launches go after this one */
             break;
     }
     for (size_t i = 0; i < g->resume_count; i++) {
@@ -346,7 +346,8 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
     g->entries--;
 }
 
-/** Removes the entries of kernels that have no blocks left to place. */
+/** Removes from the distributor the entries of kernels that have neither blocks on cores nor blocks to place. They wait
+ *  for the dispatcher again, because suspended blocks or groups may follow. */
 static void give_back(struct tim_grid *g)
 {
     for (unsigned i = 0; i < TIM_ENTRIES_MOST / 64; i++)
@@ -362,7 +363,7 @@ static void give_back(struct tim_grid *g)
         }
 }
 
-/** Removes kernels that have ended, if all of their groups have ended. */
+/** With dtbl: removes kernels that have ended and whose groups have all ended. */
 static void release(struct tim_grid *g)
 {
     for (struct tim_launch *l = g->launches.first, *next; l != NULL; l = next) {
@@ -375,7 +376,7 @@ static void release(struct tim_grid *g)
     }
 }
 
-/** Moves the current item to the distributor, and starts the next item. */
+/** Runs the dispatcher: moves its item to the distributor if its time is reached, and begins the next item. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;
@@ -413,7 +414,7 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
         g->resuming--;
 }
 
-/** Counts the start of a launch, whose first block has been placed. */
+/** Called when the first block of a launch has been placed: updates the counters of the launch. */
 static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
 {
     if (g->starts != NULL)
@@ -425,7 +426,7 @@ static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
     g->gpu[TIM_GPU_device_bytes] += (now - l->launched) * l->bytes;
 }
 
-/** Sends the selected block to its core. */
+/** Places the selected block on its core. */
 static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *choice, uint64_t now,
                             struct lw_error *err)
 {
@@ -510,8 +511,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
-    } else if (!g->config->dtbl_on) { /* With dtbl the kernel is removed at the end of the cycle, because groups may
-                                       * join it until then. */
+    } else if (!g->config->dtbl_on) { /* with dtbl, groups may still join the kernel in this cycle; release() removes it */
         free_entry(g, l);
         forget(g, l);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management. Launches of the host and the device wait here. A serial dispatcher moves one launch after the
- * other to the distributor. Blocks go from the entries of the distributor to the cores.
+ * Kernel management. Launches by the host and by the device wait for the dispatcher, which moves one launch after the
+ * other to the distributor. A block scheduler places the blocks of the launches in the distributor on cores.
  */
 #ifndef TIM_GRID_PRIV_H
 #define TIM_GRID_PRIV_H
@@ -11,25 +11,25 @@
 
 /** A launch, from its arrival to the end of its last block. */
 struct tim_launch {
-    struct emu_grid *grid; /* NULL: the blocks of the launch have ended, and its groups still use its entry */
-    uint32_t sequence;  /* number of the grid */
-    const struct tim_code *code;
-    uint64_t arrived;   /* cycle from which it may be dispatched */
+    struct emu_grid *grid; /* NULL: the blocks of the launch have ended, but groups that joined it still use its entry */
+    uint32_t sequence;  /* sequence number of the grid */
+    const struct tim_code *code; /* NULL: the launch was recorded by tim_grid_note(), and has not been added */
+    uint64_t arrived;   /* cycle from which on the launch may be dispatched */
     bool distributed;   /* the launch has an entry in the distributor */
-    uint64_t entered;   /* order in the distributor */
+    uint64_t entered;   /* position in the order of the distributor's entries: lower values come first */
     unsigned entry;     /* number of the launch's entry in the distributor: the lowest number that was free */
     uint64_t out;       /* number of blocks on cores */
     uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
-    size_t stats;       /* index of the launch's tim_kernel_stats */
+    size_t stats;       /* index of the launch's counters in tim_engine.kernel */
     struct tim_launch *next, *previous; /* neighbours in the list of launches that were added, or that were noted */
     bool waits;         /* the launch is in the list of launches that wait for the dispatcher */
     struct tim_launch *later, *earlier; /* neighbours in that list */
     bool of_device;     /* the device made the launch, not the host */
     /* Members for launches by the device: */
     uint64_t launched;  /* cycle in which the device made the launch */
-    uint64_t command;   /* number of the launching instruction: equal for all launches of one warp instruction */
-    unsigned from_core; /* core of its launcher; UINT_MAX: unknown, or the host */
-    unsigned from_thread; /* the launching thread's number on that core */
+    uint64_t command;   /* number of the launching warp instruction, which all its launches have in common */
+    unsigned from_core; /* core of the launching thread; UINT_MAX: unknown, or the host */
+    unsigned from_thread; /* number of the launching thread on that core */
     unsigned bytes;     /* bytes of memory that the launch occupies until its first block */
     /* Dynamic thread block launch: */
     bool asks;          /* the launch still has to search for a kernel with the same shape to join */
@@ -39,19 +39,19 @@ struct tim_launch {
     struct tim_launch *last_group; /* kernel: the group that joined last, while it has blocks to place */
     uint64_t groups;    /* kernel: number of groups that have not ended */
     uint64_t executes;  /* kernel: number of blocks on cores, of the kernel itself and of its groups */
-    struct emu_launch shape; /* key that groups compare: program, kernel, block size and dynamic shared memory */
-    bool spilled;       /* group: its entry of the group table was not free when it joined */
-    uint64_t record_at; /* spilled group: cycle from which on its record has been read; 0: the record is not being read */
+    struct emu_launch shape; /* a group may join a kernel with the same program, entry, block size and dynamic shared memory */
+    bool spilled;       /* group: its record is in memory, because its entry of the group table was not free when it joined */
+    uint64_t record_at; /* spilled group: cycle in which the read of its record ends; 0: the read has not begun */
     /* Members of the block scheduler: */
     struct {
-        bool queued, on_chip; /* the launch has blocks in a queue; its entry of the queue is on chip */
-        unsigned priority, core;
-        uint64_t order;   /* order of the launch in its queue */
-        /* queue entry that was not on chip: cycle from which on it has been read; 0: the entry is not being read */
+        bool queued, on_chip; /* the launch is in a queue; its queue entry is on chip */
+        unsigned priority, core; /* priority of the launch; core to which LaPerm binds it (bcs: core of its last block) */
+        uint64_t order;   /* position of the launch in its queue: lower values come first */
+        /* queue entry that is not on chip: cycle in which its read ends; 0: the read has not begun */
         uint64_t read_at;
     } mark;
 };
-/** Position of a launching instruction. */
+/** Core and thread that execute a launching instruction. */
 struct tim_launcher {
     unsigned core, thread; /* thread: number of lane 0 on its core */
 };
@@ -61,25 +61,25 @@ struct tim_launches {
 /** A suspended block that can continue: it is dispatched like a kernel. */
 struct tim_resume {
     struct emu_grid *grid;
-    unsigned core, slot; /* core on which the block was before; slot of the block in emu */
-    uint64_t arrived;
+    unsigned core, slot; /* core that the block left, and to which it returns; slot of the block in emu */
+    uint64_t arrived;    /* cycle from which on the block may be dispatched */
     bool distributed;    /* the block waits for capacity on its core */
 };
 struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 
-/** Diversion and scaling of one core: the bits of the registers, and the state of the regulator. */
+/** Mechanism dvfs: bits of one core in the mechanism's registers, and state of the core's voltage regulator. */
 struct tim_dvfs_core {
     bool dvr, drn, dvfs;  /* diverted; draining; clock low, or changing */
-    bool armed;           /* the core may be diverted; false from an aborted drain until a sample finds enough warps */
+    bool armed;           /* the core may be diverted; false after an aborted drain until a sample finds enough warps */
     bool rising;          /* the current change is to the high clock */
     uint64_t done;        /* cycle in which the current change is complete; 0: there is none */
     uint64_t drains_from; /* drn: number of the sample at which the core was diverted */
 };
 /** Mechanism dvfs: diversion and voltage scaling. */
 struct tim_dvfs {
-    uint64_t samples, next; /* number of samples; cycle of the next one */
-    bool dvfs, rising;      /* `dvfs` and `rising` for the whole GPU: bit 0 of register DVFS */
-    uint64_t done;
+    uint64_t samples, next; /* number of samples so far; cycle of the next sample */
+    bool dvfs, rising;      /* as in tim_dvfs_core, for the clocks of all cores together; `dvfs` is bit 0 of register DVFS */
+    uint64_t done;          /* as in tim_dvfs_core */
     struct tim_dvfs_core core[];
 };
 
@@ -91,51 +91,51 @@ struct tim_grid {
     /* launches without an entry in the distributor, in the order in which the dispatcher processes launches of equal
      * priority; linked by `later` */
     struct tim_launches waiting;
-    struct tim_launches noted;  /* device launches that were seen and have not been added, because they may not start yet */
+    struct tim_launches noted;  /* device launches that tim_grid_note() has recorded and that may not start yet */
     struct tim_resume *resume;  /* suspended blocks that can continue, in the order in which they were added */
     size_t resume_count, resume_capacity;
-    uint64_t commands;          /* number of instructions that launched */
-    struct tim_launch **table;  /* dtbl: groups of the group table by its index, config->dtbl_entries; NULL: free */
-    size_t asking;              /* number of launches that still search for a kernel */
+    uint64_t commands;          /* number of launching instructions so far */
+    struct tim_launch **table;  /* dtbl: [config->dtbl_entries] the group in each entry of the group table; NULL: free */
+    size_t asking;              /* dtbl: number of launches that still have to search for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
     struct tim_reach *reach;    /* predicted accesses of blocks; NULL: no mechanism or block scheduler needs them */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
     struct tim_dvfs *dvfs;      /* NULL: the mechanism is off */
-    /** Optional. Called when the launch with these statistics, or a block of it, enters the distributor. */
+    /** Optional. Called when the launch with index @stats, or a suspended block of it, enters the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
-    /** Optional. Called when the first block of the launch reaches a core. */
+    /** Optional. Called when the first block of the launch has been placed on a core. */
     void (*starts)(void *context, size_t stats);
     void *context;
-    uint64_t entries, entered;  /* number of launches in the distributor; number that ever entered it */
-    uint64_t entry_used[TIM_ENTRIES_MOST / 64];
+    uint64_t entries, entered;  /* number of entries in use; number of times that a launch entered the distributor */
+    uint64_t entry_used[TIM_ENTRIES_MOST / 64]; /* set of entries in use */
     struct tim_launch *entry[TIM_ENTRIES_MOST]; /* launch of each entry in use */
-    bool busy;                  /* the dispatcher processes an item: a launch, or a block that resumes */
-    bool resumes;               /* the dispatcher's item is a block that resumes, else a launch */
+    bool busy;                  /* the dispatcher processes an item: a launch, or a suspended block that resumes */
+    bool resumes;               /* the dispatcher's item is a suspended block, not a launch */
     struct tim_launch *dispatching; /* the launch that the dispatcher processes */
     size_t resuming;            /* index in `resume` of the block that the dispatcher processes */
     uint64_t ready_at;          /* cycle in which the dispatcher's item enters the distributor */
-    bool rescan;                  /* some launches may not have been added yet, or may be ready to start */
-    uint64_t idle;              /* number of cycles in which blocks waited and fitted nowhere */
-    uint64_t changes;           /* number of changes after which the block scheduler may select something else */
-    bool skips;                 /* flag that prevents the repetition of a search that found nothing */
-    /* the search is not repeated before this cycle, unless a launch arrives or a block ends */
+    bool rescan;                  /* the engine must call tim_launches_take(): there may be launches to add */
+    uint64_t idle;              /* number of cycles in which blocks waited but fitted on no core */
+    uint64_t changes;           /* number of changes so far after which the block scheduler may select another block */
+    bool skips;                 /* the event-driven model: a search that found no block is not repeated in each cycle */
+    /* `skips`: the search is not repeated before this cycle, unless a launch arrives or a block ends */
     uint64_t still_until;
-    bool waited;                /* blocks wait during this time */
+    bool waited;                /* blocks wait up to cycle still_until, so each cycle counts in `idle` */
 };
 /** Initialises the kernel management. The caller sets the cores later. Returns false without memory; the caller must
  *  call tim_grid_fini() in this case, too. */
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
-/** Adds a launch that may start and that was seen in cycle @now. It arrives @delay cycles later. @launches: the current
- *  instruction launches; the caller calls tim_grid_launched() after the last launch of this instruction. Returns false
- *  without memory. */
+/** Adds a launch that may start. It may be dispatched from cycle @now + @delay on. @launches: the call is for a launching
+ *  instruction; the caller then calls tim_grid_launched() after the last launch of the instruction. Returns false without
+ *  memory. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats);
-/** Records the origin of a device launch of the current instruction, whose position is @from. The launch is added
- *  later, when it may start. Returns false without memory. */
+/** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may
+ *  start. Returns false without memory. */
 bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);
-/** Ends the launches of an instruction. All of them have been added or recorded. */
+/** Called when all launches of an instruction have been added or recorded. */
 static inline void tim_grid_launched(struct tim_grid *g)
 {
     g->commands++;
@@ -144,15 +144,16 @@ static inline void tim_grid_launched(struct tim_grid *g)
 bool tim_grid_knows(const struct emu_grid *grid);
 /** Returns the index of the tim_kernel_stats of a launch that was added. */
 size_t tim_grid_stats(const struct emu_grid *grid);
-/** Executes block dispatch in a cycle: at most config->kernels_blocks_a_cycle blocks reach cores. */
+/** Runs the phase of block dispatch in cycle @now. At most kernels.blocks_a_cycle blocks are placed on cores. */
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
-/** Handles the end of block @linear of @grid, which ran on @core. If it was the last block of the launch, *over is set
- *  and the launch is removed. */
+/** Handles the end of block @linear of @grid, which ran on @core. If it was the last block of the launch, sets *over and
+ *  removes the launch. Returns tim_grid_stats() of the launch. */
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear,
                             bool *over);
-/** Handles that a block of @grid has left its core and waits for launches. */
+/** Called when a block of @grid has left its core, because it waits for launches. */
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
-/** Queues a block that left @core, is in emu's @slot, and can continue. Returns false without memory. */
+/** Queues a suspended block, which left @core and can continue, for the dispatcher. @slot: slot of the block in emu.
+ *  Returns false without memory. */
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived);
 /** Returns true if there are no launches. */
@@ -160,27 +161,27 @@ static inline bool tim_grid_empty(const struct tim_grid *g)
 {
     return g->count == 0;
 }
-/** Returns the first cycle, @now or later, in which the dispatcher or the block scheduler has work without another
- *  event. Assumes that no block fits on any core while the cores are idle. */
+/** Returns the first cycle, @now or later, in which the dispatcher or the block scheduler has work if no event happens.
+ *  The result is valid as long as no block fits on any core. */
 uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
-/** Returns true if there are blocks that have not been on a core. */
+/** Returns true if there are blocks that have never been on a core. */
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Returns the device memory, in bytes, that is reserved for @pending launches by the device (`launches`), and for
- *  blocks that wait for launches at @depth levels of nesting (`levels`). Source: specs of the dynamic parallelism
- *  thesis 5.4. */
+/** Numbers of bytes of device memory that are reserved for launches by the device: `launches` for a number of pending
+ *  launches, `levels` for blocks that wait for launches at a number of levels of nesting. Source: specs of the dynamic
+ *  parallelism thesis 5.4. */
 struct tim_launch_memory {
     uint64_t launches, levels;
 };
 struct tim_launch_memory tim_grid_memory(const struct tim_config *config, unsigned pending, unsigned depth);
-/** Prints the state of kernel management in lines. */
+/** Prints the state of kernel management. */
 void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
-/** Prints why block @linear of @grid is on @core, and the launcher of a device launch. A newline precedes each line. */
+/** Prints why block @linear of @grid was placed on @core and, for a device launch, its launcher. Each line begins with a
+ *  newline. */
 void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear, uint64_t now,
                   struct lw_sink *out);
-/** Returns true if kernel management will continue without another event, because of a dispatch, a future arrival or a
- *  placement. */
+/** Returns true if kernel management will do something even if no event happens: dispatch, an arrival, or a placement. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 
 #endif

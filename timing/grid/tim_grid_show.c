@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the kernel management: launches, their launchers, the place at which they wait, and the tables of the block
+/* Prints the state of kernel management: launches, their launchers, what they wait for, and the tables of the block
  * scheduler. */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-/** Prints the launcher and the position of the launch; prints nothing for a host launch. */
+/** Prints which thread made the launch, and when; prints nothing for a launch by the host. */
 static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink *out)
 {
     const struct emu_grid *grid = l->grid;

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware block scheduling. Launches and cores are selected as in round robin. The block of the launch that
- * goes to the core is selected by the cache lines that the block will access, a rectangle in each array:
+ * Locality-aware block scheduling. Launches and cores are selected as in round robin. Which block of the launch is placed
+ * on the core depends on the cache lines that the waiting blocks will access, a rectangle of lines in each array:
  *
  *   1. the block that shares most lines with the blocks of the launch that run on the core;
- *   2. if no block shares any, the block that shares fewest lines with the blocks on other cores.
+ *   2. if no block shares any line with these, the block that shares fewest lines with the blocks on other cores.
  *
- * Among equal blocks the lowest number is selected. For each waiting block the scheduler stores the sums of shared
- * lines by core, and updates them when a block begins or ends. Launches without slices, and suspended blocks, are
- * placed as in round robin. Source: specification of address pre-computation 6.
+ * Among equal blocks the one with the lowest number is selected. The scheduler stores, for each waiting block and each
+ * core, the number of lines that the block shares with the blocks on the core; it updates these numbers when a block
+ * begins or ends. Launches without slices, and suspended blocks, are placed as in round robin. Source: specification of
+ * address pre-computation 6.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** A block of a launch that waits or runs. */
+/** A waiting block from which the scheduler chooses. */
 struct candidate {
     uint64_t linear;
     uint64_t total; /* number of lines that the block shares with the running blocks of all cores */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
+/** A block that runs. */
 struct running {
     uint64_t linear;
     unsigned core;
     struct emu_rect range[TIM_REACH_ARRAYS];
-    /* The reason why the block runs on its core: */
-    uint64_t lines, most;   /* number of lines shared with all blocks on the core, and number of lines shared with block
-                             * `with` */
-    uint64_t with;          /* block on the core that shared most lines; UINT64_MAX: none shared any */
+    /* Why the block was placed on its core. The numbers are those at the time of its placement: */
+    uint64_t lines, most;   /* numbers of lines that the block shared with all blocks on the core, and with block `with` */
+    uint64_t with;          /* the block on the core with which it shared most lines; UINT64_MAX: it shared none */
     uint64_t elsewhere;     /* number of lines that the block shared with blocks on other cores */
 };
 /** A launch with slices. */
@@ -37,22 +38,22 @@ struct table {
     const struct tim_launch *launch;
     const struct tim_reach_launch *reach;
     unsigned arrays;
-    uint64_t taken;          /* all blocks before this one are or were candidates */
-    uint64_t ended;
-    struct candidate *block; /* [capacity] by slot */
-    uint64_t *shared;        /* [capacity][cores] number of lines that a candidate shares with blocks that run on a core */
-    uint32_t *order;         /* [count] slots, by block; then the free slots */
-    uint32_t count, capacity;
+    uint64_t taken;          /* number of the first block that has not been a candidate yet */
+    uint64_t ended;          /* number of blocks that have ended */
+    struct candidate *block; /* [capacity] candidates by slot */
+    uint64_t *shared;        /* [slot][core] number of lines that the candidate shares with the blocks on the core */
+    uint32_t *order;         /* [capacity] first the slots of the candidates, in the order of blocks; then the free slots */
+    uint32_t count, capacity; /* number of candidates; maximum number */
     struct running *running; /* blocks on cores in the order of their placement; capacity for all blocks that cores may
                               * have */
     unsigned running_count;
 };
 struct la_b {
-    struct tim_blocks_rotating rotating; /* first */
+    struct tim_blocks_rotating rotating; /* must be the first member */
     struct table *tables;
-    bool decided;            /* a decision has been made, and its block will reach the core later: */
+    bool decided;            /* ap.dispatch_cost: a block has been selected; it is placed in cycle ready_at */
     uint64_t ready_at;
-    struct tim_block_choice choice;
+    struct tim_block_choice choice; /* decided: the selection */
 };
 
 static struct tim_blocks *create(const struct tim_config *config)
@@ -85,7 +86,8 @@ static void destroy(struct tim_blocks *blocks)
 
 /* ---- waiting blocks ---------------------------------------------------------------------------------- */
 
-/** Updates the counts of lines that candidates share with block @r, when @r begins (@begins) or ends on its core. */
+/** Called when block @r begins on its core or, if @begins is false, ends: updates the numbers of lines that candidates share
+ *  with the blocks on this core. */
 static void count_shared(const struct la_b *b, struct table *t, const struct running *r, bool begins)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -100,7 +102,7 @@ static void count_shared(const struct la_b *b, struct table *t, const struct run
     }
 }
 
-/** Makes waiting blocks candidates, in order, until the table has t->capacity of them. */
+/** Makes waiting blocks candidates, in the order of their numbers, until there are t->capacity candidates. */
 static void take_candidates(const struct la_b *b, struct table *t)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -123,8 +125,9 @@ static void take_candidates(const struct la_b *b, struct table *t)
     }
 }
 
-/** Returns the table of a launch. NULL: the launch has no slices, or the host has no memory for the table. If memory is
- *  missing, the blocks of this and of later launches are placed in rotation, and ap_no_memory counts the launch. */
+/** Returns the table of a launch, which is created if necessary. NULL: the launch has no slices, or the host has no memory
+ *  for the table. Without memory, counter ap_no_memory counts the launch, and the blocks of this launch and of all later
+ *  launches are placed in rotation. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 {
     const struct tim_grid *g = b->rotating.blocks.grid;
@@ -168,7 +171,8 @@ static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 
 /* ---- decisions ------------------------------------------------------------------------------------- */
 
-/** Selects one of the blocks that wait for @core. Returns its position in the order. */
+/** Selects one of the candidates for @core, and returns its index in t->order. Sets *ops to the number of overlaps that
+ *  hardware would compute for the decision. */
 static uint32_t choose(const struct la_b *b, const struct table *t, unsigned core, uint64_t *ops)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -239,7 +243,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
     return tim_rotating_next(blocks, now);
 }
 
-/** Records why a block was placed: the block on its core with which it shares most lines. */
+/** Records why block @r was placed on its core: the lines that it shares with other blocks. */
 static void note_why(const struct table *t, struct running *r, uint64_t *gpu)
 {
     r->with = UINT64_MAX;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind places them only on the core
- * of their launcher. adaptive_bind places them on that core first. The priority of a launch is one higher than the
- * priority of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a
- * block from
+ * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind also places them only on the
+ * core of their launcher. adaptive_bind prefers that core. The priority of a launch is one higher than the priority of
+ * its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a block from
  *
  *   1. its own queues (tb_pri: the queues of all cores): the highest priority first, the oldest launch first;
- *   2. if they are empty, the launches of the host;
- *   3. with adaptive_bind, if these are empty, too, the queues of a backup core, until they are empty; then
- *      another core becomes the backup.
+ *   2. if these queues are empty, the queue of launches by the host;
+ *   3. with adaptive_bind, if that queue is empty, too, the queues of a backup core. When they are empty, another core
+ *      becomes the backup core.
  *
- * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. If the nesting
- * level of a launch has no capacity on the core for suspended blocks, the launch is skipped, because it may wait for a
- * launch after it in the queue. Queue entries that found no space on chip are read from memory before their first
- * block.
+ * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. A launch is skipped
+ * if the core has no space for suspended blocks of its nesting level, because it may have to wait for a launch after it
+ * in the queue. A queue entry that is not on chip is read from memory before the first block of its launch is placed.
  * Source: the dynamic parallelism thesis 5; its specification 8.
  */
 #include "timing/grid/tim_blocks_priv.h"
@@ -21,21 +19,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/** Queues from which a block is selected: steps 1 to 3 above. */
 enum stage { OWN = 1, HOST, BACKUP };
-/** Entries on chip: one set for the queues of each core, and a last one for the queue of the host. With tb_pri the
- *  first set is for all cores. */
 struct laperm {
     struct tim_blocks blocks;
     unsigned next;      /* the core that is examined next */
     unsigned tries;     /* number of consecutive cores, from cycle `from` on, for which no block was found */
     uint64_t from;      /* first cycle of the search that `tries` counts */
-    uint64_t seen;      /* grid->changes when a core was last examined */
+    uint64_t seen;      /* value of tim_grid.changes when a core was last examined */
     uint64_t last;      /* cycle in which a core was last examined */
     bool waiting;       /* blocks have waited since the cycle `last` */
-    uint64_t orders;    /* order given to the launch that was queued last */
-    enum stage stage;   /* stage of the last selection */
-    int *backup;        /* [core] core whose queue is the backup; -1: none */
-    unsigned *on_chip;  /* [core + 1] entries */
+    uint64_t orders;    /* value of mark.order of the launch that was queued last */
+    enum stage stage;   /* queues of the last selection */
+    int *backup;        /* [core] backup core of the core; -1: none */
+    unsigned *on_chip;  /* number of queue entries on chip: [core] in the queues of the core (tb_pri: [0] in the queues of
+                         * all cores); the last element is for the queue of launches by the host */
 };
 
 static struct tim_blocks *create(const struct tim_config *config)
@@ -73,7 +71,7 @@ static bool binds(const struct tim_blocks *blocks)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/** Returns the index in on_chip[] of the launch's queues. */
+/** Returns the index in on_chip of the queues in which the launch is. */
 static unsigned store_of(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return l->mark.priority == 0 ? blocks->grid->config->core_count : binds(blocks) ? l->mark.core : 0;
@@ -109,7 +107,7 @@ static void enters(struct tim_blocks *blocks, struct tim_launch *l, uint64_t now
     blocks->grid->gpu[TIM_GPU_laperm_overflows] += !l->mark.on_chip;
 }
 
-/** Returns true if the launch is in a queue and its entry is in the distributor. */
+/** Returns true if the launch is in a queue, and the launch or the kernel that it has joined is in the distributor. */
 static bool is_queued(const struct tim_launch *l)
 {
     return l->mark.queued && tim_grid_owner(l)->distributed;
@@ -120,8 +118,8 @@ static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
     return a->mark.priority != b->mark.priority ? a->mark.priority > b->mark.priority : a->mark.order < b->mark.order;
 }
 
-/** Returns the first launch in the queues of @core, or (@host) of the host, for which core @on has capacity at the
- *  launch's nesting level. NULL: there is none. *empty is set if the queues contain no launch. */
+/** Returns the first launch in the queues of @core or, if @host, in the queue of the host, for whose nesting level core @on
+ *  has space. NULL: there is none. Sets *empty to whether the queues contain no launch at all. */
 static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool host, unsigned on, bool *empty)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -138,14 +136,15 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     return found;
 }
 
-/** Returns whether other cores may take blocks from the queues of @core. With smx_bind they may only if the core itself
- *  takes no blocks (dvfs). */
+/** Returns whether @core may be the backup core of other cores. With smx_bind it may be only if it accepts no blocks
+ *  itself (mechanism dvfs). */
 static bool backs(const struct laperm *p, unsigned core)
 {
     return p->blocks.row == &tim_blocks_adaptive || p->blocks.grid->cores[core]->closed != TIM_OPEN;
 }
 
-/** Returns the launch that @core examines; NULL: none. *backup is set to the core's backup. */
+/** Returns the launch whose next block @core would get; NULL: none. Sets *stage to the queues from which it is, and *backup
+ *  to the core's new backup core. */
 static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *backup, enum stage *stage)
 {
     const unsigned count = p->blocks.grid->config->core_count;
@@ -192,7 +191,7 @@ static bool any_queued(const struct tim_blocks *blocks)
 
 /* ---- a cycle ---------------------------------------------------------------------------------- */
 
-/** Returns a dispatched suspended block for which its core has capacity; SIZE_MAX: none. */
+/** Returns the index in tim_grid.resume of a dispatched suspended block for which its core has capacity; SIZE_MAX: none. */
 static size_t ready_resume(const struct tim_grid *g)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -206,13 +205,13 @@ static bool is_read(const struct tim_launch *l, uint64_t now)
     return l->mark.read_at <= now && (l->mark.on_chip || l->mark.read_at != 0);
 }
 
-/** Starts reading an entry from memory. */
+/** Begins to read the queue entry of a launch from memory, if that has not begun yet. */
 static void read_entry(struct tim_grid *g, struct tim_launch *l, uint64_t now)
 {
     if (l->mark.read_at != 0)
         return;
     l->mark.read_at = now + (g->config->kernels_ideal ? 0 : g->config->laperm_read);
-    l->mark.read_at += l->mark.read_at == 0; /* 0 would mean that the entry is not being read. */
+    l->mark.read_at += l->mark.read_at == 0; /* 0 would mean that the read has not begun */
     g->gpu[TIM_GPU_laperm_reads]++;
 }
 
@@ -226,8 +225,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     *out = (struct tim_block_choice){.resume = ready_resume(g), .block = UINT64_MAX};
     if (out->resume != SIZE_MAX)
         return true;
-    /* In the skipped cycles no core was examined, because the search would have found no block. The rotation advances
-     * over these cycles. */
+    /* The event-driven model does not call this function in cycles in which it would find no block. The rotation advances
+     * by a core for each of these cycles. */
     if (p->waiting && now > p->last + 1)
         p->next = (unsigned)((p->next + (now - p->last - 1)) % count);
     p->last = now;
@@ -255,7 +254,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     return true;
 }
 
-/** Removes a launch whose last block has been placed; its space on chip is used for an entry in memory. */
+/** Removes a launch, whose last block has been placed, from its queue. If its entry was on chip, the next entry in memory
+ *  gets its space. */
 static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -275,7 +275,7 @@ static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
         return;
     }
     read_entry(p->blocks.grid, found, now);
-    found->mark.on_chip = true; /* the launch has the space from the end of that read on */
+    found->mark.on_chip = true; /* is_read() makes the launch wait until the read ends */
 }
 
 static void begins(struct tim_blocks *blocks, struct tim_launch *l, unsigned core, uint64_t linear, uint64_t now)
@@ -329,7 +329,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
         return UINT64_MAX;
     if (p->seen != g->changes || p->tries < g->config->core_count)
         return now;
-    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) { /* an entry has been read: cores are examined again */
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) { /* after the end of a read, search again */
         if (is_queued(l) && l->mark.read_at > p->from && l->mark.read_at < at)
             at = l->mark.read_at;
     }
@@ -348,7 +348,7 @@ static unsigned priority(const struct tim_blocks *blocks, const struct tim_launc
     return l->mark.priority;
 }
 
-/** Returns one cycle for each priority level above that of the launch. */
+/** Returns the additional cycles of a dispatch: one for each priority level above the level of the launch. */
 static unsigned costs(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return blocks->grid->config->laperm_levels - l->mark.priority;

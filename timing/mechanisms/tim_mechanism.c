@@ -30,7 +30,7 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
-/** Returns whether schedulers share pipes and occupy them at issue. */
+/** Returns whether several schedulers use the same pipe, which an instruction occupies at issue. */
 static bool shares_pipes(const struct tim_config *c)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
@@ -245,9 +245,9 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
     return next;
 }
 
-/** Mechanisms of kernel management, which timing/grid implements, and the key that enables each. */
+/** Mechanisms of kernel management, which timing/grid implements, and the keys that enable each. */
 static const struct {
-    const char *name, *summary, *assignment; /* assignments, separated by a space */
+    const char *name, *summary, *assignment; /* assignment: one or more KEY=VALUE, separated by a space */
 } of_grid[] = {
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
@@ -265,7 +265,8 @@ void tim_mechanisms_print(struct lw_sink *out)
         lw_printf(out, "%-6s %s\n", of_grid[i].name, of_grid[i].summary);
 }
 
-/** Writes the key that enables the mechanism into @out of @room bytes. Returns false if there is no such mechanism. */
+/** Writes the assignments that enable the mechanism with the name of @size characters at @name to @out, which has @room
+ *  bytes. Returns false if there is no such mechanism. */
 static bool find(const char *name, size_t size, char *out, size_t room)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
@@ -299,7 +300,7 @@ static enum lw_status refuse(const char *name, size_t size, struct lw_error *err
 
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names, struct lw_error *err)
 {
-    for (unsigned pass = 0; pass < 2; pass++) /* no key is set before all names are checked */
+    for (unsigned pass = 0; pass < 2; pass++) /* pass 0 checks all names, before pass 1 sets keys */
         for (const char *at = names, *end; at != NULL; at = *end != '\0' ? end + 1 : NULL) {
             char assignment[64];
 

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two-level warp pools: warps of the active pool may issue, the others are pending. Source: specification of address
- * pre-computation 7.3 and 7.6. Our choice: there is a pool for each scheduler; which of several warps leaves first.
+ * pre-computation 7.3 and 7.6. The source leaves two choices open: this model has a pool for each scheduler, and of
+ * several warps that wait for memory, the one in the lowest slot leaves the active pool first.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 #include <stdlib.h>
 
-/** State of a warp as a pool sees it. */
+/** State of a warp, which determines whether it may be in the active pool. */
 enum state {
     READY, /* the warp waits for nothing, or for an event within the core */
     MISS,  /* the warp waits for memory outside the core */
-    OUT,   /* the warp waits for other warps, a launch or a time */
+    OUT,   /* the warp waits at a barrier, for a launch, or sleeps */
     GONE   /* the warp has ended, or the slot is empty */
 };
-/** The active warps of a scheduler, and its pending warps in queue order. A warp's number is its slot divided by the
+/** The active warps of a scheduler, and the queue of its pending warps. Warps are identified by their slot divided by the
  *  number of schedulers. */
 struct pool {
     uint64_t active[TIM_MAX_WARPS / 64];
     unsigned size;                 /* number of warps in `active` */
     unsigned queued;               /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
-    uint64_t assigned;             /* the core's count of assigned warps at the last update */
-    uint64_t known[TIM_MAX_WARPS / 64]; /* warps that are active or pending, provided that `age` matches the warp */
-    uint64_t age[TIM_MAX_WARPS];
+    uint64_t assigned;             /* value of tim_mech_core.assigned at the last update */
+    uint64_t known[TIM_MAX_WARPS / 64]; /* set of active and pending warps; a bit is valid only if `age` is the warp's age */
+    uint64_t age[TIM_MAX_WARPS];   /* age of the warp when it was added */
 };
 struct pools {
     struct tim_mech base;
     unsigned schedulers, warps, active; /* schedulers and warps of the core; maximum size of a pool */
     struct pool pool[TIM_MAX_SCHEDS];
 };
-/** Context of the functions below: the pool of scheduler `sched`, which has `count` warps. */
+/** Identifies the pool for the functions below: it belongs to scheduler `sched`, which has `count` warps. */
 struct view {
     const struct pools *pools;
     unsigned sched, count;
@@ -82,7 +83,7 @@ static void enqueue(struct pool *pool, unsigned warp)
     pool->queue[pool->queued++] = (uint16_t)warp;
 }
 
-/** Adds new warps to the pending warps, the oldest first. Removes earlier warps of the same slots. */
+/** Removes warps whose slot has a new warp, and adds the new warps to the queue of pending warps, the oldest first. */
 static void take_new(struct pool *pool, const struct view *view)
 {
     unsigned queued = 0;
@@ -111,8 +112,8 @@ static void take_new(struct pool *pool, const struct view *view)
     }
 }
 
-/** Removes from the active pool warps that have ended or that wait for other warps. Of the warps that wait for memory,
- *  removes only the one with the lowest slot. */
+/** Removes from the active pool all warps in state GONE or OUT and, of the warps in state MISS, the one in the lowest slot.
+ *  Those that have not ended become pending. Returns true if it removed any. */
 static bool demote(struct pool *pool, const struct view *view)
 {
     bool changed = false, missed = false;
@@ -136,7 +137,8 @@ static bool demote(struct pool *pool, const struct view *view)
     return changed;
 }
 
-/** Activates pending warps that wait for nothing, in queue order, while the pool has space. */
+/** Moves pending warps in state READY to the active pool, in the order of the queue, while the pool has space. Returns true
+ *  if it moved any. */
 static bool promote(struct pool *pool, const struct view *view)
 {
     unsigned kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier are not counted:
- * if they were, a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis
- * 3.4, which does not say which warps issue (choice A24).
+ * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier or for their
+ * launches do not count towards the limit; otherwise a block with more warps than the limit could never pass a barrier.
+ * Source: the warp scheduling thesis 3.4. The thesis does not say which warps issue; swl.set selects them (choice A24).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -12,9 +12,9 @@ struct swl {
     struct tim_mech base;
     bool sticky;
     unsigned limit;
-    struct tim_mech_list running; /* warps that have not ended and do not wait */
-    bool active[TIM_MAX_WARPS];   /* by slot: the warp has a place among the active warps */
-    unsigned admitted;            /* number of warps that have a place among the active warps */
+    struct tim_mech_list running; /* warps that have not ended and do not wait at a barrier or for launches */
+    bool active[TIM_MAX_WARPS];   /* by slot: the warp may issue */
+    unsigned admitted;            /* number of warps that may issue */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -39,8 +39,8 @@ static void destroy(struct tim_mech *mech)
     free(mech);
 }
 
-/** Admits warps up to the limit, the oldest first. With `sticky`, admitted warps remain admitted, and the oldest of
- *  the others fill the remaining places. */
+/** Determines the warps that may issue: the oldest running warps, up to the limit. With swl.set sticky, warps that might
+ *  issue before still may, and the oldest of the others fill the remaining places. */
 static void admit(struct swl *swl)
 {
     unsigned left = swl->limit;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3. Comments name the choices
- * that these sources leave open.
+ * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3. Where these sources leave a
+ * choice open, a comment states what this model does.
  */
 #include "timing/policies/tim_sched_priv.h"
 
-/** Returns the first ready warp of [from, end); @end: none. */
+/** Returns the first ready warp in [from, end); @end if there is none. */
 static unsigned next_ready(const struct tim_sched_view *view, unsigned from, unsigned end)
 {
     while (from < end) {
@@ -20,7 +20,7 @@ static unsigned next_ready(const struct tim_sched_view *view, unsigned from, uns
     return end;
 }
 
-/** Returns the next ready warp after @last in [first, first + count), cyclically. */
+/** Returns the next ready warp after @last, in cyclic order of the warps [first, first + count); -1: none. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
     unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first
@@ -33,8 +33,8 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
     return w < from ? (int)w : -1;
 }
 
-/** Returns the oldest ready warp in [first, first + count). The age of a warp begins when its block is assigned, so a
- *  new warp in a reused slot is young. */
+/** Returns the oldest ready warp in [first, first + count); -1: none. Age counts from the assignment of the block, so a
+ *  new warp is young even if its slot was in use before. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {
     uint64_t least = UINT64_MAX;
@@ -60,7 +60,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
     return found;
 }
 
-/** Selects warps by loose round robin: a warp that cannot issue is skipped. */
+/** Selects the next ready warp in rotation (loose round robin). */
 static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = rotate(view, sched->last, 0, view->count);
@@ -70,7 +70,7 @@ static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** Selects the last warp until this warp cannot issue in a cycle for any reason; then the oldest. */
+/** Selects the warp that issued last if it is ready, else the oldest ready warp (greedy then oldest). */
 static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = sched->last;
@@ -82,9 +82,9 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** Selects the last warp while it is ready, else the youngest warp: the warp that was assigned last and, within a
- *  block, has the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The order of warps of different blocks by
- *  age is our choice. */
+/** Selects the warp that issued last if it is ready, else the youngest ready warp: the one that was assigned last and,
+ *  within a block, has the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The source does not order warps of
+ *  different blocks; this model orders them by age. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     uint64_t most = 0;
@@ -120,7 +120,7 @@ static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_v
     return oldest(view, first, count);
 }
 
-/** Returns the age of a group: the age of its oldest live warp. */
+/** Returns the age of the oldest live warp of a group. */
 static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
 {
     unsigned size = view->config->issue_group;
@@ -132,8 +132,8 @@ static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
     return age;
 }
 
-/** Selects from the current group until none of its warps is ready; then from the next group with a ready warp, in
- *  rotation or by age. */
+/** Selects a warp of the current group or, if none of its warps is ready, of the next group that has a ready warp, in
+ *  rotation or by age (issue.outer). */
 static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     unsigned size = view->config->issue_group, groups = (view->count + size - 1) / size;
@@ -168,7 +168,7 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
     return w;
 }
 
-/** Selects a warp of the active pool, which timing/mechanisms/tim_pools.c determines. */
+/** Selects a warp of the active pool. timing/mechanisms/tim_pools.c has removed all other warps from view->ready. */
 static int pick_active(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     return view->config->issue_inner == TIM_ORDER_LRR ? pick_lrr(sched, view) : pick_gto(sched, view);

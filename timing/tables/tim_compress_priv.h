@@ -14,8 +14,8 @@
 #include "base/lw.h"
 #include "timing/tim_priv.h"
 
-/** Returns the number of cycles in which the lanes @active of a warp of @width lanes start in a pipe that starts @lanes lanes
- *  per cycle; at least 1. @mode: enum of TIM_COMPRESS_NONE. */
+/** Returns the number of cycles, at least 1, that a pipe which starts @lanes lanes per cycle needs to start an instruction
+ *  for the lanes @active of a warp of @width lanes. @mode: TIM_COMPRESS_NONE, TIM_COMPRESS_BASIC ... */
 static inline unsigned tim_compressed_cycles(unsigned mode, uint64_t active, unsigned width, unsigned lanes)
 {
     unsigned cycles = 0;

@@ -16,7 +16,8 @@ static unsigned free_way(const struct tim_gang_set *set)
     return way;
 }
 
-/** Makes @members a gang with the state of @like, in a free entry. If there is only one member, it becomes single. */
+/** Makes @members a gang in a free entry, with the other members of the struct as in @like. A single member becomes
+ *  `alone`. */
 static void place(struct tim_gang_set *set, uint8_t members, struct tim_gang like)
 {
     if (members == 0)
@@ -69,7 +70,8 @@ void tim_gang_part(struct tim_gang_set *set, unsigned way, uint8_t part)
     place(set, part, was);
 }
 
-/** Returns the gang of @member; a single member is returned as a gang. *way: TIM_GANG_WAYS for a single member. */
+/** Returns the gang that contains @member, and sets *way to its way. For a single member, returns a gang with this member
+ *  only, and sets *way to TIM_GANG_WAYS. */
 static struct tim_gang unit_of(const struct tim_gang_set *set, unsigned member, unsigned *way)
 {
     *way = tim_gang_of(set, member);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gang table of variable warp sizing: the warps of an original gang that execute in lockstep. An original gang
- * is a group of neighbouring warp slots, one of each slice; its warps are members 0 to 7. Each live member is in one
- * gang of its set, or is single (member of no gang). Source: the warp scheduling thesis's specification 7.3, 7.5 and
- * 7.6.
+ * The gang table of variable warp sizing: records which warps execute in lockstep. An original gang is a group of
+ * neighbouring warp slots, one of each slice; its warps are members 0 to 7 (or fewer). The table has a set of entries
+ * for each original gang. Each live member is in one gang of its set, or is single (in no gang). Source: the warp
+ * scheduling thesis's specification 7.3, 7.5 and 7.6.
  *
- *   set (an original gang)     GangMask   PC     alone
+ *   set (an original gang)     GangMask   PC     single members (`alone`)
  *     way 0                    00001111  0x100
  *     way 1                    01110000  0x200   10000000
  */
@@ -15,37 +15,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A gang has at least two members, so four ways suffice. */
+/* A gang has at least two members, so eight members form at most four gangs. */
 enum { TIM_GANG_MEMBERS = 8, TIM_GANG_WAYS = 4 };
-/** The pc of a member of which no split runs: it waits at a barrier, sleeps, or waits for a launch. */
+/** Used as the pc of a member of which no split can run, because it waits at a barrier, for a launch, or sleeps. */
 #define TIM_GANG_NOWHERE UINT64_MAX
 
 struct tim_gang {
-    uint8_t mask;   /* GangMask: set of its members; 0: the entry is free */
-    uint8_t issued; /* members that have issued the instruction at `pc` that other members have not issued */
-    uint64_t pc;    /* TIM_GANG_NOWHERE: all members wait */
-    uint64_t last;  /* 1 + the cycle of its last issue; 0: none */
+    uint8_t mask;   /* GangMask: set of the gang's members; 0: the entry is free */
+    uint8_t issued; /* set of members that have issued the instruction at `pc`, while other members have not yet */
+    uint64_t pc;    /* pc of all members; TIM_GANG_NOWHERE: no member can run */
+    uint64_t last;  /* 1 + the cycle in which the gang last issued; 0: it has not issued */
 };
 struct tim_gang_set {
-    uint8_t live;  /* live members */
-    uint8_t alone; /* live members in no gang */
+    uint8_t live;  /* set of live members */
+    uint8_t alone; /* set of live members that are in no gang */
     struct tim_gang way[TIM_GANG_WAYS];
 };
 
-/** Makes @members, which are neither in a gang nor alone, a gang; a single member becomes alone. */
+/** Makes @members, which are in neither a gang nor `alone`, a gang or, if there is only one, a single member. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
-/** Splits a gang whose members continue at @pc[member]. Members with the same pc remain a gang; a single member becomes
- *  alone. The first group keeps the entry, others get free entries of the set. Returns the number of groups. */
+/** Splits a gang whose members continue at @pc[member]. Members with the same pc form a new gang; a member with a pc of its
+ *  own becomes single. Returns the number of different pcs. */
 unsigned tim_gang_split(struct tim_gang_set *set, unsigned way, const uint64_t pc[TIM_GANG_MEMBERS]);
-/** Makes all members of the gang alone. */
+/** Makes all members of the gang single. */
 void tim_gang_dissolve(struct tim_gang_set *set, unsigned way);
-/** Separates the members @part, which are neither none nor all of the gang, from the others. Both parts become gangs,
- *  or alone if they have one member. They keep the pc of the gang. */
+/** Divides a gang into the members @part, which are some but not all of its members, and the others. Both parts keep the
+ *  pc of the gang. A part with one member becomes single. */
 void tim_gang_part(struct tim_gang_set *set, unsigned way, uint8_t part);
-/** Merges the first two gangs or single members with equal pcs, in the order of their lowest members. Excludes
- *  members at TIM_GANG_NOWHERE, and gangs of which only some members have issued. Returns true if there are two such
- *  units.
- *  @execute false: changes nothing. */
+/** Merges two units (gangs or single members) with equal pcs: the first such pair in the order of their lowest members.
+ *  Units at TIM_GANG_NOWHERE, and gangs of which only some members have issued, are not merged. Returns true if there is
+ *  such a pair. If @execute is false, changes nothing. */
 bool tim_gang_merge(struct tim_gang_set *set, const uint64_t pc[TIM_GANG_MEMBERS], bool execute);
 /** Removes a member that ends. A gang with one remaining member is dissolved. */
 void tim_gang_drop(struct tim_gang_set *set, unsigned member);

@@ -11,7 +11,7 @@ void tim_map_fini(struct tim_map *map)
     *map = (struct tim_map){0};
 }
 
-/** Returns the slot of the key, or the empty slot for it. */
+/** Returns the slot of the key or, if the key is absent, the empty slot in which to add it. */
 static struct tim_map_slot *find(const struct tim_map *map, uint64_t a, uint64_t b)
 {
     const uint64_t mixed = (a * UINT64_C(0x9e3779b97f4a7c15) ^ b) * UINT64_C(0xd6e8feb86659fd93);

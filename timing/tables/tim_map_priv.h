@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash table with open addressing that maps pairs of numbers to numbers, for mechanisms that track many lines. */
+/* Hash table that maps pairs of numbers to numbers, with open addressing. Used by mechanisms that track many lines. */
 #ifndef TIM_MAP_PRIV_H
 #define TIM_MAP_PRIV_H
 
@@ -18,8 +18,8 @@ struct tim_map {
     size_t slots, count;
 };
 void tim_map_fini(struct tim_map *map);
-/** Returns the value of key (@a, @b), valid until the next call. A new value is 0. *is_new: the key was absent.
- *  NULL: no memory is left, and the map is unchanged. */
+/** Returns a pointer to the value of key (@a, @b), which is valid until the next call. If the key is absent, adds it with
+ *  value 0. Sets *is_new to whether the key was absent. Returns NULL without memory; the map is then unchanged. */
 uint64_t *tim_map_at(struct tim_map *map, uint64_t a, uint64_t b, bool *is_new);
 
 #endif

@@ -36,7 +36,7 @@ const char *tim_code_location(const struct tim_code *code, uint64_t pc, uint64_t
     return in != NULL ? in->name : "";
 }
 
-/** Reads member @key of a row, a number. */
+/** Reads the number that is member @key of @row. */
 static enum lw_status read_number(const struct lw_yaml_document *doc, const struct lw_yaml *row, const char *key,
                                   uint64_t *out, struct lw_error *err)
 {

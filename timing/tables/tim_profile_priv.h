@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profile of the loads of a kernel. Mechanism `loads` counts them, and a timing report has them as member "loads". A
- * later run reads the profile from that report (tim_config_set_profile).
+ * Profile of the loads of a run's kernels. Mechanism `loads` counts the events of each load, and member "loads" of a
+ * timing report contains the counts. A later run reads the profile from that report (tim_config_set_profile()).
  */
 #ifndef TIM_PROFILE_PRIV_H
 #define TIM_PROFILE_PRIV_H
@@ -34,7 +34,7 @@ enum tim_load_counter {
 struct tim_profile_load {
     char *function; /* symbol of the function; owned */
     uint64_t offset;
-    uint64_t loop;  /* offset of the first instruction of the innermost enclosing loop; UINT64_MAX: none */
+    uint64_t loop;  /* byte offset, in the function, of the start of the innermost enclosing loop; UINT64_MAX: none */
     uint64_t count[TIM_LOAD_COUNT];
 };
 struct tim_profile {
@@ -43,7 +43,8 @@ struct tim_profile {
     struct tim_profile_load *load; /* [count] */
     size_t count;
 };
-/** Returns the name of the function that has the instruction at @pc, and its offset there in *offset. */
+/** Returns the name of the function that contains the instruction at @pc, and sets *offset to the byte offset of the
+ *  instruction in the function. */
 const char *tim_code_location(const struct tim_code *code, uint64_t pc, uint64_t *offset);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Access ranges of blocks and access vectors of warps. An array has the columns and rows of its allocation, from its
- * pointer on. If the pointer is in no allocation, the array has the columns and rows that the blocks at the corners
- * of the grid access.
+ * Computes the lines that blocks access, and access vectors of warps. The size of an array is that of its allocation,
+ * from the array's pointer on. If the pointer is in no allocation, the array extends to the last column and row that the
+ * blocks at the corners of the grid access.
  */
 #include "timing/tables/tim_reach_priv.h"
 
@@ -10,7 +10,7 @@
 
 enum { ROW_MASK = 0xfffffff };
 
-/* ---- regions and parts: arithmetic without data of a launch ---------------------------------------------- */
+/* ---- regions and parts of an array ---------------------------------------------- */
 
 static uint32_t divide_up(uint32_t x, uint32_t by)
 {
@@ -43,7 +43,7 @@ void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t he
 {
     shape->width = width;
     shape->height = height;
-    for (unsigned b = 0; b <= bits; b++) { /* the smallest number of regions for which a part is one line */
+    for (unsigned b = 0; b <= bits; b++) { /* finds the smallest number of regions for which each part is one line */
         divide_by(shape, b, parts);
         if (shape->part_w == 1 && shape->part_h == 1)
             return;
@@ -87,7 +87,7 @@ unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_rea
 /* ---- launches -------------------------------------------------------------------------------- */
 
 struct array {
-    uint32_t number; /* number of the array in the slices */
+    uint32_t number; /* number of the array in the kernel's slices */
     struct emu_predict_shape known;
     struct tim_reach_shape shape;
 };
@@ -100,7 +100,7 @@ struct tim_reach_launch {
     struct array array[TIM_REACH_ARRAYS];
     unsigned arrays;
 };
-/** Slices of a program. */
+/** The slices of a program's kernels. */
 struct program {
     struct program *next;
     const struct emu_program *program;
@@ -173,7 +173,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     return LW_OK;
 }
 
-/** Counters of the reasons, in their order. */
+/** Counters for the reasons why an access has no slice, in the order of the reasons. */
 static const uint16_t rejected[] = {
     TIM_GPU_ap_rejected_merge, TIM_GPU_ap_rejected_loaded, TIM_GPU_ap_rejected_array,
     TIM_GPU_ap_rejected_operation, TIM_GPU_ap_rejected_start, TIM_GPU_ap_rejected_flow,
@@ -189,7 +189,7 @@ static void count_sites(struct tim_reach *reach, const struct emu_predict_sites 
     reach->gpu[sites->accepted != 0 ? TIM_GPU_ap_launches : TIM_GPU_ap_fallback]++;
 }
 
-/** Adds the evaluations since @before to the counter. */
+/** Adds to the counter the evaluations of slices since their number was @before. */
 static void count_evaluations(const struct tim_reach_launch *l, uint64_t before)
 {
     l->reach->gpu[TIM_GPU_ap_slice_evals] += emu_predict_evaluations(l->predict) - before;
@@ -202,7 +202,7 @@ static void index_of(const struct tim_reach_launch *l, uint64_t linear, uint32_t
     out[2] = (uint32_t)(linear / l->grid[0] / l->grid[1]);
 }
 
-/** Gets the columns and rows of an array that is in no allocation. */
+/** Computes the size of an array that is in no allocation. */
 static void measure(const struct tim_reach_launch *l, const struct array *a, uint32_t *width, uint32_t *height)
 {
     *width = *height = 1;
@@ -224,7 +224,7 @@ static uint32_t clip32(uint64_t x)
     return x < UINT32_MAX / 2 ? (uint32_t)x : UINT32_MAX / 2;
 }
 
-/** Adds array @number, unless no site of the array counts. */
+/** Adds array @number of the slices, unless none of its accesses are used, or ap.skip_uniform excludes it. */
 static void add_array(struct tim_reach_launch *l, uint32_t number)
 {
     const struct tim_config *c = l->reach->config;
@@ -339,7 +339,7 @@ struct collect {
     unsigned array;
 };
 
-/** Adds a line to the lines of the warp; each line is stored once. */
+/** Adds a line to the sorted lines of the warp, unless it is already there or the list is full. */
 static void collect(void *context, uint32_t x, uint32_t y)
 {
     const struct collect *c = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predicted accesses of blocks and warps, from the slices of their kernels: a block's rectangle of cache lines in
- * each array, and a warp's access vector. They are stored for each launch of an engine, while the launch runs.
- * Source: specification of address pre-computation 5 and 7.1.
+ * Predicted accesses of blocks and warps, computed from the address slices of their kernels: for a block, a rectangle of
+ * cache lines in each array; for a warp, an access vector. The data for this is stored for each launch, while the launch
+ * runs. Source: specification of address pre-computation 5 and 7.1.
  *
  *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 is 1011, its parts, the first bit upper left:
  *     0   1   2   3                                          +--+--+
@@ -17,45 +17,46 @@
 
 enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
 
-/** An array's lines, their division into regions, and the division of regions into parts. */
+/** The lines of an array, and their division into regions and of regions into parts. Widths count lines, heights count
+ *  rows of lines. */
 struct tim_reach_shape {
-    uint32_t width, height;         /* number of lines of a row; number of rows */
-    uint32_t columns;               /* number of regions side by side */
-    uint32_t region_w, region_h;    /* number of lines of a row of a region; number of rows of a region */
-    uint32_t parts_x, part_w, part_h; /* number of parts of a region side by side; lines of a row of a part; rows of a
-                                       * part */
-    unsigned bits;                  /* bits of the number of a region */
+    uint32_t width, height;         /* size of the array */
+    uint32_t columns;               /* number of regions in the width of the array */
+    uint32_t region_w, region_h;    /* size of a region */
+    uint32_t parts_x, part_w, part_h; /* number of parts in the width of a region; size of a part */
+    unsigned bits;                  /* number of bits of a region number */
     unsigned parts;                 /* number of parts of a region */
 };
-/** Divides an array into regions. @bits: maximum number of bits of the region number; @parts: 1, 4, 16 or 64. */
+/** Divides an array into regions. @bits: maximum number of bits of a region number; @parts: number of parts of a region,
+ *  1, 4, 16 or 64. */
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
-/** Returns the region of line (@x, @y). */
+/** Returns the number of the region that contains line (@x, @y). */
 uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
-/** Returns the bit of the part of region @region that contains line (@x, @y); 0: the line is not in the region. */
+/** Returns a set with the part of region @region that contains line (@x, @y); 0: the line is not in the region. */
 uint64_t tim_reach_part(const struct tim_reach_shape *shape, uint32_t region, uint32_t x, uint32_t y);
 
-/** A warp's access vector: for each array the region of its block, and the parts of it that the warp accesses. */
+/** A warp's access vector: for each array the region of the warp's block, and the parts of this region that the warp
+ *  accesses. */
 struct tim_reach_vector {
-    uint32_t launch; /* number of the warp's launch */
+    uint32_t launch; /* sequence number of the warp's launch */
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
-    /* The lines that the warp accesses in ascending order, by array, row and column. There are at most TIM_REACH_LINES
-     * of them. */
+    /* The lines that the warp accesses, sorted by array, row and column; lines after the first TIM_REACH_LINES are
+     * omitted. */
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];
 };
-/** Returns the locality of two warps: the number of parts, or (@exact) of lines, that both access. It is 0 for warps
- *  of different launches. */
+/** Returns the locality of two warps: the number of parts or, if @exact, of lines that both access. It is 0 for warps of
+ *  different launches. */
 unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_reach_vector *b, bool exact);
 
 struct tim_reach;
 struct tim_reach_launch;
-/** Creates the records of an engine's launches. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
+/** Creates the state for the launches of an engine. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
 struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
 void tim_reach_destroy(struct tim_reach *reach);
-/** Returns whether the model uses the accesses of blocks and warps: by block scheduler la_b, mechanism la_w or
- *  shares. */
+/** Returns whether the model uses the predictions: block scheduler la_b, mechanism la_w or mechanism shares does. */
 static inline bool tim_reach_is_used(const struct tim_config *config)
 {
     return config->kernels_policy == TIM_BLOCKS_LA_B || config->la_w_on || config->shares_on;
@@ -64,11 +65,11 @@ static inline bool tim_reach_is_used(const struct tim_config *config)
 enum lw_status tim_reach_add(struct tim_reach *reach, const struct emu_grid *grid, struct lw_error *err) LW_MUST_CHECK;
 /** Removes a launch that has ended. */
 void tim_reach_forget(struct tim_reach *reach, const struct emu_grid *grid);
-/** Returns the launch; NULL: it has no accepted access. */
+/** Returns the data of a launch; NULL: no access of its kernel has a slice. */
 const struct tim_reach_launch *tim_reach_of(const struct tim_reach *reach, const struct emu_grid *grid);
 /** Returns the number of arrays of a launch. */
 unsigned tim_reach_arrays(const struct tim_reach_launch *launch);
-/** Stores the range that block @linear accesses in each array to @out, which has TIM_REACH_ARRAYS elements. */
+/** Stores to @out, which has TIM_REACH_ARRAYS elements, the rectangle of lines that block @linear accesses in each array. */
 void tim_reach_block(const struct tim_reach_launch *launch, uint64_t linear, struct emu_rect *out);
 /** Returns the number of lines that both blocks access, over @arrays arrays. */
 static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct emu_rect *b, unsigned arrays)
@@ -76,17 +77,16 @@ static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct 
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < arrays; i++)
-        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* usually the ranges do not
-                                                                                       * overlap */
+        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* usually false, so most calls are
+                                                                                       * avoided */
             sum += emu_rect_overlap(&a[i], &b[i]);
     return sum;
 }
 /** Gets the access vector of warp @warp of block @linear. */
 void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsigned warp, struct tim_reach_vector *out);
-/** Prints why a launch of @grid has no slices, such as "3 of 3 accesses have no slice: data-dependent", or how many
- *  accesses have a slice. */
+/** Prints how many accesses of the kernel of @grid have a slice, and the reasons why others have none. */
 void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
-/** Prints the cost in hardware, computed as in the source. */
+/** Prints the cost in hardware, computed as in the source, and with coordinates of full size. */
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);
 
 #endif

@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-/* A set is sorted from the youngest tag to the oldest. A tag is 1 + the number of a line; 0: none. */
+/* The tags of a set are sorted from the youngest to the oldest. A tag is 1 + the number of a line; 0: none. */
 struct tim_vta {
-    unsigned entries, ways, sets, shift; /* number of entries per warp slot; number of a line: address >> shift */
+    unsigned entries, ways, sets, shift; /* numbers of entries and of sets per warp slot; the number of a line is its
+                                          * address >> shift */
     uint64_t tag[];                      /* [slot][set][way] */
 };
 
@@ -32,7 +33,7 @@ static uint64_t *set_of(struct tim_vta *vta, unsigned warp, uint64_t line)
     return vta->tag + (size_t)warp * vta->entries + (line >> vta->shift & (vta->sets - 1)) * vta->ways;
 }
 
-/** Returns the way of the tag; @vta->ways: the tag is absent. */
+/** Returns the way of @tag in @set; vta->ways: the tag is absent. */
 static unsigned way_of(const struct tim_vta *vta, const uint64_t *set, uint64_t tag)
 {
     unsigned way = 0;
@@ -42,7 +43,7 @@ static unsigned way_of(const struct tim_vta *vta, const uint64_t *set, uint64_t 
     return way;
 }
 
-/** Makes the tag the youngest; the tag in @way is overwritten. */
+/** Removes the tag in way @way from @set, and adds @tag as the youngest. */
 static void put_first(uint64_t *set, unsigned way, uint64_t tag)
 {
     memmove(set + 1, set, way * sizeof *set);

@@ -9,18 +9,19 @@
 #include <stdint.h>
 
 struct tim_vta;
-/** Creates arrays with @entries tags for each of @warps slots, in sets of @ways (at most @entries), with LRU. @line:
- *  line size of L1. Entries and ways are powers of two. Returns NULL without memory. */
+/** Creates an array of @entries tags for each of @warps warp slots, with LRU replacement in sets of @ways ways (but at most
+ *  @entries). @entries and @ways are powers of two. @line: line size of L1. Returns NULL without memory. */
 struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
 void tim_vta_destroy(struct tim_vta *vta);
-/** Returns whether @warp has lost the line. If so, @take removes the tag; otherwise the tag becomes the youngest of
- *  its set. */
+/** Returns whether the array of @warp has the tag of the line. If it does, the tag is removed (@take), or becomes the
+ *  youngest of its set. */
 bool tim_vta_find(struct tim_vta *vta, unsigned warp, uint64_t line, bool take);
-/** Records that @warp lost the line. If the tag of the line is present, it becomes the youngest. */
+/** Adds the tag of the line to the array of @warp, because L1 has evicted the line. If the tag is present, it becomes the
+ *  youngest of its set. */
 void tim_vta_insert(struct tim_vta *vta, unsigned warp, uint64_t line);
 /** Removes all tags of @warp. */
 void tim_vta_clear(struct tim_vta *vta, unsigned warp);
-/** Returns the number of tags of @warp, for displays. */
+/** Returns the number of tags in the array of @warp. */
 unsigned tim_vta_count(const struct tim_vta *vta, unsigned warp);
 
 #endif
