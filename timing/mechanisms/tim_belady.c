@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replay with Belady's algorithm. The mechanism records the loads that reach L1, and replays them to three caches: L1
- * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. The mechanism
- * throttles no warp. It only counts misses: a line is present immediately after its miss. Source: the warp scheduling
- * thesis 3.5.
+ * Replay with Belady's algorithm. The mechanism records the loads that access L1, and replays them in three caches: L1
+ * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds back no
+ * warp. The replay has no times: a line is present immediately after its miss. Source: the warp scheduling thesis 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -11,25 +10,24 @@
 
 #include <stdlib.h>
 
-/* An event of the recording is a number. An even number is the address of a line that a load read. Address + 1 means
- * that the line was removed from L1. ALL means that all lines of global memory were removed. */
+/* Events are recorded as numbers. The address of a line (an even number) means that a load read the line. Address + 1
+ * means that the line was removed from L1. ALL means that all lines of global memory were removed. */
 static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
 struct line {
-    uint64_t tag;  /* 1 + address; 0: none */
-    uint64_t used; /* in the LRU cache the last event of the line, in the optimal cache its next use, in the unbounded
-                    * cache the warp that brought it */
+    uint64_t tag;  /* 1 + address of the line; 0: none */
+    uint64_t used; /* LRU cache: index of the last event of the line; optimal cache: index of the event that next uses it */
 };
 struct belady {
     struct tim_mech base;
     const struct tim_config *config;
     size_t count, capacity, warp_capacity;
     uint64_t *event;
-    uint32_t *warp;        /* age of the loading warp; loads only */
+    uint32_t *warp;        /* by event, for loads: age of the warp, which identifies it */
     uint32_t age[TIM_MAX_WARPS]; /* age of the warp in each slot */
-    size_t replayed;       /* events that the counters include */
-    struct tim_cache *sets; /* maps a line to its set */
+    size_t replayed;       /* number of events that the counters include */
+    struct tim_cache *sets; /* empty cache with the geometry of L1, which is used to map lines to sets */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -100,8 +98,8 @@ static bool is_global(uint64_t line)
     return line < TIM_LOCAL_BASE;
 }
 
-/** Finds next uses: for each load the event that next loads the line, if the line is not removed before that event;
- *  else UINT64_MAX. */
+/** Sets next[i], for each event i that is a load, to the index of the event that next loads the same line; UINT64_MAX: there
+ *  is none, or the line is removed before. Returns false without memory. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
     struct tim_map lines = {0};
@@ -126,8 +124,8 @@ static bool find_next(const struct belady *b, uint64_t *next)
     return fine;
 }
 
-/** Returns the way of the set that has the line, or the way to replace: an empty way, or the way with the smallest
- *  `used` (if @furthest, the largest). *hit is set if the set has the line. */
+/** Returns the way of @set that has the line; else an empty way; else the way to replace, which has the smallest `used` or,
+ *  if @furthest, the largest. Sets *hit to whether the set has the line. */
 static struct line *find_way(struct line *set, unsigned ways, uint64_t line, bool furthest, bool *hit)
 {
     struct line *victim = set;
@@ -146,8 +144,8 @@ static struct line *find_way(struct line *set, unsigned ways, uint64_t line, boo
     return victim;
 }
 
-/** Returns the misses of a cache with the geometry of L1. @next NULL: LRU replacement; else replacement of the
- *  furthest next use. */
+/** Returns the number of misses of a cache with the geometry of L1. It replaces the line with the furthest next use
+ *  according to @next or, if @next is NULL, the least recently used line. @cache: buffer for its lines. */
 static uint64_t replay(const struct belady *b, struct line *cache, const uint64_t *next)
 {
     const unsigned ways = b->config->l1_ways, lines = tim_cache_sets(b->sets) * ways;
@@ -175,7 +173,8 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
     return misses;
 }
 
-/** Counts the hits of the unbounded cache on lines that the same warp brought, and on lines that other warps brought. */
+/** Counts the hits of the unbounded cache on lines that the same warp first loaded, and on lines that another warp first
+ *  loaded. Returns false without memory. */
 static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
 {
     struct tim_map lines = {0};
@@ -185,7 +184,7 @@ static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *ot
     for (size_t i = 0; fine && i < b->count; i++) {
         uint64_t *value;
 
-        if (b->event[i] & TAKEN_OUT) /* An unbounded cache loses no line, so removals are ignored. */
+        if (b->event[i] & TAKEN_OUT) /* an unbounded cache keeps all lines, so removals are ignored */
             continue;
         value = tim_map_at(&lines, b->event[i], 0, &is_new);
         fine = value != NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mechanisms that decide which loads get a line of L1. A load that bypasses L1 can hit a line of L1, and can join a request
- * of the same line; otherwise it loads from L2, and L1 stays as it is. */
+/* Mechanisms that decide which loads get a line of L1. A load that bypasses L1 can still hit in L1, and can join an
+ * outstanding miss of the same line; otherwise it loads from L2 and leaves L1 unchanged. */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_map_priv.h"
 
 #include <stdlib.h>
 
 /*
- * Token warps (priority-based cache allocation): all warps may issue, but only the oldest pcal.tokens warps get lines of
- * L1. Loads of the other warps hit in L1, or they load from L2 and leave L1 unchanged. Together with `swl`, issue.limit
- * is the number of warps that run, and pcal.tokens of these have a token. Source: specification of the book on GPU
- * architectures 16.9, the static form.
+ * Token warps (priority-based cache allocation): all warps may issue, but only the oldest pcal.tokens warps have a token,
+ * and only their loads get lines of L1. Loads of the other warps bypass L1. Together with mechanism swl, issue.limit
+ * warps issue, and pcal.tokens of these have a token. Source: specification of the book on GPU architectures 16.9, the
+ * static form.
  */
 struct pcal {
     struct tim_mech base;
@@ -85,9 +85,9 @@ const struct tim_mechanism tim_pcal = {
 };
 
 /*
- * Bypass by predicted reuse. Each load instruction has an entry with the number of lines that it brought into L1, and
- * the number of these lines that L1 served to a later load. After reuse.sample lines the instruction bypasses L1 if a
- * smaller share than reuse.threshold was loaded again, and samples again after reuse.period loads.
+ * Bypass by predicted reuse. The mechanism counts for each load instruction the lines that it has loaded into L1, and
+ * how many of these were loaded again from L1. After reuse.sample lines, the instruction bypasses L1 if the share of lines
+ * that were loaded again is below reuse.threshold. After reuse.period loads that bypass L1, it is sampled again.
  *
  *                     reuse.sample lines                share below reuse.threshold
  *      +-- sampling ----------------------> computed ------------------------------> bypassing --+
@@ -95,13 +95,14 @@ const struct tim_mechanism tim_pcal = {
  *      |                                       +--> sampling anew                                 |
  *      +------------------------------- reuse.period loads --------------------------------------+
  *
- * Source: specification of the book on GPU architectures 16.5 (per pc: fills and reuse; the period is our choice).
+ * Source: specification of the book on GPU architectures 16.5 (fills and reuse are counted for each pc). The source has
+ * no period; reuse.period is a choice of this model.
  */
 /** A load instruction. */
 struct instruction {
     uint64_t pc;
-    uint32_t lines, reused; /* lines that it brought in this sample; of these, lines that were loaded again */
-    uint32_t skipped;       /* loads that bypassed L1 since the instruction began to bypass L1 */
+    uint32_t lines, reused; /* number of lines that it loaded into L1 in this sample; number of those loaded again */
+    uint32_t skipped;       /* number of its loads that bypassed L1 since it began to bypass L1 */
     uint32_t sample;        /* number of the sample */
     bool bypasses;
 };
@@ -109,10 +110,10 @@ struct reuse {
     struct tim_mech base;
     struct instruction *instruction;
     size_t count, capacity;
-    struct tim_map index_of; /* (pc, 0): 1 + index of its entry of `instruction` */
-    struct tim_map held;     /* (line, 0): 1 + index of the instruction that brought the line of L1, and the sample in the
-                              * upper half; 0: L1 does not have the line, or the line was loaded again */
-    bool no_memory;          /* an instruction or a line is missing */
+    struct tim_map index_of; /* maps (pc, 0) to 1 + the index in `instruction` */
+    struct tim_map held;     /* maps (line, 0) to 1 + the index of the instruction that loaded the line into L1, with the
+                              * number of its sample in the upper 32 bits; 0: the line is not in L1, or was loaded again */
+    bool no_memory;          /* some instructions or lines are not counted, because the host had no memory */
 };
 
 static bool reuse_is_on(const struct tim_config *config)
@@ -155,7 +156,7 @@ static struct instruction *entry_of(struct reuse *r, uint64_t pc)
     return &r->instruction[r->count - 1];
 }
 
-/** Returns the map's entry of a line; NULL: no memory. */
+/** Returns the value of @line in r->held; NULL: no memory. */
 static uint64_t *held_of(struct reuse *r, uint64_t line)
 {
     bool is_new;
@@ -202,7 +203,7 @@ static void reuse_drop(struct tim_mech *mech, uint64_t line)
     struct reuse *r = (struct reuse *)mech;
 
     if (line == UINT64_MAX)
-        tim_map_fini(&r->held); /* the map is empty then */
+        tim_map_fini(&r->held); /* makes the map empty */
     else
         reuse_evict(mech, line, 0);
 }

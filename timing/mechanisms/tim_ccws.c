@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling (CCWS): warps that lost locality get space in L1, and other warps load less. If a
- * warp misses on a line that was once in L1 according to its victim tags, its score rises above the base score, and
- * then falls by one per cycle. The warps are ordered by their scores. A warp may load if the sum of scores up to its
- * own does not exceed the sum of all base scores. Source: the warp scheduling thesis 4. The thesis leaves choices
- * open (11: A1 to A4, A17); keys select one.
+ * Cache-conscious warp scheduling (CCWS): while warps lose lines of L1 that they need again, fewer warps may load. If a
+ * warp misses on a line whose tag is among its victim tags, which means that L1 has evicted the line, the score of the
+ * warp rises above the base score; then it falls by one per cycle. The warps are ordered by their scores, the highest
+ * first. A warp may load if the sum of the scores up to its own does not exceed the sum of all base scores. Source: the
+ * warp scheduling thesis 4. The thesis leaves some choices open (11: A1 to A4, A17); keys select among them.
  *
- * A score is stored as the cycle in which the score will have fallen to the base score, so it need not be updated in
- * each cycle.
+ * A score is stored as the cycle in which it will have fallen to the base score, so it need not be updated in each cycle.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
 #include "timing/tables/tim_vta_priv.h"
@@ -19,25 +18,26 @@ struct ccws {
     struct tim_mech base;
     const struct tim_config *config;
     struct tim_vta *vta;
-    uint64_t launch;             /* 1 + the latest launch with blocks on this core; totals start at its first block */
-    /* VTAHitsTotal and InstIssuedTotal, since the first block of the launch or in the window */
+    uint64_t launch;             /* 1 + sequence number of the latest launch with blocks on this core */
+    /* VTAHitsTotal and InstIssuedTotal of the source: hits in victim tags and issued instructions since the first block of
+     * the launch or, with ccws.window, in the current window */
     uint64_t hits, issued;
-    uint64_t window;             /* number of the window of the totals */
-    uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction whose hit was counted */
-    struct tim_mech_list live;   /* sorted by falling score, then by age, at the last sort */
+    uint64_t window;             /* number of the current window */
+    uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load, by slot: number of the last instruction whose hit was counted */
+    struct tim_mech_list live;   /* live warps; after sort(), in the order of falling scores, then of age */
     uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
-    bool lives[TIM_MAX_WARPS];
-    bool unsorted;
-    uint64_t last_score, last_at; /* score computed last at a hit of victim tags, and its cycle; 0: none yet */
-    unsigned last_warp;
-    uint64_t most_score;
-    /* cycle of the sort; first later cycle in which a score reaches the base score, after which the order may change */
+    bool lives[TIM_MAX_WARPS];   /* by slot: the warp is live */
+    bool unsorted;               /* `live` must be sorted again */
+    uint64_t last_score, last_at; /* the last score that was computed, and the cycle of this; 0: none yet */
+    unsigned last_warp;           /* slot of the warp of last_score */
+    uint64_t most_score;          /* the highest score that was computed */
+    /* cycle of the last sort; first later cycle in which a score reaches the base score, so that the order may change */
     uint64_t sorted_from, sorted_until;
     uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
-    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + the outermost loop that contains the warp; 0: none */
-    bool held[TIM_MAX_WARPS];     /* a load of the warp was held back since it entered that loop */
+    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop in which the warp is; 0: none */
+    bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was held back since the warp entered this loop */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -142,9 +142,9 @@ static void rank_all(struct ccws *ccws, uint64_t now)
     ccws->ranked = now + 1;
 }
 
-/* Scores above the base score fall by one per cycle. The sum of scores up to the first warp that may not load therefore
- * falls per cycle by the number of these warps whose score is above the base score, until a score reaches the base
- * score. */
+/* Returns the cycle in which one more warp may load. Scores above the base score fall by one per cycle. The sum of the
+ * scores up to the first warp that may not load therefore falls, per cycle, by the number of these warps with a score above
+ * the base score. The result is at most the cycle in which a score reaches the base score. */
 static uint64_t next(struct tim_mech *mech, uint64_t now)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -181,7 +181,7 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/** Resets the totals when a new window begins. If ccws.window is 0, the totals cover the launch. */
+/** Resets `hits` and `issued` when a new window begins. If ccws.window is 0, they count since the launch began. */
 static void open_window(struct ccws *ccws)
 {
     uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;
@@ -196,8 +196,7 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!begins || launch < ccws->launch) /* Blocks of an earlier launch run at the same time as blocks of the new
-                                           * launch. */
+    if (!begins || launch < ccws->launch) /* blocks of an earlier launch may arrive after blocks of a later one */
         return;
     ccws->launch = launch + 1;
     ccws->hits = ccws->issued = 0;
@@ -224,8 +223,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     ccws->unsorted = true;
 }
 
-/** Tracks the outermost loop that contains the warp, for the counter ccws_lost_held. Code that the loop calls belongs
- *  to the loop. */
+/** Updates the outermost loop in which the warp is, for the counter ccws_lost_held. Functions that the loop calls belong to
+ *  the loop. */
 static void follow_loop(struct ccws *ccws, const struct tim_mech_issue *issue)
 {
     uint16_t *loop = &ccws->loop[issue->warp];
@@ -277,7 +276,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
         return;
     ccws->counted[a->warp] = a->instruction;
     ccws->hits++;
-    if (!ccws->lives[a->warp]) /* The last loads of a warp may complete after the warp has ended. */
+    if (!ccws->lives[a->warp]) /* the last loads of a warp may access L1 after the warp has ended */
         return;
     llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->live.count);
     tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);
@@ -304,7 +303,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return ccws->rank[warp] >= ccws->allowed;
 }
 
-/* Records warps in a loop whose load is held back. */
+/* Records in `held` the ready warps in a loop whose load is held back. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct ccws *ccws = (struct ccws *)mech;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divergence-aware warp scheduling. The mechanism tracks the loop of each warp, and determines which warps may load.
- * A warp in a loop with locality is charged for the lines that its active lanes are predicted to need. The prediction
- * is renewed in each iteration. The oldest warps get space in L1 first. The mechanism throttles the loads of warps that
- * get no space. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves choices open (11: A5, A8, A25, A26,
- * A30); keys select one.
+ * Divergence-aware warp scheduling. The mechanism tracks in which loop each warp is, and determines which warps may
+ * load. A warp in a loop with locality is charged for the lines of L1 (its footprint) that its active lanes are predicted
+ * to need. The prediction is renewed in each iteration. The oldest warps get space in L1 first. Loads of warps that get no
+ * space are held back. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves some choices open (11: A5, A8, A25,
+ * A26, A30); keys select among them.
  *
  * Entry of a warp in the footprint prediction table:
  *
@@ -12,9 +12,9 @@
  *    ^                                    |   |  +------------------------------------------------------------+
  *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
  *
- * If a loop calls a function, the loops of the function are inside this loop. Open loops have a level for each
- * function; the kernel's level is the first. A level stores the innermost loop of its function. The loop's table has
- * the loops of this function that surround the loop.
+ * The open loops of a warp are those that contain its lanes. If a loop calls a function, the loops of the function are
+ * inside this loop. The open loops are stored in levels, one for each function, beginning with the kernel. A level has
+ * the innermost open loop of its function; tim_loop.parent leads to the loops around it in the same function.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -24,30 +24,31 @@
 enum { LEVELS = 8 }; /* maximum number of levels; the last level includes the loops of functions that are called deeper */
 
 struct level {
-    uint16_t open;             /* 1 + the innermost loop of the function that contains the warp's lanes */
+    uint16_t open;             /* 1 + index of the innermost open loop of the function */
     bool calls;                /* lanes have called a function in loop `open`, and none has returned */
 };
+/** State of a warp slot. */
 struct entry {
-    bool lives, allowed;
+    bool lives, allowed;       /* the warp is live; its loads are not held back */
     bool granted;              /* the warp has space in L1 for its current loop */
-    bool charged;              /* the warp is in no loop: `loop` is the next loop after the load for which the warp is
-                                * charged */
-    uint8_t levels;            /* number of functions with open loops; 0: the warp is in no loop */
-    uint8_t below;             /* number of lower levels whose loops contain `loop` and were open when `loop` began: */
-    uint16_t within[LEVELS];   /* the innermost open loop of each level below `below` */
+    bool charged;              /* daws.closest: the warp is before a loop, and is charged as if it were in this loop, which
+                                * is `loop` */
+    uint8_t levels;            /* number of elements of `level` in use; 0: the warp is in no loop */
+    uint8_t below;             /* number of levels of outer functions whose open loops contain `loop` */
+    uint16_t within[LEVELS];   /* [below] value of level.open of each of these levels when `loop` began */
     struct level level[LEVELS];
     unsigned lanes;            /* active lanes of the warp's last instruction */
-    unsigned lines;            /* footprint of the warp in lines */
-    uint64_t loop, end;        /* pc of the loop, 0: none; pc of the loop's last instruction */
+    unsigned lines;            /* predicted footprint of the warp, in lines */
+    uint64_t loop, end;        /* loop for which the warp is charged: pc of its first (0: none) and last instruction */
     const struct tim_code *code;
 };
 struct daws {
     struct tim_mech base;
     struct tim_daws_tables tables;
     struct tim_vta *vta;
-    uint64_t launch;              /* 1 + the latest launch with blocks on this core */
-    struct tim_mech_list live;
-    struct entry entry[TIM_MAX_WARPS];
+    uint64_t launch;              /* 1 + sequence number of the latest launch with blocks on this core */
+    struct tim_mech_list live;    /* live warps */
+    struct entry entry[TIM_MAX_WARPS]; /* by slot */
     unsigned allowed;             /* number of warps that may load */
     uint64_t sum;                 /* number of lines charged to all warps */
 };
@@ -94,7 +95,7 @@ static bool fits(const struct daws *daws, uint64_t lines)
     return lines * 100 <= (uint64_t)c->daws_assoc * (c->l1_bytes / c->l1_line);
 }
 
-/** Sets the loop of an entry, and predicts its footprint. @loop NULL: no loop. */
+/** Sets the loop for which a warp is charged, and predicts its footprint. If @loop is NULL, the warp is not charged. */
 static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
 {
     unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
@@ -108,8 +109,8 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
     daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
-/** Returns whether the warp is not charged because its prediction exceeds the capacity. With daws.too_big loop, this
- *  also holds if the prediction of any other warp in its loop exceeds the capacity. */
+/** Returns whether the warp may load without being charged, because its footprint exceeds the available lines. With
+ *  daws.too_big loop, this also applies if the footprint of another warp in the same loop exceeds them. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
@@ -122,8 +123,8 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** Admits warps that had space in their loop if @first is set, otherwise the remaining warps. @all: admits all warps in
- *  one pass. */
+/** Gives space to warps in the order of their age, as far as it suffices. @all: to all warps; otherwise only to those that
+ *  already had space in their loop (@first), or only to the others. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {
@@ -160,8 +161,7 @@ static void admit(struct daws *daws)
 
     for (unsigned i = 0; i < daws->live.count; i++)
         any |= daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
-    for (unsigned i = 0; i < daws->live.count && !any; i++) /* if no warp is in a loop, no warp is charged for a later
-                                                             * loop */
+    for (unsigned i = 0; i < daws->live.count && !any; i++) /* daws.closest applies only while some warp is in a loop */
         set_entry(daws, &daws->entry[daws->live.warp[i]], NULL, false);
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
@@ -175,7 +175,7 @@ static void admit(struct daws *daws)
 
 /* ---- footprints -------------------------------------------------------------------------------- */
 
-/** Predicts the footprint of the entry's loop again, with the current active lanes. */
+/** Predicts the footprint again, with the number of lanes that are active now. */
 static void update_prediction(struct daws *daws, struct entry *e)
 {
     struct tim_loop loop = {.begin = e->loop, .end = e->end};
@@ -188,8 +188,7 @@ static const struct tim_loop *open_loop(const struct entry *e, unsigned level)
     return &e->code->loop[e->level[level].open - 1];
 }
 
-/** Returns the level of the loop's function. If the function has none, a new level above the others is added to
- *  e->levels. */
+/** Returns the index of the level of the loop's function; e->levels if the function has no level yet. */
 static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
 {
     unsigned level = 0;
@@ -199,7 +198,7 @@ static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
     return level;
 }
 
-/** Returns whether @loop is @inner, or contains @inner in the same function. 0 means no loop. */
+/** Returns whether @loop is @inner, or contains @inner in the same function. Both are 1 + the index of a loop; 0: no loop. */
 static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
 {
     while (inner != 0 && inner != loop)
@@ -207,7 +206,7 @@ static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
     return inner != 0;
 }
 
-/** Returns whether no lane of the warp is in the loop, or in a function that the loop calls. */
+/** Returns whether no lane of the warp is in the loop, nor in a function that the loop has called. */
 static bool is_left(const struct daws *daws, unsigned warp, struct level *level, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
@@ -216,15 +215,15 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
         level->calls = false;
         return false;
     }
-    if (loop->called) /* Lanes outside a called function are in its callers, and have left the loop, or are in functions
-                        * that it calls, and are still in the loop; level->calls says which. */
+    if (loop->called) /* lanes outside the function are in its callers, so that they have left the loop, or in functions
+                        * that it has called, so that they are still in the loop; level->calls distinguishes these cases */
         return !level->calls;
     return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
 }
 
-/** Closes loops of a level, from the innermost on: all of them if @all is set, otherwise up to the first loop that
- *  lanes have not left. Returns true if the level has no open loop any more. */
+/** Closes loops of level @at, from the innermost on: all of them if @all is set, otherwise those that all lanes have left.
+ *  Returns true if the level has no open loop any more. */
 static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
 {
     struct entry *e = &daws->entry[warp];
@@ -242,8 +241,8 @@ static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
     return true;
 }
 
-/** After an instruction that may leave loops, removes the loops that contain no lane. If a level is removed, the levels
- *  above it are removed, too. Returns true if the outermost loop is removed. */
+/** Called after an instruction that may leave loops: closes the loops that contain no lane. If a level has no open loop any
+ *  more, removes it and all levels of inner functions. Returns true if the outermost loop was closed. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];
@@ -258,7 +257,7 @@ static bool leave_loops(struct daws *daws, unsigned warp)
     return levels != 0 && e->levels == 0;
 }
 
-/** Handles that instruction @pc of the warp has called a function. */
+/** Called when the instruction at @pc has called a function. */
 static void note_call(struct entry *e, uint64_t pc)
 {
     for (unsigned at = 0; at < e->levels; at++)
@@ -280,12 +279,12 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->level[level] = (struct level){.open = (uint16_t)loop};
         e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
         if (around)
-            e->below = (uint8_t)level; /* Since then, lanes have left the loop `within` of this level. */
+            e->below = (uint8_t)level; /* the warp has left and entered again the loop in `within` of this level */
     }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && ((e->loop >= l->begin && e->end <= l->end) || (around && !enters))) {
-        update_prediction(daws, e); /* The next iteration of a loop around the entry's loop begins. */
+        update_prediction(daws, e); /* the next iteration of a loop around the warp's loop begins */
     } else if (tim_daws_has_locality(&daws->tables, l->begin)) {
         set_entry(daws, e, l, false);
         e->below = (uint8_t)level;
@@ -360,7 +359,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     e->code = issue->code;
     if (issue->what->calls)
         note_call(e, issue->pc);
-    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed the instruction */
+    left = issue->what->flow && leave_loops(daws, issue->warp); /* the lanes are at their new pcs already */
     passed = e->charged && issue->pc > e->end;
     if (left || passed)
         set_entry(daws, e, NULL, false);
@@ -386,7 +385,7 @@ static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
     tim_vta_insert(((struct daws *)mech)->vta, owner, line);
 }
 
-/** Returns the first loop of the function after @pc. NULL: none. */
+/** Returns the first loop after @pc in the function that contains @pc; NULL: none. */
 static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t pc)
 {
     for (uint32_t i = 0; i < code->loop_count; i++)
@@ -395,7 +394,8 @@ static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t p
     return NULL;
 }
 
-/* While warps are in loops, loads before a loop are charged as loads of that loop. */
+/* daws.closest: while some warp is in a loop, charges ready warps, whose next instruction is a load before a loop, as if
+ * they were in this loop. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct daws *daws = (struct daws *)mech;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling determines whether the
- * loads of the warp hit lines that the warp brought or lost, whether these loads are diverged, and which of them touch
- * the same lines in an iteration. With a profile, the profile answers the first two questions (5.6), and loads with the
- * same base address are assumed to touch the same lines.
+ * loads of the warp access lines that the warp has requested before (even if L1 has lost them), whether these loads are
+ * divergent, and which of them access the same lines in an iteration. With a profile, the first two come from the profile
+ * (5.6), and loads with the same base address are assumed to access the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -75,7 +75,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
 
 /* ---- sampling ---------------------------------------------------------------------------------- */
 
-/** Forgets the lines that the warp touched in its iteration. */
+/** Removes from the repetition detector the lines that the warp has accessed in its iteration. */
 static void forget_repeats(struct tim_daws_tables *t, unsigned warp)
 {
     for (unsigned i = 0; i < t->config->daws_repeats; i++)
@@ -148,8 +148,8 @@ struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loo
 
 /* ---- a profile ----------------------------------------------------------------------------------- */
 
-/** Returns whether loads at @first and @second, in the same loop, have the same base address, and displacements
- *  within a line. */
+/** Returns whether the loads at @first and @second, in the same loop, have the same base address, and displacements that
+ *  differ by less than a line. @second follows @first. */
 static bool share_base(const struct tim_code *code, uint64_t first, uint64_t second, unsigned line)
 {
     const struct isa_insn *a = emu_program_insn(code->program, first), *b = emu_program_insn(code->program, second);
@@ -161,7 +161,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
         isa_mod_get(a, ISA_MOD_AMODE) != isa_mod_get(b, ISA_MOD_AMODE) ||
         isa_mod_get(a, ISA_MOD_ASCALE) != isa_mod_get(b, ISA_MOD_ASCALE) || apart >= (int64_t)line || -apart >= (int64_t)line)
         return false;
-    /* loads have the same base only if no instruction between the loads writes the base register */
+    /* the base is the same only if no instruction from the first load to the second writes its registers */
     for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) {
         const unsigned uses = isa_insn_uses(emu_program_insn(code->program, pc), use);
 
@@ -174,7 +174,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
     return true;
 }
 
-/** Gives the load the RepID of an earlier load of its loop with the same base address. */
+/** If a load that is before @load in the table has the same loop and base address, gives @load the RepID of that load. */
 static void share_number(struct tim_daws_tables *t, const struct tim_code *code, struct tim_daws_load *load)
 {
     for (struct tim_daws_load *other = t->load; other < load; other++)
@@ -231,7 +231,7 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** Records that the load at @pc, of sampling warp @warp, touches the line. If another load touched the line in this
+/** Records that the load at @pc of sampling warp @warp accesses the line. If another load has accessed the line in this
  *  iteration, both loads get the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {
@@ -242,7 +242,7 @@ static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, u
     while (way < TIM_DAWS_WAYS && (set[way].tag != number + 1 || set[way].warp != (int)warp))
         way++;
     if (way == TIM_DAWS_WAYS) {
-        way = 0; /* the first empty way, else the oldest way */
+        way = 0; /* replaces the first empty way, else the oldest one */
         while (way < TIM_DAWS_WAYS - 1 && set[way].tag != 0)
             way++;
     } else {

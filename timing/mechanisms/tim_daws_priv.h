@@ -16,62 +16,62 @@ enum { TIM_DAWS_WAYS = 8 };
 /** An entry of the static load classification table. */
 struct tim_daws_load {
     uint64_t loop, pc;  /* pc of the innermost enclosing loop; pc of the load */
-    int8_t div;         /* DivCount: number of diverged executions minus number of converged executions */
-    bool is_div;
-    uint16_t rep;       /* RepID: loads with the same number touch the same lines */
+    int8_t div;         /* DivCount: number of divergent executions minus number of convergent executions */
+    bool is_div;        /* the load is classified as divergent */
+    uint16_t rep;       /* RepID: loads of a loop with the same number access the same lines */
 };
 /** An entry of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* warp slot; -1: none */
-    int8_t locality;    /* HasLocality of the source */
-    uint64_t instruction; /* the load in progress; its lines are in `line` */
-    bool found;         /* an access of the load hit a line that the warp brought or lost */
-    uint64_t line[TIM_LINES_MOST];
+    int warp;           /* slot of the sampling warp; -1: none */
+    int8_t locality;    /* HasLocality of the source: the loop has intra-warp locality if this is above 0 */
+    uint64_t instruction; /* number of the load that is making its accesses */
+    bool found;         /* an access of this load hit a line that the warp requested, or missed a line that the warp lost */
+    uint64_t line[TIM_LINES_MOST]; /* lines of this load's accesses so far */
 };
 /** An entry of the intra-loop repetition detector. */
 struct tim_daws_repeat {
-    uint64_t tag, pc;   /* 1 + line; pc of the load that touched it first */
-    int warp;
+    uint64_t tag, pc;   /* tag: 1 + number of the line; pc: the load that first accessed the line in the iteration */
+    int warp;           /* slot of the warp */
 };
 struct tim_daws_tables {
     const struct tim_config *config;
     uint64_t *count;    /* the core's counters */
-    unsigned loads, samples;
-    uint16_t next_rep;
+    unsigned loads, samples; /* number of used elements of `load` and `sample` */
+    uint16_t next_rep;       /* RepID of the next new load */
     struct tim_daws_load *load;     /* [config->daws_loads] */
     struct tim_daws_sample *sample; /* [config->daws_loops] */
-    struct tim_daws_repeat *repeat; /* [config->daws_repeats] each set is sorted from the youngest to the oldest */
+    struct tim_daws_repeat *repeat; /* [config->daws_repeats] each set is sorted from the youngest entry to the oldest */
 };
 
-/** Returns false without memory; tim_daws_tables_fini() must be called then, too. */
+/** Creates empty tables. Returns false without memory; tim_daws_tables_fini() must be called then, too. */
 bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core);
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
-/** Fills in the profile's data of a loop: its loads, and whether it has locality. Does nothing without a profile, or if
- *  the tables already have the loop. */
+/** Adds a loop to the tables, with the data of the profile: its loads, and whether it has locality. Does nothing without a
+ *  profile, or if the tables already have the loop. */
 void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *code, const struct tim_loop *loop);
 
-/** Returns the entry of a load of @loop. Adds an entry if the load has none. NULL: the table is full. */
+/** Returns the entry of the load at @pc in @loop, which is added if the load has none. NULL: the table is full. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
-/** Returns whether the loop is known to have intra-warp locality. */
+/** Returns whether sampling or the profile has shown that the loop has intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
 /** Returns the number of lines that a warp with @active lanes needs in the loop. Source: 5.3. */
 unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsigned active);
 
 /** Called when @warp enters the loop or, if @enters is false, begins its next iteration. */
 void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, unsigned lanes, bool enters);
-/** Called when @warp has left the loop. @loop 0: the warp has ended and left all loops. */
+/** Called when @warp has left @loop. If @loop is 0, the warp has ended, and thus left all loops. */
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
-/** Called for an access of a load in @loop. @lost: the access missed, and hit the warp's victim tags. */
+/** Called for an access of a load in @loop. @lost: the access missed L1, but its line is among the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
 /** Returns whether @warp is the sampling warp of the loop. */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
 struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech);
-/** Returns the number of lines in a warp's entry of the footprint prediction table. *loop: the loop of the entry, 0:
- *  none. */
+/** Returns the number of lines in a warp's entry of the footprint prediction table, and sets *loop to the loop of the entry;
+ *  0: none. */
 unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop);
 
 #endif

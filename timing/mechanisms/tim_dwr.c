@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. Warps are as narrow as the SIMD lanes; the warps of a group (core.group) are partners. A load
- * or store of global or local memory is called a LAT. A barrier of the partners precedes each LAT. Partners that leave
- * the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
+ * Dynamic warp resizing. A warp is only as wide as the SIMD hardware; the warps of a group (core.group) are partners. A
+ * load or store of global or local memory is called a LAT. Before each LAT is a barrier of the partners. Partners that
+ * leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
  * list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
  * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT"; section numbers
  * below refer to dwr.md.
@@ -13,11 +13,11 @@
  *                               |                                                                             ^
  *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
  *
- * A partner has arrived if it has waited at a LAT barrier since the entry of the group became valid, if it is at a
- * block barrier, if it has ended, or if its slot was never used. The last three conditions are properties of the
- * warp now, and do not depend on earlier releases (5.2). A class consists of the members that are combine-ready at
- * the same instruction. They issue one after the other, lowest first, and hold their schedulers until the last has
- * issued (5.3). Barrier operations end in the order of their cycles, then of warps (6).
+ * A partner has arrived if it has waited at a LAT barrier since the PST entry of the group became valid, if it waits at a
+ * block barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
+ * of the warp, not on earlier releases (5.2). A class consists of the members of a group that are in state COMBINE at
+ * the same instruction. They issue one after the other, lowest first; until the last one has issued, no other warp of
+ * their schedulers issues (5.3). Barrier operations end in the order of their cycles, then of warps (6).
  */
 #include "timing/mechanisms/tim_dwr_priv.h"
 
@@ -25,54 +25,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** State of a warp slot. */
 struct member {
     uint8_t state; /* enum tim_dwr_state */
     bool alone;    /* a debugger has refused the member's issue, so the member is in no class */
-    uint64_t pc;   /* pc of its LAT */
-    /* BARRIER, WAITS: pc of the LAT that the warp has reached since then; differs from `pc` if another split runs */
+    uint64_t pc;   /* pc of the LAT whose barrier the warp has reached */
+    /* BARRIER, WAITS: pc of the LAT that the warp has reached last; differs from `pc` if another split runs now */
     uint64_t reached;
-    uint64_t at;   /* BARRIER: cycle in which the operation reads the tables */
+    uint64_t at;   /* BARRIER: cycle in which the barrier operation reads the tables */
     uint64_t ends; /* BARRIER: cycle in which the operation ends; later than `at` if ignored barriers are faster */
     uint64_t came; /* WAITS: first cycle of the wait */
-    uint32_t packet; /* packet of the member's last LAT; 0: none */
+    uint32_t packet; /* number of the packet of the member's last LAT; 0: none */
 };
 struct group {
     struct tim_dwr_pst pst;
-    uint64_t live, waits; /* members with live lanes; members that wait at a block barrier or for a launch */
-    uint64_t pending;     /* members of the issuing class that have not issued */
-    uint64_t pc;          /* pc of the instruction of that class */
-    unsigned issued;
-    uint32_t packet;
+    uint64_t live, waits; /* set of members with live lanes; set of members that wait at a block barrier or for a launch */
+    /* the class that is issuing: */
+    uint64_t pending;     /* set of its members that have not issued; 0: no class is issuing */
+    uint64_t pc;          /* pc of its instruction */
+    unsigned issued;      /* number of its members that have issued */
+    uint32_t packet;      /* number of its packet */
 };
 struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
     unsigned n, groups;    /* number of members of a group; number of groups */
     unsigned words;        /* number of 64-bit words of a scheduler's set of warps */
-    uint64_t all;          /* members */
+    uint64_t all;          /* set of all members of a group */
     struct tim_ilt ilt;
-    uint64_t launch;       /* 1 + the latest launch with blocks on this core */
-    uint64_t next_at;      /* no operation ends, and no entry times out, before this cycle */
-    bool changed;          /* warps may have been released since the last `picks` */
-    uint64_t *ignored;     /* instructions whose barriers were ignored at least once */
+    uint64_t launch;       /* 1 + sequence number of the latest launch with blocks on this core */
+    uint64_t next_at;      /* no barrier operation reads the tables, and no PST entry times out, before this cycle */
+    bool changed;          /* warps may have been released since the last call of picks() */
+    uint64_t *ignored;     /* numbers of the instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* number of the last packet */
-    bool flowed;           /* since the last `picks`, a member of an issuing class may have moved to another instruction */
-    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that still have to issue; all are of one group: */
-    uint8_t issuing[TIM_MAX_SCHEDS];
-    unsigned operating;    /* number of warps whose state is BARRIER: */
-    uint16_t operation[TIM_MAX_WARPS]; /* warps whose state is BARRIER, sorted by member.at, then by number */
-    uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS */
-    uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps whose state is COMBINE */
+    bool flowed;           /* since the last call of picks(), a member of an issuing class may have changed its pc */
+    unsigned pending[TIM_MAX_SCHEDS]; /* by scheduler: number of its warps that still have to issue for an issuing class */
+    uint8_t issuing[TIM_MAX_SCHEDS];  /* by scheduler: the group of these warps */
+    unsigned operating;    /* number of elements of `operation` */
+    uint16_t operation[TIM_MAX_WARPS]; /* slots of warps in state BARRIER, sorted by member.at, then by slot */
+    uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by scheduler: set of its warps in state BARRIER or WAITS */
+    uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by scheduler: set of its warps in state COMBINE */
     struct group group[TIM_MAX_WARPS];
-    struct member member[TIM_MAX_WARPS]; /* indexed by slot, like the arrays below */
-    /* group, scheduler, and place in the scheduler, of the warp */
+    struct member member[TIM_MAX_WARPS]; /* by slot */
+    /* by slot: group of the warp, its scheduler, and its bit in the sets of the scheduler */
     uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS];
 };
 
 static bool is_on(const struct tim_config *config)
 {
-    return config->dwr_on && config->core_group > 1; /* A warp that is alone in its group has no partners (15). */
+    return config->dwr_on && config->core_group > 1; /* in a group of one warp there are no partners (15) */
 }
 
 static struct tim_mech *create(const struct tim_mech_core *core)
@@ -108,7 +110,7 @@ static void destroy(struct tim_mech *mech)
     free(dwr);
 }
 
-/* A LAT (4.1) is a load or store of global or local memory, with dwr.lat_param also of the constant cache. */
+/* A LAT (4.1) is a load or store of global or local memory; with dwr.lat_param also a load through the constant cache. */
 static bool is_lat(const struct dwr *dwr, const struct tim_static *what)
 {
     return what->data || (dwr->config->dwr_lat_param && what->of_constants);
@@ -129,14 +131,14 @@ static bool is_explicit(const struct dwr *dwr)
     return dwr->config->dwr_bar_mode == TIM_DWR_EXPLICIT;
 }
 
-/** Returns the address that identifies the barrier of the LAT at @pc in tables and lists: the instruction before the
- *  LAT in mode `explicit`, else the LAT. */
+/** Returns the address that identifies the barrier of the LAT at @pc in the PST and the ILT: with dwr.bar_mode explicit the
+ *  address of bar.synch_partner, which is the instruction before the LAT; else the address of the LAT. */
 static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
 {
     return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
 }
 
-/** Returns the number of the barrier at @pc for the ILT. */
+/** Returns the number that identifies the barrier at @pc in the ILT. */
 static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
 {
     return pc >> dwr->config->dwr_ilt_index_shift;
@@ -172,14 +174,13 @@ static uint64_t absent(const struct dwr *dwr, unsigned g)
 
 static uint64_t arrived(const struct dwr *dwr, const struct group *g)
 {
-    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* In this control experiment, ended warps and warps at block
-                                                      * barriers do not count as arrived. */
+    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* for comparison: ended warps and warps at block barriers do not
+                                                      * count as arrived */
         return g->pst.lock | absent(dwr, (unsigned)(g - dwr->group));
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
-/** Adds the barrier operation of the warp to the sorted list. The operation reads the tables in cycle member.at. The
- *  operation usually becomes the last of the list. */
+/** Adds the barrier operation of the warp to the list, which is sorted by member.at. Usually it becomes the last one. */
 static void operation_add(struct dwr *dwr, unsigned warp)
 {
     const struct member *m = dwr->member;
@@ -190,7 +191,7 @@ static void operation_add(struct dwr *dwr, unsigned warp)
     dwr->operation[at] = (uint16_t)warp;
 }
 
-/** Removes the operation of @warp, which usually is the first of the list. */
+/** Removes the barrier operation of @warp from the list. Usually it is the first one. */
 static void operation_remove(struct dwr *dwr, unsigned warp)
 {
     unsigned at = 0;
@@ -214,7 +215,7 @@ static void set_state(struct dwr *dwr, unsigned warp, enum tim_dwr_state state)
     *combine = state == TIM_DWR_COMBINE ? *combine | bit : *combine & ~bit;
 }
 
-/** Begins a barrier operation of the warp for the LAT @pc. */
+/** Begins a barrier operation of the warp for the LAT at @pc. */
 static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
 {
     const struct tim_config *c = dwr->config;
@@ -230,8 +231,8 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
         dwr->next_at = m->at;
 }
 
-/** Ends the barrier of the warp, so that the warp may issue at m->pc. If another split of the warp runs now and has
- *  reached another LAT, the barrier of that LAT begins. */
+/** Ends the barrier of the warp, which may now issue its LAT. If another split of the warp runs now and has reached another
+ *  LAT, begins the barrier operation of that LAT. */
 static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -279,19 +280,19 @@ static void try_release(struct dwr *dwr, struct group *g, uint64_t now)
         release(dwr, g, now);
 }
 
-/** Counts an instruction that is ignored for the first time. */
+/** Counts the instruction with ILT number @number if its barrier is ignored for the first time. */
 static void note_ignored(struct dwr *dwr, uint64_t number)
 {
     for (size_t i = 0; i < dwr->ignored_count; i++)
         if (dwr->ignored[i] == number)
             return;
     if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* If memory is missing, the count becomes too low. */
+        return; /* without memory, the count is too low */
     dwr->ignored[dwr->ignored_count++] = number;
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
 
-/** Ignores the barrier of an instruction that is in the ILT (step 0). */
+/** Ignores the barrier of the warp, because its instruction is in the ILT (step 0 of the source). */
 static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -307,7 +308,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
     }
 }
 
-/** Runs the barrier operation, which reads the tables in cycle @now. */
+/** Runs the part of the warp's barrier operation that reads the tables, in cycle @now. */
 static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -318,8 +319,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ignore(dwr, warp, now);
         return;
     }
-    if (m->at < m->ends) { /* The operation on an ignored barrier would end in this cycle. This operation ends in cycle
-                            * m->ends. */
+    if (m->at < m->ends) { /* an ignored barrier would end now, but this barrier is not ignored and ends later */
         operation_remove(dwr, warp);
         m->at = m->ends;
         operation_add(dwr, warp);
@@ -341,7 +341,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     try_release(dwr, g, now);
 }
 
-/** Handles a timeout: the members that have arrived continue as if all had arrived. */
+/** Releases the members that have arrived as if all had arrived, because of a timeout or a debugger. */
 static void force(struct dwr *dwr, struct group *g, uint64_t now)
 {
     dwr->base.core->count[TIM_CORE_dwr_timeouts]++;
@@ -353,7 +353,7 @@ static uint64_t timeout_of(const struct dwr *dwr, const struct group *g)
     return g->pst.valid && dwr->config->dwr_timeout != 0 ? g->pst.since + dwr->config->dwr_timeout : UINT64_MAX;
 }
 
-/** Handles operations that end, and timeouts, up to cycle @now. */
+/** Runs the barrier operations and handles the timeouts that are due by cycle @now. */
 static void advance(struct dwr *dwr, uint64_t now)
 {
     while (dwr->next_at <= now) {
@@ -362,7 +362,7 @@ static void advance(struct dwr *dwr, uint64_t now)
 
         dwr->changed = true;
         dwr->next_at = at;
-        if (at <= now) { /* another operation may end in this cycle */
+        if (at <= now) { /* the loop continues, because more operations may be due */
             operate(dwr, first, at);
             continue;
         }
@@ -411,8 +411,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
-    if (g->live == 0) /* The last warp of a group cannot have waited. A debugger's change of a pc may still have left an
-                       * entry. */
+    if (g->live == 0) /* usually the entry is invalid now; but it is still valid if a debugger has changed a pc */
         g->pst = (struct tim_dwr_pst){0};
 }
 
@@ -446,7 +445,8 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
 
-/** Returns whether the warp is combine-ready at @pc and need not issue alone, and its split is at @pc. */
+/** Returns whether the warp is in the class of instruction @pc: in state COMBINE, with its selected split at @pc, and not
+ *  excluded by a debugger. */
 static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 {
     const struct member *m = &dwr->member[warp];
@@ -468,7 +468,8 @@ static uint64_t class_of(const struct dwr *dwr, unsigned warp)
     return set;
 }
 
-/** Returns whether the class whose first member is the warp may begin. */
+/** Returns whether @warp is the first member of its class and the class may begin to issue: all members can issue, and no
+ *  other class is issuing in their group or on their schedulers. */
 static bool may_start(const struct dwr *dwr, unsigned warp)
 {
     const struct tim_mech_core *core = dwr->base.core;
@@ -484,7 +485,7 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
-/** Returns the first warp of a class that is to issue next on scheduler @sched. */
+/** Returns the warp that must issue next on scheduler @sched, for the class that is issuing there. */
 static unsigned next_of(const struct dwr *dwr, unsigned sched)
 {
     const unsigned group = dwr->issuing[sched];
@@ -492,10 +493,10 @@ static unsigned next_of(const struct dwr *dwr, unsigned sched)
     for (LW_EACH_BIT(i, dwr->group[group].pending))
         if (dwr->sched[group * dwr->n + (unsigned)i] == sched)
             return group * dwr->n + (unsigned)i;
-    return TIM_MAX_WARPS; /* not reached, because dwr->pending[sched] counts these members */
+    return TIM_MAX_WARPS; /* not reached, because dwr->pending[sched] is not 0 */
 }
 
-/** Returns whether the warp is combine-ready at its LAT, and its class is not ready to issue. */
+/** Returns whether the warp is in a class that may not begin to issue with this warp now. */
 static bool waits_for_class(const struct dwr *dwr, unsigned warp)
 {
     return is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp);
@@ -509,7 +510,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
         return next_of(dwr, dwr->sched[warp]) != warp;
     switch (dwr->member[warp].state) {
     case TIM_DWR_READY:
-        return is_lat(dwr, next) && !is_explicit(dwr); /* the LAT is reached in this cycle */
+        return is_lat(dwr, next) && !is_explicit(dwr); /* the warp reaches a LAT, so its barrier begins in this cycle */
     case TIM_DWR_PASSED:
         return false;
     case TIM_DWR_COMBINE:
@@ -519,7 +520,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     }
 }
 
-/* Handles ready warps that have reached their next instructions: a warp before a LAT leaves the state READY. */
+/* For each ready warp the hook `reaches` has been called, so no warp before a LAT is in state READY. */
 static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
 {
     const struct dwr *dwr = (const struct dwr *)mech;
@@ -570,8 +571,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     }
     if (!is_lat(dwr, issue->what))
         return;
-    if (is_explicit(dwr) && issue->pc != m->pc) { /* The instruction has no barrier, or the barrier belongs to another
-                                                   * split. */
+    if (is_explicit(dwr) && issue->pc != m->pc) { /* the LAT has no barrier, or the barrier is that of another split */
         tim_histogram_add(&mech->core->histogram[TIM_CORE_H_dwr_issue_size], 1);
         return;
     }
@@ -622,8 +622,8 @@ static bool follows(struct tim_mech *mech, unsigned warp)
     return (dwr->group[dwr->of[warp]].pending & bit_of(dwr, warp)) != 0;
 }
 
-/** Removes members of classes that are no longer at the instruction of their class, because emu executes other lanes of
- *  the warp first or a debugger has changed the pc. */
+/** Removes from issuing classes the members that are no longer at the instruction of their class, because emu executes
+ *  other lanes of the warp first or a debugger has changed the pc. Returns true if it removed any. */
 static bool drop_strays(struct dwr *dwr)
 {
     bool dropped = false;
@@ -664,7 +664,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return changed;
 }
 
-/** Excludes a warp that a debugger stops while it steps another one: partners do not wait for it. */
+/** Called for a warp that a debugger holds while it steps another warp: partners no longer wait for the held warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct dwr *dwr = (struct dwr *)mech;

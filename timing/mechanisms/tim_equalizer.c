@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equalizer: a core runs as many of its blocks as its memory pipeline has work for. The warps of the other blocks, the
- * youngest, are held back. At regular samples the mechanism counts what the warps of running blocks do. At the end of each
- * epoch it compares the averages:
+ * Equalizer: adapts the number of blocks that run on a core to what their warps wait for. Warps of the other blocks, which
+ * are the youngest, are held back. At regular samples the mechanism counts what the warps of running blocks do. At the
+ * end of each epoch it compares the averages of the samples:
  *
- *   excess memory instructions > warps of a block     one block less runs, so that fewer warps share L1
- *   else excess other instructions > warps of a block nothing changes: the pipes have enough work
- *   else excess memory instructions > 2               nothing changes: the memory has enough work
- *   else waiting warps > half of the active warps     one block more runs
+ *   excess memory instructions > warps of a block     one block less may run, so that fewer warps share L1
+ *   else excess other instructions > warps of a block no change: the pipes have enough work
+ *   else excess memory instructions > 2               no change: the memory has enough work
+ *   else waiting warps > half of the active warps     one block more may run
  *
- * An excess instruction could issue but for other instructions: its warp is ready and not picked, or its queue or pipe is
- * full. Source: specification of the book on GPU architectures 17.1. Our choices: a ready instruction that is not a memory
- * instruction is counted as the one that a scheduler picks; at least one block runs; blocks of which all warps wait do not
- * count. The votes of the source for the frequencies of clock domains are not implemented.
+ * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
+ * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: of the ready
+ * instructions, each scheduler is assumed to pick one that is not a memory instruction; at least one block runs; blocks of
+ * which all warps wait do not count towards the limit. The source also has votes for the frequencies of clock domains,
+ * which are not implemented.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -20,22 +21,23 @@
 
 enum { BLOCKS = 64 };
 
-/** What warps do, summed over samples. */
+/** Numbers of samples; and, summed over the samples, of active warps, waiting warps, and excess instructions (memory
+ *  instructions, and others). */
 struct sums {
-    uint64_t samples, active, waiting, memory, other; /* memory, other: excess instructions */
+    uint64_t samples, active, waiting, memory, other;
 };
 struct equalizer {
     struct tim_mech base;
     unsigned limit;             /* maximum number of blocks that run */
-    uint64_t epoch;             /* number of the epoch */
-    struct sums sum, last;      /* of this epoch; of the last epoch that ended with blocks on the core */
+    uint64_t epoch;             /* number of the current epoch */
+    struct sums sum, last;      /* sums of the current epoch, and of the last epoch that ended with blocks on the core */
     unsigned count;             /* number of blocks with a live warp */
-    uint8_t order[BLOCKS];      /* these blocks, the oldest first */
+    uint8_t order[BLOCKS];      /* [count] the blocks with a live warp, the oldest first */
     uint8_t block[TIM_MAX_WARPS]; /* by slot: the warp's block */
-    uint16_t warps[BLOCKS];     /* by block: warps that began */
-    uint16_t live[BLOCKS];      /* by block: live warps */
-    uint16_t able[BLOCKS];      /* by block: live warps that do not wait at a barrier or for a launch */
-    bool runs[BLOCKS];          /* by block */
+    uint16_t warps[BLOCKS];     /* by block: number of its warps that have begun */
+    uint16_t live[BLOCKS];      /* by block: number of its live warps */
+    uint16_t able[BLOCKS];      /* by block: number of its live warps that do not wait at a barrier or for a launch */
+    bool runs[BLOCKS];          /* by block: its warps are not held back */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -77,7 +79,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     struct equalizer *eq = (struct equalizer *)mech;
     unsigned block = mech->core->block_of(mech->core->context, warp);
 
-    (void)age; /* the warps of a block begin after those of older blocks */
+    (void)age; /* not needed: the warps of a block begin after those of all older blocks */
     eq->block[warp] = (uint8_t)block;
     if (eq->live[block]++ == 0) {
         eq->order[eq->count++] = (uint8_t)block;
@@ -133,7 +135,7 @@ static void sample(struct equalizer *eq, const uint64_t (*ready)[TIM_MAX_WARPS /
                 ready_other += w.next->path != TIM_PATH_MEMORY;
             } else if (!core->could_issue(core->context, warp)) {
                 eq->sum.waiting++;
-            } else { /* its queue, collector or pipe is full */
+            } else { /* only its queue, collector or pipe is full */
                 eq->sum.memory += w.next->path == TIM_PATH_MEMORY;
                 eq->sum.other += w.next->path != TIM_PATH_MEMORY;
             }
@@ -145,7 +147,7 @@ static void sample(struct equalizer *eq, const uint64_t (*ready)[TIM_MAX_WARPS /
     }
 }
 
-/** Changes the number of blocks that run, by the sums of the epoch. */
+/** Changes the maximum number of blocks that run, according to the sums of the epoch. */
 static void decide(struct equalizer *eq)
 {
     const struct sums *sum = &eq->sum;
@@ -174,7 +176,8 @@ static void decide(struct equalizer *eq)
     }
 }
 
-/* While the core has no block, the core need not call this hook. Samples and the ends of epochs then have no effect. */
+/* Samples and ends of epochs have no effect while the core has no block, because the event-driven model may not call this
+ * hook then. */
 static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct equalizer *eq = (struct equalizer *)mech;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts which lines of global memory the blocks of device launches share with their parents and siblings. The
- * mechanism throttles no warp. A line has 128 bytes. Source: specs of the dynamic parallelism thesis 8.1. As in the
- * source:
+ * mechanism holds back no warp. A line has 128 bytes. Source: specs of the dynamic parallelism thesis 8.1. As in the
+ * source, three shares are computed:
  *
- *   parent and child   of the lines of all children of one block, the share that this block also touches
- *   siblings           of the lines of all siblings of one child, the share that this child also touches
- *   parents            of the lines of all other blocks of a launch of which some block has children, the share that
- *                      one block also touches
+ *   parent and child   of the lines that the children of a block access, the share that the block accesses, too
+ *   siblings           of the lines that the siblings of a child access, the share that the child accesses, too
+ *   parents            for launches of which some block has children: of the lines that the other blocks of the launch
+ *                      access, the share that a block accesses, too
  *
- * Each share is a quotient of two sums over all blocks: the shared lines and all lines. Our choice: the source only
- * says that it gives averages.
+ * Each share is a quotient of two sums over all blocks: of shared lines, and of all lines. The source only says that its
+ * values are averages; the quotient of sums is a choice of this model.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_lines_priv.h"
@@ -20,7 +20,7 @@
 
 /** A block that is or was on the core. */
 struct member {
-    uint32_t launch, parent; /* numbers of its launch and of its parent's; 0: no parent */
+    uint32_t launch, parent; /* sequence numbers of its launch and of its parent's launch; 0: the block has no parent */
     uint64_t linear, parent_linear;
     struct tim_lines lines;
 };
@@ -28,8 +28,8 @@ struct family {
     struct tim_mech base;
     struct member *member;
     size_t members, capacity;
-    uint32_t *at;         /* [core.blocks] 1 + member of the block at that place */
-    bool short_of_memory; /* some lines are missing */
+    uint32_t *at;         /* [index of the block on the core] 1 + index of its member; 0: none */
+    bool short_of_memory; /* some lines are not counted, because the host had no memory */
 };
 
 /* ---- blocks ---------------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static void resides(struct tim_mech *mech, const struct tim_mech_block *block, b
     if (!begins)
         return;
     while (i < f->members && (f->member[i].launch != block->grid->sequence || f->member[i].linear != block->linear))
-        i++; /* the block returns from a suspension */
+        i++; /* a block that returns from a suspension already has a member */
     if (i == f->members && !lw_grow(&f->member, &f->capacity, f->members + 1, sizeof *f->member)) {
         f->short_of_memory = true;
         return;
@@ -66,17 +66,17 @@ static void touches(struct tim_mech *mech, unsigned warp, uint64_t line)
 /* ---- shares ------------------------------------------------------------------------------------------ */
 
 struct share {
-    uint64_t both, all; /* lines */
+    uint64_t both, all; /* numbers of shared lines, and of all lines */
 };
 struct shares {
     struct share parents_children, siblings, parents;
     size_t children;
     bool complete;
 };
-/** All blocks, sorted by @key, so that the blocks of one family are adjacent. */
+/** Element of a list of all blocks. It is sorted by `key`, so that siblings, or the blocks of a launch, are adjacent. */
 struct listed {
     const struct member *is;
-    uint64_t key[2]; /* the parent block, or the launch */
+    uint64_t key[2]; /* launch and number of the parent block; or the launch of the block and 0 */
 };
 
 static int by_key(const void *a, const void *b)
@@ -89,7 +89,8 @@ static int by_key(const void *a, const void *b)
     return 0;
 }
 
-/** Adds the lines that each of @count blocks shares with the other blocks. @all: receives the lines of all blocks. */
+/** Adds to *share, for each of the @count blocks, the lines of the other blocks, and those of them that the block accesses,
+ *  too. Adds the lines of all blocks to *all. Returns false without memory. */
 static bool add_group(const struct listed *list, size_t count, struct tim_lines *all, struct share *share)
 {
     for (size_t i = 0; i < count; i++)
@@ -123,8 +124,8 @@ static bool has_children(const struct listed *list, size_t count, uint32_t launc
     return false;
 }
 
-/** Computes the shares from the sorted blocks in @list. @siblings: sorted by their parents; otherwise by their
- *  launches. */
+/** Sorts @list, and computes shares from it: those of siblings and of parents with children (@siblings), or those of the
+ *  blocks of one launch. Returns false without memory. */
 static bool add_groups(struct listed *list, size_t count, bool siblings, struct shares *out)
 {
     bool fine = true;

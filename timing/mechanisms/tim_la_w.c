@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector
- * from the slices of its kernel. A table has the locality of each pair of warps. Warps of the active group issue; the
- * other warps are pending:
+ * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector, which
+ * is computed from the slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair
+ * of warps. Warps of the active group may issue; the other warps are pending:
  *
- *   waits for memory, one warp a cycle --> pending --> joins when a place is free: the pending warp that shares most
- *                                                      with the active warps
- *   waits at a barrier, ends ------------> leaves
+ *   an active warp that waits for memory becomes pending, at most one warp per cycle
+ *   an active warp that waits at a barrier or ends leaves the group
+ *   when the group has a free place, the pending warp with most locality with the active warps joins it
  *
- *   issues: the active warp that issued last while it can issue; then the one that shares most with it; then the oldest
+ *   of the ready active warps issues: the one that issued last; else the one with most locality with it; else the oldest
  *
  * Source: specification of address pre-computation 7.
  */
@@ -19,17 +19,16 @@
 struct la_w {
     struct tim_mech base;
     unsigned schedulers, warps;
-    uint16_t *table;      /* [warps][warps] locality */
-    struct tim_reach_vector **vector; /* [warps] vectors of live warps; NULL: the warp has none */
-    bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS];
-    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of each warp; number of its block among the core's
-                                                        * blocks */
+    uint16_t *table;      /* [slot][slot] locality of two warps */
+    struct tim_reach_vector **vector; /* [slot] access vector of the live warp; NULL: it has none */
+    bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS]; /* by slot */
+    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* by slot: age of the warp; value of `blocks` when it began */
     unsigned actives;     /* number of active warps */
-    uint64_t blocks;      /* number of blocks that have begun on the core */
+    uint64_t blocks;      /* number of blocks that have begun on the core so far */
     int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp waits at a barrier or has ended */
-    enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* rule of the last choice, which was warp `chosen` */
-    int chosen[TIM_MAX_SCHEDS];
-    bool short_of_memory; /* some warps have no vector: their locality is 0 */
+    enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* why chooses() last selected warp `chosen` */
+    int chosen[TIM_MAX_SCHEDS]; /* slot selected by chooses(); -1: the warp has issued, or there is none */
+    bool short_of_memory; /* some warps have no vector because the host had no memory; their locality is 0 */
 };
 
 static unsigned locality(const struct la_w *la, unsigned a, unsigned b)
@@ -50,7 +49,7 @@ static void deactivate(struct la_w *la, unsigned warp)
     la->active[warp] = false;
 }
 
-/** Makes @warp inactive: its locality with other warps does not count any more. */
+/** Removes @warp from the active group, and makes it no longer the warp that issued last. */
 static void leave(struct la_w *la, unsigned warp)
 {
     deactivate(la, warp);
@@ -158,8 +157,9 @@ static enum state state_of(const struct la_w *la, unsigned warp)
     }
 }
 
-/** Makes all warps inactive that wait for other warps, for a launch or for a time. Also makes one warp inactive that
- *  waits for memory: the warp that issued last if it waits for memory, else the oldest one. */
+/** Removes from the active group all warps that wait at a barrier, for a launch, or sleep. Also removes one warp that waits
+ *  for memory: a warp that issued last on its scheduler if one of these waits for memory, else the oldest one. Returns true
+ *  if the group has changed. */
 static bool demote(struct la_w *la)
 {
     int miss = -1;
@@ -199,8 +199,8 @@ static unsigned nearness(const struct la_w *la, unsigned warp)
     return all;
 }
 
-/** Returns the pending warp that joins next: a warp of the oldest starved block, else the warp that shares most with
- *  the active warps. */
+/** Returns the pending warp that joins the active group next: a warp of the oldest starved block, else the warp with most
+ *  locality with the active warps, which *near is set to; -1: none. */
 static int nearest_pending(const struct la_w *la, unsigned *near)
 {
     int found = -1;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Behaviour of each load in L1: how its lanes spread over lines, which warp brought the lines that it hits, and in
- * which iteration of the enclosing loop the warp last touched the line. The mechanism throttles no warp. Its report
+ * Behaviour of each load in L1: how many lines its lanes access, which warp requested the lines that it hits, and in
+ * which iteration of the enclosing loop the warp last accessed the line. The mechanism holds back no warp. Its report
  * is a profile for mechanism daws. Source: the warp scheduling thesis 5.1, 5.6, 10.
  *
- *   issues ---> a loop iteration begins: the iteration of the warp gets a new number
- *   access ---> (line, warp) -> number of the iteration that last touched the line: this one, the preceding one, another
+ *   issues ---> when an instruction begins an iteration of a loop, the iteration of the warp gets a new number
+ *   access ---> compares the iteration of the access with the one in which the warp last accessed the line: the same, the
+ *               preceding one, or another
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -15,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Bins of executions, by four active lanes, and by numbers of accesses: 1, 2, up to 4, up to 8, ... */
+/** Bins of the executions of a load: by the number of active lanes (1 to 4, 5 to 8, ...), and by the number of accesses
+ *  (1, 2, 3 to 4, 5 to 8, ...). */
 enum { LANE_BINS = EMU_MAX_LANES / 4, ACCESS_BINS = 8 };
+/** A load instruction. */
 struct row {
     const struct tim_code *code;
     uint64_t pc;
@@ -26,26 +29,28 @@ struct row {
 enum { PENDING = 64 };
 /** State of a warp slot. */
 struct walker {
-    uint64_t age;         /* age of the warp */
+    uint64_t age;         /* age of the warp, which identifies it */
     const struct tim_code *code;
-    unsigned open;        /* 1 + the innermost loop of a kernel that contains its last instruction; 0: none */
-    uint64_t instruction; /* the last load counted in `reuses` */
-    struct pending {      /* latest loads of the warp in loops; their accesses may be made in a later iteration */
+    unsigned open;        /* 1 + index of the innermost open loop of the kernel; 0: none */
+    uint64_t instruction; /* number of the last load that was counted in `reuses` */
+    /* The latest loads of the warp in loops. They are stored because a load may make its accesses when the warp is already
+     * in a later iteration. trip: iteration in which the load issued; last: the preceding iteration, as for trip_of() */
+    struct pending {
         uint64_t instruction, trip, last;
     } pending[PENDING];
-    unsigned next;        /* index in `pending` to be written next */
+    unsigned next;        /* index in `pending` of the next element to write */
 };
 struct loads {
     struct tim_mech base;
-    uint64_t trips;       /* number of iterations so far */
+    uint64_t trips;       /* number of iterations of all warps so far, which numbers them */
     struct row *row;      /* [rows] */
     size_t rows, capacity;
-    struct tim_map row_of; /* (pc, 0): 1 + index of its entry of `row` */
-    /* (slot, pc of loop): number of its iteration; (slot + TIM_MAX_WARPS, pc of loop): number of the preceding
-     * iteration */
+    struct tim_map row_of; /* maps (pc, 0) to 1 + the index in `row` */
+    /* maps (slot, pc of loop) to the number of the warp's current iteration of the loop, and (slot + TIM_MAX_WARPS, pc of
+     * loop) to the number of the preceding iteration */
     struct tim_map trip;
-    struct tim_map touched; /* (line, age of warp): 1 + number of the iteration that last touched the line; 1: no
-                             * iteration */
+    struct tim_map touched; /* maps (line, age of warp) to 1 + the number of the iteration in which the warp last accessed
+                             * the line; 1: in no iteration of a loop */
     struct walker walker[TIM_MAX_WARPS];
 };
 
@@ -80,8 +85,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     ((struct loads *)mech)->walker[warp] = (struct walker){.age = age, .instruction = UINT64_MAX};
 }
 
-/** Returns the number of the current iteration of the loop at @begin, and in *last the number of the preceding
- *  iteration; 0: none. */
+/** Returns the number of the warp's current iteration of the loop at @begin, and sets *last to the number of the preceding
+ *  iteration; 0: there is none. */
 static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t *last)
 {
     bool is_new;
@@ -93,7 +98,8 @@ static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t
     return trip;
 }
 
-/** Gives the next iteration a number. @enters: the warp enters the loop, so no iteration precedes it. */
+/** Called when an iteration of the loop at @begin begins: gives it a number. @enters: the warp enters the loop, so this
+ *  iteration has no preceding one. */
 static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool enters)
 {
     bool is_new;
@@ -108,7 +114,8 @@ static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool ente
         *at = last;
 }
 
-/** Tracks the loops of the warp. @loop: the innermost loop that contains the instruction; 0: none. */
+/** Updates the open loops of the warp when an instruction issues. @loop: 1 + index of the innermost loop that contains the
+ *  instruction; 0: none. */
 static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned loop)
 {
     struct walker *w = &l->walker[issue->warp];
@@ -118,7 +125,7 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
         w->code = issue->code;
         w->open = 0;
     }
-    while (w->open != 0) { /* the warp has left loops of this function that do not contain its instruction */
+    while (w->open != 0) { /* closes the loops that the warp has left: they are in this function, but do not contain the pc */
         const struct tim_loop *open = &issue->code->loop[w->open - 1];
         if (issue->pc < open->from || issue->pc >= open->to || (issue->pc >= open->begin && issue->pc <= open->end))
             break;
@@ -126,7 +133,7 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
     }
     if (found == NULL || found->begin != issue->pc)
         return;
-    /* the loop is in a function that the open loop calls */
+    /* the loop is in a function that the open loop has called */
     if (w->open != 0 && issue->code->loop[w->open - 1].from != found->from) {
         begin_trip(l, issue->warp, found->begin, false);
         return;
@@ -150,7 +157,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     w->next = (w->next + 1) % PENDING;
 }
 
-/** Returns the number of the iteration in which the load of the access issued, in the form of trip_of(). */
+/** Returns the number of the iteration in which the load of the access issued. @last and the result are as for trip_of(). */
 static uint64_t trip_of_access(struct loads *l, const struct tim_mech_access *a, uint64_t begin, uint64_t *last)
 {
     const struct walker *w = &l->walker[a->warp];
@@ -182,8 +189,8 @@ static struct row *row_at(struct loads *l, const struct tim_code *code, uint64_t
     return at == NULL || *at == 0 ? NULL : &l->row[*at - 1];
 }
 
-/** Classifies an access by the iteration in which its warp last touched the line, and records this touch. Returns
- *  TIM_LOAD_COUNT if the warp never touched the line. */
+/** Classifies an access by the iteration in which its warp last accessed the line, and records this access. Returns
+ *  TIM_LOAD_COUNT if the warp has not accessed the line before. */
 static enum tim_load_counter class_of(struct loads *l, const struct tim_mech_access *a)
 {
     const unsigned loop = tim_loop_at(a->code, a->pc);
@@ -260,7 +267,8 @@ static int by_pc(const void *a, const void *b)
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-/** Merges the entries of all cores by pc. Returns their number; the caller frees *out. */
+/** Sums the rows of all cores by pc, and stores the sums to *out, sorted by pc. Returns their number; the caller frees
+ *  *out. */
 static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **out)
 {
     size_t count = 0, kept = 0, capacity = 0;
@@ -288,19 +296,19 @@ static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **o
     return kept;
 }
 
-/** Returns the mean of @count values with @sum. */
+/** Returns the mean of @count values whose sum is @sum; 0 if there are none. */
 static double mean(uint64_t sum, uint64_t count)
 {
     return count == 0 ? 0 : (double)sum / (double)count;
 }
 
-/** Returns a mean in percent. */
+/** Returns @part / @whole in percent. */
 static double share(uint64_t part, uint64_t whole)
 {
     return 100 * mean(part, whole);
 }
 
-/** Returns the entry of the line table that covers the load, and its file name in *file. NULL: none. */
+/** Returns the entry of the line table for the load, and sets *file to its file name. NULL: there is none. */
 static const struct isa_line *source_of(const struct row *row, const char **file)
 {
     const struct isa_object *object = emu_program_object(row->code->program);
@@ -333,8 +341,8 @@ static void put_text(const struct row *row, size_t count, struct lw_sink *out)
     }
 }
 
-/** Prints the bins that are not empty: [maximum of lanes, maximum of accesses, executions]. The last bin of accesses
- *  has no maximum. */
+/** Prints the bins that are not empty, each as [maximum number of lanes, maximum number of accesses, number of executions].
+ *  The last bin of accesses also contains all larger numbers. */
 static void put_spread(const struct row *row, struct lw_sink *out)
 {
     bool any = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the lines that blocks on the same core share: as slices predict them, and as the accesses of the blocks
- * show. The mechanism throttles no warp. Lines are 128 bytes of global memory. A pair of blocks is counted when both
- * blocks have ended.
+ * Counts the lines that two blocks share which are on a core at the same time: as predicted by address slices, and as
+ * observed from the accesses of the blocks. The mechanism holds back no warp. Lines are 128 bytes of global memory. A
+ * pair of blocks is counted when both blocks have ended.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_lines_priv.h"
@@ -10,28 +10,28 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** A block on the core, or a block that has ended while blocks that were on the core with it have not. */
+/** A block on the core, or an ended block that was on the core together with a block that has not ended. */
 struct record {
-    bool used, over;
+    bool used, over;             /* used: the record has a block; over: the block has ended */
     const struct emu_grid *grid; /* grid of the block, until the block ends */
-    uint32_t launch, size[3];    /* number and size of the block's grid */
+    uint32_t launch, size[3];    /* sequence number and size of the block's grid */
     uint64_t linear;
-    unsigned arrays;
-    struct emu_rect range[TIM_REACH_ARRAYS];
-    struct tim_lines lines;
+    unsigned arrays;             /* number of elements of `range` */
+    struct emu_rect range[TIM_REACH_ARRAYS]; /* predicted lines */
+    struct tim_lines lines;      /* accessed lines */
 };
 struct pair {
-    uint32_t a, b; /* records */
+    uint32_t a, b; /* indexes of two records */
 };
 struct shares {
     struct tim_mech base;
     struct record *record;
     size_t records, record_capacity;
-    struct pair *pair; /* pairs of blocks, of which at least one is on the core */
+    struct pair *pair; /* pairs of blocks that were on the core together and of which at least one still is */
     size_t pairs, pair_capacity;
-    uint32_t *at;      /* [core.blocks] 1 + record of the block at that place */
-    uint64_t since[TIM_MAX_WARPS];
-    bool short_of_memory; /* some lines or pairs are missing */
+    uint32_t *at;      /* [index of the block on the core] 1 + index of its record; 0: none */
+    uint64_t since[TIM_MAX_WARPS]; /* by slot: cycle in which the warp began to wait */
+    bool short_of_memory; /* some lines or pairs are not counted, because the host had no memory */
 };
 
 static uint64_t predicted(const struct record *a, const struct record *b)
@@ -41,7 +41,7 @@ static uint64_t predicted(const struct record *a, const struct record *b)
 
 /* ---- blocks ---------------------------------------------------------------------------------------- */
 
-/** Creates a record; NULL: no memory. */
+/** Returns an unused record; NULL: no memory. */
 static struct record *new_record(struct shares *s)
 {
     for (size_t i = 0; i < s->records; i++)
@@ -66,7 +66,7 @@ static void count_pair(struct shares *s, const struct pair *p)
     count[TIM_CORE_shares_only_observed] += expected == 0 && seen != 0;
 }
 
-/** Frees the record of a block that has ended, unless a pair needs it. */
+/** Frees a record if its block has ended and no pair needs it. */
 static void drop(struct shares *s, uint32_t record)
 {
     if (!s->record[record].over)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the
- * same pc, and separately when they do not. A group of slots, one of each slice, is an original gang, and has a set
- * of the gang table. Source: the warp scheduling thesis's specification 7.
+ * same pc, and separately otherwise. A group of warp slots, one of each slice, is an original gang, to which a set of the
+ * gang table belongs. Source: the warp scheduling thesis's specification 7.
  *
  * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
  * warps are at different pcs. Then the mechanism merges units (gangs or single warps) of one set, and selects gangs. A
@@ -54,7 +54,8 @@ static void account(struct tim_mech *mech)
     count_cycles((struct tim_vws *)mech, mech->core->over);
 }
 
-/** Updates the numbers of gangs and single warps of a set that has changed, from cycle @from on. */
+/** Called when set @g has changed: updates what is derived from it, such as the numbers of gangs and single warps from cycle
+ *  @from on. @alone_before: table.alone before the change. */
 static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -80,7 +81,7 @@ static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint6
         put(vws->mergeable, g, tim_gang_merge(&set->table, set->pc, false));
 }
 
-/* ---- positions of members -------------------------------------------------------------------------------------- */
+/* ---- pcs of members -------------------------------------------------------------------------------------- */
 
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t members, uint64_t now)
 {
@@ -94,7 +95,7 @@ bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** Updates the pcs of members, and finds those that have reached bsync. */
+/** Updates the pcs of the members of a set. Members that have reached bsync begin to wait. */
 static void look_at_members(struct tim_vws *vws, unsigned g)
 {
     const struct tim_mech_core *core = vws->base.core;
@@ -132,7 +133,8 @@ uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *ga
     return pending;
 }
 
-/** Splits gangs whose warps continue at different pcs. Returns true if this changed the table. */
+/** Called for a set of which a member has changed: adds new members, and splits gangs whose warps continue at different
+ *  pcs. Returns true if the table has changed. */
 static bool follow(struct tim_vws *vws, unsigned g)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -177,7 +179,7 @@ static bool follow(struct tim_vws *vws, unsigned g)
     return changed;
 }
 
-/** Merges two units of this cycle's set if they have the same pc. */
+/** Merges units with the same pc, in one set: each cycle checks the next set in rotation. Returns true if it merged any. */
 static bool reform(struct tim_vws *vws)
 {
     unsigned g = (unsigned)(vws->base.core->now % vws->sets), merges = 0;
@@ -217,7 +219,7 @@ static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** Splits gangs of which some members have their data while others wait. */
+/** Splits the gangs of a set of which some members are ready while others wait for data. Returns true if it split any. */
 static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -244,9 +246,9 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 
 /* ---- choice of gangs ------------------------------------------------------------------------------------------- */
 
-/** A gang that could issue, or in mode `gang` a single warp. */
+/** A gang that could issue or, with vws.mode gang, a single warp. */
 struct choice {
-    unsigned id, set;
+    unsigned id, set; /* id: number of the unit among the units of all sets */
     uint8_t members;
     bool greedy; /* the gang or warp issued in the preceding cycle */
     uint64_t age, pc;
@@ -268,7 +270,8 @@ static bool goes_before(const struct tim_vws *vws, const struct choice *a, const
     return a->age != b->age ? a->age < b->age : a->id < b->id;
 }
 
-/** Returns whether a debugger held one of @members back in the preceding cycle. If so, another unit is chosen. */
+/** Returns whether a debugger refused the issue of one of @members in the preceding cycle, so that another unit should be
+ *  chosen. */
 static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t now)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))
@@ -277,8 +280,8 @@ static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t
     return false;
 }
 
-/** Returns the unit of a set that may issue in mode `gang`: the unit with the lowest pc, ready or not. TIM_VWS_UNITS:
- *  there is none. */
+/** vws.mode gang: returns the only unit of a set that may issue, which is the unit with the lowest pc, ready or not;
+ *  TIM_VWS_UNITS: there is none. */
 static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
 {
     unsigned found = TIM_VWS_UNITS;
@@ -295,7 +298,7 @@ static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
     return found;
 }
 
-/** Adds the units of a set that could issue to @choice, which has @count entries. Returns the new number of entries. */
+/** Appends to @choice, which has @count elements, the units of set @g that could issue. Returns the new number of elements. */
 static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready, struct choice *choice, unsigned count)
 {
     const struct tim_vws_set *set = &vws->set[g];
@@ -318,7 +321,7 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
     return count;
 }
 
-/** Reserves slices for the members of a unit of @size warps. */
+/** Reserves the slices of @members, which belong to a unit of @size warps. */
 static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsigned size)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))
@@ -327,7 +330,7 @@ static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsi
         vws->size[m] = (uint8_t)size;
 }
 
-/** Chooses late members. Returns the slices that they take. */
+/** Reserves the slices of the ready late members of a set, unless they are in @taken. Returns these slices. */
 static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t taken)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -344,8 +347,8 @@ static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t 
     return all;
 }
 
-/** Counts ready single warps of slices that a gang has reserved. With vws.policy lpc, reserves each other slice for its
- *  ready single warp with the lowest pc. Returns true if a single warp is ready. */
+/** Counts the ready single warps on slices @taken, which gangs have reserved. With vws.policy lpc, reserves each other slice
+ *  for the ready single warp with the lowest pc. Returns true if any single warp is ready. */
 static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64], uint8_t taken)
 {
     uint64_t least[TIM_GANG_MEMBERS];
@@ -371,7 +374,7 @@ static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_W
     return found;
 }
 
-/** Chooses gangs, and reserves their slices. */
+/** Chooses the gangs that issue in this cycle, and reserves their slices. */
 static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct choice choice[TIM_MAX_WARPS];
@@ -414,7 +417,7 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
     vws->base.core->count[TIM_CORE_vws_gang_issues] += chosen;
     if (vws->single != 0 && vws->config->vws_mode != TIM_VWS_GANG)
         single = choose_single(vws, ready, taken);
-    if (chosen != 0 || single) /* if neither was chosen, nothing issues, and the cycle may be skipped */
+    if (chosen != 0 || single) /* other cycles are not counted, because the event-driven model may skip them */
         tim_histogram_add(&vws->base.core->histogram[TIM_CORE_H_vws_gangs], chosen);
 }
 
@@ -523,7 +526,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     const unsigned m = warp % vws->slices;
     const uint8_t alone = set->table.alone;
 
-    count_cycles(vws, mech->core->now + 1); /* The counters may already include the current cycle. */
+    count_cycles(vws, mech->core->now + 1); /* changes count from the next cycle on, as the counters may include this one */
     vws->live -= set->table.live >> m & 1;
     set->fresh &= (uint8_t)~(1u << m);
     tim_gang_drop(&set->table, m);
@@ -541,7 +544,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tim_vws *vws = (struct tim_vws *)mech;
     struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
     const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
-    /* Other members of the warp's gang may have ended since the selection. */
+    /* the size of the gang when it was chosen: members may have ended since */
     const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1;
     uint64_t *count = mech->core->count;
 
@@ -559,8 +562,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
-/** Handles a warp that a debugger holds back while it steps another one. If other members of its gang have issued in
- *  an earlier cycle, the gang continues without the warp. */
+/** Called for a warp that a debugger holds while it steps another warp. If other members of its gang have issued in an
+ *  earlier cycle, the gang continues without the held warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;
@@ -577,7 +580,7 @@ static void refused(struct tim_mech *mech, unsigned warp)
     mark(vws, warp);
 }
 
-/* The memory instructions of a cycle form one packet, which makes one access of all their lanes (7.2). */
+/* All memory instructions of a cycle form one packet, whose accesses are those of one wide instruction (7.2). */
 
 static uint32_t packet_of(uint64_t cycle)
 {

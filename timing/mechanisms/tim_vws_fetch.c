@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fetches of variable warp sizing. A gang fetches once for all of its warps. Gangs have priority on the ports of the
- * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. A slice with its own
- * instruction cache fetches from that cache. Other slices use a port while ports are free, in rotation. Source:
- * specification 7.4.
+ * Fetches of variable warp sizing. A gang fetches once for all its warps. Gangs have priority for the ports of the
+ * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. With L0 instruction
+ * caches, a slice fetches from its own cache. Otherwise the slices use the ports that are still free, in rotation.
+ * Source: specification 7.4.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
-/** Sets of which some warps may have buffer space: single warps of each slice, and gangs. */
+/** Sets of the gang table in which a warp may have buffer space: by slice, its single warp; or a warp of a gang. */
 struct candidates {
     uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
 };
@@ -29,7 +29,7 @@ static void find_candidates(const struct tim_vws *vws, const struct tim_mech_fet
         }
 }
 
-/** Returns the first member of @sets that is at least @from; TIM_VWS_SETS: none. */
+/** Returns the lowest element of @sets that is @from or higher; TIM_VWS_SETS: none. */
 static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from)
 {
     for (unsigned word = from / 64; word < TIM_VWS_SET_WORDS; word++) {
@@ -41,7 +41,7 @@ static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from
     return TIM_VWS_SETS;
 }
 
-/** Fetches for units [@unit, @end) of set @g, at most @ports of them. Returns the number of fetches. */
+/** Makes at most @ports fetches for the units [@unit, @end) of set @g. Returns the number of fetches. */
 static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned g, unsigned unit, unsigned end,
                                 unsigned ports)
 {
@@ -64,14 +64,14 @@ static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch
     return done;
 }
 
-/** Fetches for gangs, at most @ports of them. Returns the number of fetches. */
+/** Makes at most @ports fetches for gangs, by loose round robin. Returns the number of fetches. */
 static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates, unsigned ports)
 {
     const unsigned units = vws->config->vws_mode == TIM_VWS_GANG ? TIM_VWS_UNITS : TIM_GANG_WAYS;
     const unsigned first = vws->fetch_next / TIM_VWS_UNITS, unit = vws->fetch_next % TIM_VWS_UNITS;
     unsigned done = 0;
 
-    /* Starts at unit @unit of set @first, and wraps around to the preceding unit. */
+    /* The loops begin at unit `unit` of set `first`, and end at the unit before it. */
     for (unsigned g = first_from(candidates->gang, first); g < TIM_VWS_SETS && done < ports; g = first_from(candidates->gang, g + 1))
         done += fetch_for_units(vws, phase, g, g == first ? unit : 0, units, ports - done);
     for (unsigned g = first_from(candidates->gang, 0); g <= first && done < ports; g = first_from(candidates->gang, g + 1))
@@ -79,7 +79,8 @@ static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch
     return done;
 }
 
-/** Fetches for a single warp of slice @s. *waits: a warp has buffer space, but no port is free. */
+/** Fetches for one single warp of slice @s. @port: a port of the instruction cache is free. Sets *waits to true if a warp
+ *  can fetch, but no port is free. */
 static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates,
                                              unsigned s, bool port, bool *waits)
 {

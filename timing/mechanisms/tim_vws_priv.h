@@ -9,42 +9,44 @@
 enum {
     TIM_VWS_SETS = TIM_MAX_WARPS / 2, /* original gangs have at least two warps */
     TIM_VWS_SET_WORDS = TIM_VWS_SETS / 64,
-    TIM_VWS_UNITS = TIM_GANG_WAYS + TIM_GANG_MEMBERS /* units of a set: its ways, and its members as single warps */
+    TIM_VWS_UNITS = TIM_GANG_WAYS + TIM_GANG_MEMBERS /* units of a set: its ways, then its members as single warps */
 };
-/** A set of the gang table, and the gang unit's view of its members. */
+/** A set of the gang table, and state of the members of this original gang. Sets of members have a bit for each member. */
 struct tim_vws_set {
     struct tim_gang_set table;
-    uint8_t fresh;   /* members that began since the last cycle; they will form a gang of the set */
-    uint8_t stepped; /* members that have issued since the last check of the set */
-    uint8_t ways;           /* ways that have gangs, as of recount() */
-    unsigned gangs, single; /* number of gangs and of single warps, as counted in `struct tim_vws` */
+    uint8_t fresh;   /* set of members that began since the last cycle; they will form a gang */
+    uint8_t stepped; /* set of members that have issued since the last call of look_at_members() */
+    uint8_t ways;           /* set of ways with a gang, at the last call of recount() */
+    unsigned gangs, single; /* number of gangs and of single warps that the totals in struct tim_vws include */
     uint64_t age;    /* age of the set's oldest warp */
     uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which the member issued alone */
     uint64_t refused[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which a debugger refused the member's issue */
     uint64_t pc[TIM_GANG_MEMBERS];   /* by member: pc of the split that runs; TIM_GANG_NOWHERE: no split runs */
-    uint64_t sync_until[TIM_GANG_MEMBERS]; /* at bsync: the member waits for others of its set before this cycle */
+    uint64_t sync_until[TIM_GANG_MEMBERS]; /* by member, at bsync: cycle up to which it waits for others of its set */
 };
+/** The mechanism on a core. A slice is a scheduler; member m of a set is the warp of the set on slice m. */
 struct tim_vws {
     struct tim_mech base;
     const struct tim_config *config;
     unsigned slices, sets, words, shift; /* slices: a power of two, 1 << shift */
-    unsigned fetch_most; /* gangs that fetch per cycle */
+    unsigned fetch_most; /* maximum number of gangs that fetch per cycle */
     struct tim_vws_set set[TIM_VWS_SETS];
-    /* Sets, as bit masks. dirty: a member of the set has changed. mergeable: two units of the set have the same pc.
-     * syncs: a member waits at bsync. pending: some members of a gang have not yet issued the gang's instruction. */
+    /* One bit for each element of `set`. dirty: a member has changed. mergeable: two units have the same pc. syncs: a
+     * member waits at bsync. pending: only some members of a gang have issued the gang's instruction. */
     uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], pending[TIM_VWS_SET_WORDS];
-    /* alone: sets whose member on each slice is a single warp */
+    /* has_gang: there is a gang; alone, by slice: the member on this slice is a single warp */
     uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS];
     /* by slice: slot of the only warp that may issue in this cycle; -1: any single warp may issue */
     int issuer[TIM_GANG_MEMBERS];
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction last issued */
-    uint8_t size[TIM_GANG_MEMBERS]; /* by slice: number of warps that the issuing unit issues */
-    bool fills;                 /* a gang issues in some slices */
-    uint8_t late;               /* slices on which late members issue */
-    unsigned issue_next, fetch_next; /* units at which loose round robin continues */
-    unsigned set_next[TIM_GANG_MEMBERS]; /* by slice: the set whose single warp fetches first */
-    unsigned slice_next;             /* the slice that fetches first */
-    /* Values since cycle `since`, not yet in the counters: */
+    uint8_t size[TIM_GANG_MEMBERS]; /* by slice: number of warps of the unit whose member is `issuer` */
+    bool fills;                 /* a gang issues in this cycle, so single warps fill the remaining slices */
+    uint8_t late;               /* set of slices on which late members issue in this cycle */
+    unsigned issue_next, fetch_next; /* units from which on loose round robin continues, at issue and at fetch */
+    unsigned set_next[TIM_GANG_MEMBERS]; /* by slice: the set whose single warp has priority at fetch */
+    unsigned slice_next;             /* the slice that has priority at fetch */
+    /* Numbers of gangs, single warps and live warps, and of single warps on each slice, from cycle `since` on. The counters
+     * do not include these cycles yet. */
     unsigned gangs, single, live, single_in[TIM_GANG_MEMBERS];
     uint64_t since;
 };
@@ -53,16 +55,17 @@ static inline unsigned tim_vws_slot(const struct tim_vws *vws, unsigned set, uns
 {
     return set * vws->slices + member;
 }
-/** Returns the members of a unit of a set; units number ways first. 0: no members. */
+/** Returns the members of unit @unit of a set (enum TIM_VWS_UNITS); 0: it has none. */
 static inline uint8_t tim_vws_members(const struct tim_vws_set *set, unsigned unit)
 {
     if (unit < TIM_GANG_WAYS)
         return set->table.way[unit].mask;
     return set->table.alone & (uint8_t)(1u << (unit - TIM_GANG_WAYS));
 }
-/** Returns whether @members wait at bsync in cycle @now. */
+/** Returns whether the unit with the members @members must wait at bsync in cycle @now for other warps of its set. */
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
-/** Returns the members of a gang of the set that have not issued an instruction that other members have issued. */
+/** Returns the late members of a gang of the set: those that have not issued the gang's instruction, which other members
+ *  have issued. */
 uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang);
 /** Implements hook `fetches`. */
 void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variable warp sizing for the debugger: reason why a warp is held back, the gang table, hardware cost. */
+/* Output of variable warp sizing for the debugger: why a warp is held back, the gang table, hardware cost. */
 #include "timing/mechanisms/tim_vws_priv.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ bool tim_vws_gauge(struct tim_mech *mech, unsigned index, const char **name, uin
     return true;
 }
 
-/** Prints the area in square millimetres at 40 nm that a slice, or the gang unit, adds. Source: specification 7.9. */
+/** Prints the area, in square millimetres at 40 nm, of the hardware that the mechanism adds. Source: specification 7.9. */
 static void put_area(const struct tim_vws *vws, struct lw_sink *out)
 {
     const struct {
