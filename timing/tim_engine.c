@@ -526,7 +526,7 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     enum lw_status status = run_on(e, until, stop, err);
 
     tim_engine_account(e);
-    /* so that a debugger that reads a clock gets the value that the next issue reads */
+    /* A debugger that reads a clock register thus gets the value that the next issue would read. */
     for (unsigned c = 0; c < e->config.core_count; c++)
         e->core[c]->now = tim_core_own(e->core[c], e->now);
     return status;

@@ -152,5 +152,5 @@ void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
             emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, e->probe, stop);
             return;
         }
-    stop->kind = EMU_STOP_IDLE; /* nothing is resident: unreachable */
+    stop->kind = EMU_STOP_IDLE; /* not reached: a hang has a resident or suspended block */
 }

@@ -9,6 +9,10 @@
  * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores, block dispatch. A
  * packet takes at least one cycle from one part to the next. Only back-pressure (a part has no space) affects later
  * phases of the same cycle.
+ *
+ * Comments name the source of a rule. docs/reference/mechanisms.md has the titles of the theses, and says what the
+ * specification of a source is. "The book" is T. M. Aamodt, W. W. L. Fung, T. G. Rogers, "General-Purpose Graphics
+ * Processor Architectures", 2018.
  */
 #ifndef TIM_PRIV_H
 #define TIM_PRIV_H
@@ -44,7 +48,7 @@ enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM, TIM_WAR_COUNTE
 enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED, TIM_COLLECTOR_WINDOW };
 enum { TIM_REGISTERS_ROWS, TIM_REGISTERS_UNIFORM, TIM_REGISTERS_AFFINE };
 enum { TIM_COMPACT_FILE, TIM_COMPACT_PART };
-enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* further values: 1 + enum emu_tag_rules */
+enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* other values of tags.detect: 1 + enum emu_tag_rules */
 enum { TIM_SCALAR_OFF, TIM_SCALAR_LANE, TIM_SCALAR_PIPE };
 enum { TIM_AFFINE_OFF, TIM_AFFINE_UNIT };
 enum { TIM_ADDRESS_LANES, TIM_ADDRESS_ONCE };
@@ -106,7 +110,7 @@ void tim_profile_release(struct tim_profile *profile);
 
 struct tim_config {
     char *name; /* name of the model; owned */
-    struct tim_profile *profile; /* profile of loads from an earlier run; shared; NULL: none */
+    struct tim_profile *profile; /* profile of loads from an earlier run, shared with other models; NULL: none */
 #define NUMBER(section, key, value, low, high, unit, help) unsigned section##_##key;
 #define SWITCH(section, key, value, help) bool section##_##key;
 #define CHOICE(section, key, value, names, help) unsigned section##_##key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clock domains of cores whose clock changes during a run, and counts of the events that happen at the low voltage.
- * Source: specs of the dynamic parallelism thesis 10.2, 10.4, 10.5. */
+ * Source: specification of the dynamic parallelism thesis, 10.2, 10.4, 10.5. */
 #include "timing/clocks/tim_domain_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
@@ -15,7 +15,7 @@ bool tim_domain_create(struct tim_core *core)
         return false;
     d->low = core->config->dvfs_low_mhz;
     d->high = core->config->dvfs_high_mhz;
-    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* the core starts without warps */
+    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* the core starts without warps, below the threshold */
     return true;
 }
 
@@ -62,7 +62,7 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     if (d->slow == slow)
         return;
     account(core, now);
-    /* wake_at has cycles of the core's own clock, which the new clock would move to other cycles of clocks.core. To miss
+    /* wake_at has cycles of the core's own clock. With the new clock they fall into other cycles of clocks.core. To miss
      * no wake-up, the core is ticked in every cycle until the time at which the last wake-up was due. */
     if (core->wakes != 0 && core->wake_at[core->wakes - 1] > crowded)
         crowded = core->wake_at[core->wakes - 1];

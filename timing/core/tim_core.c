@@ -118,7 +118,7 @@ static bool make_queue(struct tim_core *core)
     return core->queue != NULL;
 }
 
-/** Allocates members that only some keys need. */
+/** Allocates the members that a core needs only with certain keys. */
 static bool make_extras(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -288,7 +288,7 @@ void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_
     *own = what == TIM_SHARES_CODE ? cores[0]->icache : cores[0]->constant;
 }
 
-/** Allocates tim_warp.lanes for all warps. Few models need this memory, of which there is much. */
+/** Allocates tim_warp.lanes for all warps. The arrays are large, and only few models need them. */
 static bool keep_lanes(struct tim_core *core)
 {
     const unsigned warps = core->config->core_warps;
@@ -387,7 +387,7 @@ const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
 struct need {
-    unsigned warps, slots, threads, registers, shared_bytes; /* slots: warp slots, in whole groups */
+    unsigned warps, slots, threads, registers, shared_bytes; /* slots: number of warp slots, in whole groups */
 };
 
 /** Returns the number of warp slots that are allocated together: the slots of a group, or 1 if groups span blocks. */
@@ -442,7 +442,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-/** Returns whether @count blocks with this need fit on the core now or, if @empty is set, would fit if it were empty. */
+/** Returns whether @count blocks that each need @need fit on the core now or, if @empty, would fit if it were empty. */
 static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
 {
     const struct tim_config *c = core->config;

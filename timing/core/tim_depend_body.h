@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dependences through registers: the scoreboard (a bit for each register, or the lanes of its pending writes with
- * issue.split_lanes), dependency vectors (specs of the book 8.3), the control field (3.3), wait counters, and operands
- * that earlier instructions have not read yet (9.5).
+ * issue.split_lanes), dependency vectors, the control field, wait counters, and operands that earlier instructions have not
+ * read yet. Source: specification of the book, 8.3 (dependency vectors), 3.3 (control field) and 9.5 (operands).
  */
 
 /** Checks the scoreboard bits. */
@@ -65,7 +65,7 @@ static enum tim_stall check_vector(const struct tim_warp *w)
 {
     const struct tim_buffered *head = &w->buffer[0];
 
-    if (!head->entered) /* no entry was free */
+    if (!head->entered) /* no entry was free for the instruction */
         return TIM_STALL_RESULT;
     for (unsigned e = 0; e < TIM_MAX_VECTOR; e++)
         if (head->vector >> e & 1)
@@ -500,7 +500,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
         bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))
         tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
-    if (op->what->load) /* the warp has waited long and may issue soon, but its state may have left the host's caches */
+    if (op->what->load) /* the warp may issue soon, but its state may have left the host's caches during the wait */
         emu_warp_prefetch(w->state);
     w->in_flight--;
     const bool counted = tim_counts(core) && op->what->counted != TIM_COUNTED_NOT;

@@ -71,7 +71,7 @@ static void share_request(struct tim_core *core, enum tim_sharing_of what, uint6
 
     if (s->core == NULL)
         return;
-    assert(s->requested < LW_COUNT_OF(s->line)); /* requested lines are no more than the MSHRs */
+    assert(s->requested < LW_COUNT_OF(s->line)); /* each requested line has an MSHR */
     s->line[s->requested++] = line;
     wake_sharers(core, what);
 }
@@ -443,7 +443,7 @@ static void code_arrives(struct tim_core *core, const struct tim_front_request *
 /** Looks up @request, which has arrived from the link, in L1. Returns false if the request must wait. */
 static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 {
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte represents the line, because the cache has whole lines */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* one byte is enough, because the cache always loads whole lines */
     uint64_t line = core->front->request[request].line & ~(uint64_t)(core->config->fetch_cache_line - 1);
     struct tim_cache_result r;
 

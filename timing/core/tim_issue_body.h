@@ -209,7 +209,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
-            if (core->held != NULL) /* the instruction may be a fence, which drops lines */
+            if (core->held != NULL) /* the instruction may be a fence, which drops lines of L1 */
                 tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;

@@ -10,9 +10,9 @@
 
 /** Numbers of cycles from the cycle in which an instruction leaves the unit until its sources are read, and until its
  *  result is available. The latter are in addition to the latency of the cache or of shared memory. The values are those
- *  of table 2 minus the address calculation (11 cycles, or 9). */
+ *  of table 2 of the paper, minus the address calculation: 11 cycles or, with a uniform address, 9. */
 struct local_times {
-    int8_t read[3], result[3]; /* indexed by words per lane: 1, 2, 4 */
+    int8_t read[3], result[3]; /* for 1, 2 and 4 words per lane */
 };
 enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CONSTANT, LOCAL_KINDS };
 static const struct local_times local_times[LOCAL_KINDS][2] = {
@@ -70,7 +70,7 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
-/** Returns the index of the counter for the read of source @k: for rows, or for compact entries. */
+/** Returns the index of the counter that counts the read of source @k: of a row, or of a compact entry. */
 static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
 {
     return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact

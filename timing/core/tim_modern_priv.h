@@ -16,10 +16,10 @@ struct tim_reserved {
 struct tim_window_bank {
     struct tim_reserved read[TIM_WINDOW_CYCLES];
     uint64_t write[TIM_WINDOW_CYCLES]; /* the write port is reserved in cycle c if write[c % TIM_WINDOW_CYCLES] == c */
-    uint64_t cell[TIM_RFC_OPERANDS];     /* register-file cache of the bank: cell_of() a register for each operand position */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* register-file cache of the bank, by operand position: cell_of() a register, or 0 */
 };
 struct tim_window {
-    uint64_t control_at; /* first cycle in which the scheduler may issue, because stage Control is empty after it */
+    uint64_t control_at; /* first cycle in which the scheduler may issue: stage Control can take the instruction after it */
     uint64_t left_at;    /* cycle in which the youngest instruction leaves Allocate */
     uint64_t held[TIM_WINDOW_CYCLES];  /* Allocate holds an instruction in cycle c if held[c % TIM_WINDOW_CYCLES] == c */
     struct tim_window_bank *bank;      /* [registers_banks] */
@@ -92,7 +92,8 @@ void tim_replay_tick(struct tim_core *core, uint64_t now);
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
 
 /** Returns whether no more blocks of @grid's nesting level may be placed on the core, because the memory for suspended
- *  blocks of this level is used up. It has space for core.blocks blocks per level; resident blocks count, too. */
+ *  blocks of this level is used up. The memory has space for core.blocks blocks per level. Resident blocks of the level
+ *  count as if they were suspended. */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
 /** Returns whether two blocks of @grid fit on the core now or, if @empty is set, would fit if the core were empty. */
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
@@ -134,8 +135,8 @@ struct tim_suspended {
 /** A memory instruction that has left the load/store queue with accesses still to make. */
 struct tim_replay {
     uint32_t op;
-    uint64_t at;  /* not issued: first cycle in which it may take a slot; issued: cycle in which it returns to the queue */
-    bool issued;  /* the instruction has taken a slot again */
+    uint64_t at;  /* not issued: first cycle in which the op may take a slot; issued: cycle of its return to the queue */
+    bool issued;  /* the op has taken an issue slot again, for its replay */
 };
 
 #endif

@@ -7,7 +7,7 @@
  * collector reads at most registers.ports operands per cycle. An instruction that has all its operands in cycle c may
  * enter its pipe from c + 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters
  * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last of these cycles
- * on. Source: specs of the book 9.2, 9.4.
+ * on. Source: specification of the book, 9.2 and 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.
@@ -377,7 +377,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* it issued in this cycle; `window`: it is in Control or the stage after */
+    if (op->issued + (window ? 2 : 0) >= now) { /* @op issued in this cycle; `window`: it is in Control or the next stage */
         core->moved = true;
         return false;
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selection of the warps of a scheduler that may issue, from cached results of ready checks. A warp is checked again only
- * if it was touched or if its time is reached. For warps that only missing capacity can stop, capacity is checked once
- * per path. The result is the same as that of check_all(), which checks each warp.
+ * if it was touched, or if the cycle (recheck_at) is reached up to which its cached result is valid. For warps that only
+ * missing capacity can stop, capacity is checked once per path. The result is the same as that of check_all(), which
+ * checks each warp.
  */
 
-/** Adds warps whose time is reached to the set `recheck`. */
+/** Adds the warps whose recheck_at is reached to the set `recheck`. */
 static void expire(struct tim_core *core, unsigned first, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -154,7 +155,7 @@ static inline bool waits_all(const struct tim_known *known)
     return some == 0;
 }
 
-/** Does what check_all() does, but checks only the warps that were touched or whose time is reached, and checks capacity
+/** Does what check_all() does, but checks only the warps that were touched or whose recheck_at is reached, and checks capacity
  *  once for all warps. */
 static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {

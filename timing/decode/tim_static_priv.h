@@ -64,8 +64,8 @@ struct tim_static {
     uint8_t path; /* enum tim_path */
     uint8_t work; /* enum tim_work */
     uint8_t need_words; /* number of words of `need` that are not empty */
-    uint8_t read_count, write_count; /* number of registers of all classes, by isa_reg_number */
-    uint8_t row_reads, row_writes;   /* number of vector registers, which are in banks */
+    uint8_t read_count, write_count; /* numbers of registers of all classes that are read, and written */
+    uint8_t row_reads, row_writes;   /* numbers of vector registers that are read, and written */
     uint8_t address_rows; /* number of registers of an address; they are the first ones of row_read */
     uint8_t words;    /* number of words that memory moves for each lane: 0 for one word, 1 for two, 2 for more */
     uint16_t latency; /* latency of the instruction in its pipe */
@@ -74,7 +74,7 @@ struct tim_static {
     bool cached;      /* registers.collector window: the instruction's operands may be in the register-file cache */
     uint8_t held;     /* cycles for which the instruction occupies its pipe; 0: as many as its lanes need */
     bool sleep, texture;
-    bool writes;      /* memory: a store, reduction or atomic */
+    bool writes;      /* the instruction is a store, reduction or atomic */
     uint8_t awaits;   /* set of enum tim_awaits: earlier accesses of the warp for which the instruction waits */
     bool to_constant; /* a load of global memory through the constant cache: a scalar load, or a load of constant space */
     bool data;        /* a vector load or store of global memory, local memory or generic addresses that does not use

@@ -8,7 +8,7 @@
  *      ^                                                |
  *      +------------- not empty after dvfs.wait --------+
  *
- * Source: specs of the dynamic parallelism thesis 10.
+ * Source: specification of the dynamic parallelism thesis, 10.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

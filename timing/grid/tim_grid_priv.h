@@ -53,7 +53,7 @@ struct tim_launch {
 };
 /** Core and thread that execute a launching instruction. */
 struct tim_launcher {
-    unsigned core, thread; /* thread: number of lane 0 on its core */
+    unsigned core, thread; /* thread: number, on its core, of the warp's lane 0 */
 };
 struct tim_launches {
     struct tim_launch *first, *last;
@@ -169,8 +169,8 @@ bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
 /** Numbers of bytes of device memory that are reserved for launches by the device: `launches` for a number of pending
- *  launches, `levels` for blocks that wait for launches at a number of levels of nesting. Source: specs of the dynamic
- *  parallelism thesis 5.4. */
+ *  launches, `levels` for blocks that wait for launches at a number of levels of nesting. Source: specification of the
+ *  dynamic parallelism thesis, 5.4. */
 struct tim_launch_memory {
     uint64_t launches, levels;
 };

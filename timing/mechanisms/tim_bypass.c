@@ -101,8 +101,8 @@ const struct tim_mechanism tim_pcal = {
 /** A load instruction. */
 struct instruction {
     uint64_t pc;
-    uint32_t lines, reused; /* number of lines that it loaded into L1 in this sample; number of those loaded again */
-    uint32_t skipped;       /* number of its loads that bypassed L1 since it began to bypass L1 */
+    uint32_t lines, reused; /* numbers of lines that it loaded into L1 in this sample, and of those loaded again from L1 */
+    uint32_t skipped;       /* number of loads that bypassed L1 since the instruction began to bypass L1 */
     uint32_t sample;        /* number of the sample */
     bool bypasses;
 };
@@ -203,7 +203,7 @@ static void reuse_drop(struct tim_mech *mech, uint64_t line)
     struct reuse *r = (struct reuse *)mech;
 
     if (line == UINT64_MAX)
-        tim_map_fini(&r->held); /* makes the map empty */
+        tim_map_fini(&r->held); /* a map after fini is empty, and can be used again */
     else
         reuse_evict(mech, line, 0);
 }

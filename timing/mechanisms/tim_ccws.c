@@ -28,7 +28,7 @@ struct ccws {
     uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
     bool lives[TIM_MAX_WARPS];   /* by slot: the warp is live */
     bool unsorted;               /* `live` must be sorted again */
-    uint64_t last_score, last_at; /* the last score that was computed, and the cycle of this; 0: none yet */
+    uint64_t last_score, last_at; /* the last score computed, and the cycle in which it was; 0: none */
     unsigned last_warp;           /* slot of the warp of last_score */
     uint64_t most_score;          /* the highest score that was computed */
     /* cycle of the last sort; first later cycle in which a score reaches the base score, so that the order may change */

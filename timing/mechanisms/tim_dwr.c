@@ -4,8 +4,8 @@
  * load or store of global or local memory is called a LAT. Before each LAT is a barrier of the partners. Partners that
  * leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
  * list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
- * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT"; section numbers
- * below refer to dwr.md.
+ * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT". Numbers in
+ * parentheses are sections of its specification.
  *
  *      reaches a LAT, or (dwr.bar_mode: explicit)
  *      issues a bar.synch_partner      24 cycles               all partners arrived         class complete
@@ -74,7 +74,7 @@ struct dwr {
 
 static bool is_on(const struct tim_config *config)
 {
-    return config->dwr_on && config->core_group > 1; /* in a group of one warp there are no partners (15) */
+    return config->dwr_on && config->core_group > 1; /* in a group of one warp, a warp has no partners (15) */
 }
 
 static struct tim_mech *create(const struct tim_mech_core *core)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts which lines of global memory the blocks of device launches share with their parents and siblings. The
- * mechanism holds back no warp. A line has 128 bytes. Source: specs of the dynamic parallelism thesis 8.1. As in the
- * source, three shares are computed:
+ * mechanism holds back no warp. A line has 128 bytes. Source: specification of the dynamic parallelism thesis, 8.1. As in
+ * the source, three shares are computed:
  *
  *   parent and child   of the lines that the children of a block access, the share that the block accesses, too
  *   siblings           of the lines that the siblings of a child access, the share that the child accesses, too

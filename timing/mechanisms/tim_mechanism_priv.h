@@ -97,7 +97,7 @@ enum tim_mech_fetched {
     TIM_FETCHED       /* the fetch used the instruction cache of the core */
 };
 /** Functions of the core for the hook `fetches`. The functions are for a set of warps: bit m of @members is the warp in slot
- *  @first + m. Only those of the warps count that have the lowest fetch pc. */
+ *  @first + m. They ignore warps of the set that do not have the lowest fetch pc of the set. */
 struct tim_mech_fetch {
     const void *context;
     bool levels;           /* each scheduler has its own L0 instruction cache */
@@ -151,7 +151,7 @@ struct tim_mechanism {
     bool (*bypasses)(struct tim_mech *mech, unsigned warp, uint64_t pc);
     /** Called when L1 evicts a line to make space for another. @owner: slot of the warp that requested the evicted line. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
-    /** Called when a store or an atomic removes @line from L1. UINT64_MAX: all lines of global memory are removed. */
+    /** Called when a store or an atomic removes @line from L1 or, if @line is UINT64_MAX, all lines of global memory are. */
     void (*drop)(struct tim_mech *mech, uint64_t line);
     /** Called before the scheduler selects a warp, if only registers or capacity can prevent the issue of the warp's next
      *  instruction @next at @pc. Called in the first such cycle, and possibly again in later ones. */
@@ -220,7 +220,7 @@ extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
     tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer;
 
-/** Enabled mechanisms of one core. A zeroed struct has none. "A mechanism" below is one of these. */
+/** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
     unsigned count;
     bool every_cycle; /* a mechanism has hook `cycle` or `fetches`, or needs `picks` even if no warp is ready */

@@ -28,7 +28,7 @@ struct tim_vws_set {
 struct tim_vws {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned slices, sets, words, shift; /* slices: a power of two, 1 << shift */
+    unsigned slices, sets, words, shift; /* slices: number of slices, which is 1 << shift */
     unsigned fetch_most; /* maximum number of gangs that fetch per cycle */
     struct tim_vws_set set[TIM_VWS_SETS];
     /* One bit for each element of `set`. dirty: a member has changed. mergeable: two units have the same pc. syncs: a
@@ -46,7 +46,7 @@ struct tim_vws {
     unsigned set_next[TIM_GANG_MEMBERS]; /* by slice: the set whose single warp has priority at fetch */
     unsigned slice_next;             /* the slice that has priority at fetch */
     /* Numbers of gangs, single warps and live warps, and of single warps on each slice, from cycle `since` on. The counters
-     * do not include these cycles yet. */
+     * do not include the cycles from `since` on yet. */
     unsigned gangs, single, live, single_in[TIM_GANG_MEMBERS];
     uint64_t since;
 };

@@ -180,7 +180,7 @@ void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uin
             out[w] |= cache->sector_bytes[lw_lowest(sectors)][w];
 }
 
-/** Returns the sectors with a byte in @mask that way @index lacks. */
+/** Returns the sectors in which way @index lacks a byte of @mask. */
 static unsigned missing_sectors(const struct tim_cache *c, size_t index, const uint64_t mask[4])
 {
     const struct way *way = &c->way[index];

@@ -19,7 +19,7 @@ struct tim_divisor {
 static inline void tim_divisor_init(struct tim_divisor *d, uint64_t by)
 {
     d->by = by;
-    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e, e <= 1: exact for x * by < 2^64 */
+    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e with 0 < e <= 1: the quotient is exact if x * by < 2^64 */
     d->limit = by == 1 ? 0 : UINT64_MAX / by;
 }
 static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)

@@ -244,7 +244,7 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
 /** Closes the row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Handles refresh at edge @edge. Sets *closed to whether a refresh has begun since the last call, which closed all rows.
+/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows; *closed says whether one has.
  *  Returns true if a refresh is in progress, so that no command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
 /** Returns the first edge after @edge at which a refresh ends; UINT64_MAX: there are no refreshes. */

@@ -105,7 +105,7 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
             const struct tim_request *r = &mem->request[i];
 
-            if (r->started) { /* it goes first even if a refresh has closed its row */
+            if (r->started) { /* a request with transferred bursts goes first, even if a refresh has closed its row */
                 hit = i;
                 break;
             }
