@@ -7,8 +7,8 @@
 
 #include <assert.h>
 
-/** Called when a barrier of the block may have opened or a lane has exited: queries emu again for a split of each warp
- *  that had none that could run. */
+/** Called when a barrier of the block may have opened or a lane has exited: makes each warp without a running split query
+ *  emu again for a split that can run. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
     for (unsigned k = 0; k < block->warps; k++) {

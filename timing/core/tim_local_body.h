@@ -18,9 +18,9 @@ enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CON
 static const struct local_times local_times[LOCAL_KINDS][2] = {
     [LOCAL_LOAD] = {{{0, 0, 0}, {0, 2, 6}}, {{0, 0, 0}, {-1, 1, 5}}},
     [LOCAL_STORE] = {{{3, 5, 9}, {0}}, {{1, 3, 7}, {0}}},
-    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* read: from the end of the address
-                                                                                  * calculation; result: from its last
-                                                                                  * pass */
+    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* `read` counts from the end of the
+                                                                                  * address calculation, `result` from
+                                                                                  * the load's last pass */
     [LOCAL_SHARED_STORE] = {{{1, 3, 7}, {0}}, {{1, 3, 7}, {0}}},
     [LOCAL_CONSTANT] = {{{18, 18, 18}, {0, 0, 0}}, {{1, 1, 1}, {-1, -1, -1}}},
 };

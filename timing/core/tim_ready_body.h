@@ -76,9 +76,9 @@ static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *w
 }
 
 /** Returns the stall reason of a warp, without regard to capacity (collectors, pipes, queues); TIM_STALL_PICKED: it has
- *  none. The result is valid up to cycle *recheck_at - 1, or until tim_warp_touch() is called for the warp. UINT64_MAX:
- *  time alone does not change it. Time can also end TIM_STALL_PICKED, because the increment of a dependence barrier may
- *  become visible after the issue of its instruction. */
+ *  none. The result is valid up to cycle *recheck_at - 1, or until tim_warp_touch() is called for the warp. If *recheck_at
+ *  is UINT64_MAX, time alone does not change the result. Time can also end TIM_STALL_PICKED, because the increment of a
+ *  dependence barrier may become visible after the issue of its instruction. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)

@@ -172,7 +172,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     l->of_device = grid->parent.grid != 0;
     if (l->of_device) {
         l->from_thread += grid->parent.lane;
-        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* a unique number if no instruction launches */
+        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* unique if there is no instruction */
         l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
     }
     l->asks = tim_dtbl_takes(g->config, grid);
