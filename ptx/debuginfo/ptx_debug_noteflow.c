@@ -819,9 +819,24 @@ static bool dominates(const struct following *f, uint32_t over, uint32_t to)
     return seen[to] != noting->generation;
 }
 
-/* Finds the notes of a kernel parameter whose value is that of the launch: notes of registers that are loaded from it,
- * and notes without a value on the path to such a load, which LLVM leaves when it moves the load down. Appends all notes
- * to f->events, these with the launch value. Returns false if all notes have the launch value. */
+/* Returns whether a note of a kernel parameter is before all code of the kernel's lines. */
+static bool is_at_entry(const struct following *f, const struct ptx_noted_event *note)
+{
+    const uint32_t i = f->variable->lines;
+    uint32_t s = 0;
+
+    while (i != 0 && 2 * s < note->at && (line_at(f, s) == 0 || line_at(f, s) <= f->noting->lines.at[i - 1].function) && ptx_spend(f->pl, 1))
+        s++;
+    return i != 0 && note->block == 0 && 2 * s >= note->at;
+}
+
+/* Finds the notes of a kernel parameter whose value is that of the launch:
+ *
+ *   - notes of registers that are loaded from it
+ *   - notes at the entry, if the source does not assign to the parameter; clang may have noted only the bits that are used
+ *   - notes without a value on the path to such a load, which LLVM leaves when it moves the load down
+ *
+ * Appends all notes to f->events, these with the launch value. Returns false if all notes have the launch value. */
 static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
 {
     struct ptx_noting *noting = f->noting;
@@ -832,7 +847,8 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
     for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events the last note is first */
         struct ptx_noted_event event = variable->notes.at[i];
         const struct ptx_noted_value v = noting->values.at[event.value];
-        bool same = v.if_parameter || (ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG &&
+        bool same = v.if_parameter ||
+                    (is_at_entry(f, &event) && v.operand_count != 0 && noting->lines.at[variable->lines - 1].count == 0) || (ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG &&
                     (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
                      was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
 

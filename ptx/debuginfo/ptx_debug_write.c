@@ -425,7 +425,8 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     out->tag = d->tag;
     out->first_attr = (uint32_t)first;
     for (uint32_t k = 0; k < d->count; k++)
-        put_attr(wr, first, &debug->values.at[d->first + k]);
+        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* notes say where the constant is valid */
+            put_attr(wr, first, &debug->values.at[d->first + k]);
     if (declaration != PTX_NONE) {
         for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {
             const struct ptx_value *value =
