@@ -346,6 +346,8 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
             return -1;
         count_forward(&t, from, loop->reached, true);
         count_forward(&t, loop->line, to, false);
+        if (to != loop->line && ptx_note_assigns(lines, loop->line, loop->line))
+            add_times(&t, 1, 0); /* the head of a `for` changes its counter in each round */
     } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
         return 0;
     } else if (v->is_inlined) { /* the inlined function is executed again */
