@@ -183,13 +183,16 @@ static bool is_assigned_once(const struct ptx_noting *noting, const struct ptx_n
     return variable->lines != 0 && (noting->lines.at[variable->lines - 1].once || noting->lines.at[variable->lines - 1].count == 0);
 }
 
-/* Returns whether all bits of @needed are used in a register, or in one from which it is copied. */
+/* Returns whether all bits of @needed are used in a register, or in one from which it is copied. Of a parameter, code may
+ * load only the part that it uses. */
 static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint64_t needed)
 {
     for (unsigned copies = 0; copies < MOST_COPIES; copies++) {
         const uint32_t first = noting->first_write[reg];
         const struct ptx_insn *in = &pl->fn->insns.at[noting->writes[first]];
 
+        if (in->op == PTX_LD && ptx_has(in, PTX_W_PARAM) && in->operand[0].reg == reg && (needed & ~low_bits(bits_of(in->type[0]))) != 0)
+            return false;
         if (noting->demand[reg] == 0 || (needed & ~noting->demand[reg]) == 0)
             return true;
         if (noting->first_write[reg + 1] != first + 1 || (in->op != PTX_MOV && in->op != PTX_CVT) || in->operand_count != 2 ||

@@ -350,12 +350,21 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
             add_times(&t, 1, 0); /* the head of a `for` changes its counter in each round */
     } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
         return 0;
-    } else if (v->is_inlined) { /* the inlined function is executed again */
+    } else if (v->is_inlined && (position->back || position->left)) { /* the inlined function is executed again */
         count_from_outside(&t, v, to);
     } else {
         return -1;
     }
     return pl->debug->budget != 0 ? left_over(&t, position, to) : -1;
+}
+
+bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
+                          uint32_t from, uint32_t to)
+{
+    struct times t = {.pl = pl, .noting = noting, .lines = lines};
+
+    count_forward(&t, from, to, false);
+    return t.least != 0;
 }
 
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
@@ -480,6 +489,27 @@ static void doubt_computed(struct doubting *d)
     }
 }
 
+/* Drops values of a variable that is assigned once if they are computed on several paths, on one of them by code of a later
+ * line: clang has combined the value with an operation of that line. */
+static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    for (size_t n = 0; n < v->notes.count && lines->once && lines->count != 0 && ptx_spend(d->pl, 1); n++) {
+        const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+        const uint32_t reg = ptx_note_is_plain(value) && value->operand[0].kind == PTX_NOTE_REG ? value->operand[0].reg : PTX_NONE;
+
+        if (reg == PTX_NONE || noting->first_write[reg + 1] - noting->first_write[reg] < 2)
+            continue;
+        for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && ptx_spend(d->pl, 1); k++) {
+            const uint32_t line = line_of(d->pl, noting->writes[k]);
+
+            if (ptx_note_in_scope(lines, line) && line > lines->at[lines->count - 1].line)
+                v->notes.at[n].value = d->nothing;
+        }
+    }
+}
+
 /* Finds the lines of the function that contains the call of the variable's inlined function. */
 static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
@@ -516,8 +546,10 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         const struct ptx_noted_lines *its = lines_of(&d, v);
 
         v->lines = its != NULL ? 1 + (uint32_t)(its - noting->lines.at) : 0;
-        if (its != NULL)
+        if (its != NULL) {
             find_caller(&d, v, its);
+            doubt_late(&d, v, its);
+        }
         v->checked = its != NULL && its->count != 0 && !(its->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' ');
     }
 }

@@ -521,25 +521,47 @@ static bool is_astray(const struct following *f, const struct walk *w, const str
     return false;
 }
 
-/* Returns whether a note before a line may belong to a later assignment. In that case the source assigns on a line
- * without code in the block, between two later lines of the block's code, and no note follows before these lines. */
+/* Returns the position of the first note after @from in a block, UINT32_MAX: none. */
+static uint32_t first_note(const struct following *f, uint32_t block, uint32_t from)
+{
+    const struct ptx_note_search *search = &f->noting->search;
+
+    for (uint32_t e = search->from[block]; search->reached[block] == search->generation && e < search->to[block] && ptx_spend(f->pl, 1); e++)
+        if (!f->events.at[e].kills && f->events.at[e].at > from)
+            return f->events.at[e].at;
+    return UINT32_MAX;
+}
+
+/* Returns whether a note before a line may belong to a later assignment. In that case the source assigns between two
+ * lines of the code that follows, on a line without code between them, and no note is before the second line. */
 static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
-    const struct ptx_note_group *end = &noting->groups.at[noting->first_group[w->block + 1]];
-    uint32_t noted = UINT32_MAX, line = group->line;
+    uint32_t block[MOST_EARLY], line[MOST_EARLY], count = 0;
 
-    for (uint32_t e = noting->search.from[w->block]; e < noting->search.to[w->block] && noted == UINT32_MAX; e++)
-        if (!f->events.at[e].kills && f->events.at[e].at > 2 * group->first)
-            noted = f->events.at[e].at;
-    for (const struct ptx_note_group *next = group + 1; next < end && 2 * next->first < noted && ptx_spend(f->pl, 1); next++) {
-        if (next->line == line || !ptx_note_in_scope(f->lines, next->line))
-            continue;
-        if (next->line < line || ptx_note_assigns(f->lines, line, line))
-            return false;
-        if (ptx_note_assigns(f->lines, line + 1, next->line - 1))
-            return true;
-        line = next->line;
+    block[count] = w->block;
+    line[count++] = group->line;
+    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) {
+        const struct ptx_noted_block *at = &noting->blocks.at[block[b]];
+        const struct ptx_note_group *next = b == 0 ? group + 1 : &noting->groups.at[noting->first_group[block[b]]];
+        const struct ptx_note_group *end = &noting->groups.at[noting->first_group[block[b] + 1]];
+        const uint32_t noted = first_note(f, block[b], b == 0 ? 2 * group->first : 0);
+        bool goes_on = true;
+
+        for (; next < end && 2 * next->first < noted && goes_on; next++) {
+            if (next->line == line[b] || !ptx_note_in_scope(f->lines, next->line))
+                continue;
+            if (next->line > line[b] && !ptx_note_assigns(f->lines, line[b], line[b]) &&
+                ptx_note_must_assign(f->pl, noting, f->lines, line[b], next->line))
+                return true;
+            goes_on = next->line > line[b] && !ptx_note_assigns(f->lines, line[b], next->line);
+            line[b] = next->line;
+        }
+        for (size_t s = 0; s < at->succ.count && goes_on && noted == UINT32_MAX && count < MOST_EARLY; s++)
+            if (!ptx_note_goes_back(noting, block[b], at->succ.at[s])) {
+                block[count] = at->succ.at[s];
+                line[count++] = line[b];
+            }
     }
     return false;
 }

@@ -195,6 +195,10 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a path is at, or has passed, the head of a loop that counts with the variable. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
+/** Returns whether the source assigns to the variable on all paths from the code of line @from forwards to the code of line
+ *  @to, which is greater. */
+bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
+                          uint32_t from, uint32_t to);
 /** Checks whether the notes on a path to code of line @to match the assignments on that path in the source. Returns how
  *  many notes belong to line @to itself; -1: the notes do not match. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
