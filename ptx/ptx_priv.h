@@ -256,6 +256,8 @@ struct ptx_loc {
     uint32_t name_size, name_offset;
     uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, 0: none yet */
     const struct ptx_function *instance_of;
+    const char *calls; /* inlined calls of the code, "LINE:COLUMN,..." or "-" (ptx_dump_calls.c); borrowed from the text */
+    uint32_t calls_size; /* 0: they are unknown */
 };
 enum { PTX_LEAST_REGISTERS = 16 }; /* a lower limit of registers has the effect of this one */
 enum { PTX_FIRST_SAVED = 96 }; /* the callee preserves vector registers from here on (docs/reference/abi.md) */

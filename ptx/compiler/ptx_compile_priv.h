@@ -66,7 +66,23 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
 /** Replaces the comments of debug values in heap text *@ptx by comments that the parser reads, and removes clang's
  *  other comments. @path: the source, which shows the variables that are never assigned. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
-
+/** Instructions of a function in the dump that the PTX has not reached (ptx_dump_calls.c). The caller sets @at and @end. */
+struct ptx_dump_calls {
+    const char *at, *end;
+    const char *id; /* number of the location in the last .loc */
+    size_t id_size;
+    bool returns;   /* code of line 0 follows it, so that the next .loc may be for the same location */
+};
+/** Writes the calls in the text of a location as LINE:COLUMN,..., innermost first, or `-`. Returns false if they cannot be
+ *  parsed. */
+bool ptx_dump_put_calls(const char *at, const char *end, struct lw_sink *out);
+/** The PTX has reached the debug value that ends before @at. */
+void ptx_dump_passes(struct ptx_dump_calls *dump, const char *at);
+/** The PTX has reached the start of a block. */
+void ptx_dump_enters(struct ptx_dump_calls *dump, uint32_t block);
+/** Finds the instruction to which the next .loc of the PTX belongs, and writes its calls. Returns false if there is no such
+ *  instruction before the next debug value and in the same block. */
+bool ptx_dump_locate(struct ptx_dump_calls *dump, uint32_t line, uint32_t column, struct lw_sink *out);
 
 bool ptx_is_file(const char *path);
 /** Finds program @name as a shell would: a path is used as it is, other names are searched in PATH. @out has

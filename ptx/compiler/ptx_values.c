@@ -375,51 +375,24 @@ static struct text take_operand(struct text *line)
     return operand;
 }
 
-/* Parses "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3" and writes the calls and the line of the declaration. */
+/* Parses "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3" and writes the line of the declaration and the calls. */
 static bool put_calls(struct text t, struct lw_sink *out)
 {
     struct lw_buffer calls;
-    uint32_t declared, line, column;
+    uint32_t declared;
     const char *at = NULL;
-    bool some = false, ok;
-    const char *const whole = t.end;
+    bool ok;
 
     for (const char *p = t.at; (p = find((struct text){p, t.end}, " line no:")) != NULL; p += 9)
         at = p;
     if (at == NULL)
         return false;
-    t.end = at;
-    at += 9;
     lw_buffer_init(&calls);
-    while ((t.at = find(t, "@[ ")) != NULL) {
-        struct text call = {t.at + 3, t.end};
-        const char *end = find(call, " @[ ");
-        const char *close = find(call, " ]"), *colon[2] = {NULL, NULL};
-
-        if (close == NULL)
-            break;
-        call.end = end != NULL && end < close ? end : close;
-        for (const char *p = call.at; p < call.end; p++) {
-            if (*p == ':') {
-                colon[0] = colon[1];
-                colon[1] = p;
-            }
-        }
-        if (colon[0] == NULL)
-            break;
-        struct text first = {colon[0] + 1, call.end}, second = {colon[1] + 1, call.end};
-
-        if (!take_number(&first, &line) || !take_number(&second, &column))
-            break;
-        lw_printf(&calls.sink, "%s%u:%u", some ? "," : "", (unsigned)line, (unsigned)column);
-        some = true;
-        t.at = call.end;
-    }
-    ok = t.at == NULL;
-    t = (struct text){at, whole};
+    ok = ptx_dump_put_calls(t.at, at, &calls.sink) && calls.text != NULL;
+    t.at = at + 9;
     ok = ok && take_number(&t, &declared);
     if (ok)
-        lw_printf(out, "%u %s", (unsigned)declared, some && calls.text != NULL ? calls.text : "-");
+        lw_printf(out, "%u %s", (unsigned)declared, calls.text);
     lw_buffer_fini(&calls);
     return ok;
 }
@@ -759,19 +732,66 @@ static void put_lost_parameters(struct annotating *an, const struct machine_func
     }
 }
 
+/* Follows the blocks of the PTX in the dump: "$L__BB0_3:", "LBB0_3:" or "// %bb.3:". */
+static void enter_block(struct ptx_dump_calls *dump, struct text line)
+{
+    uint32_t function, block;
+
+    line.at += begins(line, "$L__BB") ? 6 : begins(line, "LBB") ? 3 : 0;
+    if (begins(line, "// %bb.")) {
+        line.at += 7;
+        if (take_number(&line, &block) && begins(line, ":"))
+            ptx_dump_enters(dump, block);
+    } else if (take_number(&line, &function) && begins(line, "_")) {
+        line.at++;
+        if (take_number(&line, &block) && begins(line, ":"))
+            ptx_dump_enters(dump, block);
+    }
+}
+
+/* Writes a .loc with the inlined calls of its code, if these are known. Returns false if the line is no .loc. */
+static bool put_location(struct ptx_dump_calls *dump, struct text line, struct lw_sink *out)
+{
+    struct lw_buffer calls;
+    uint32_t number[3];
+
+    if (!begins(line, ".loc"))
+        return false;
+    line.at += 4;
+    for (unsigned i = 0; i < 3; i++) {
+        skip_blanks(&line);
+        if (!take_number(&line, &number[i]))
+            return false;
+    }
+    skip_blanks(&line);
+    if (line.at != line.end && *line.at != '/')
+        return false;
+    lw_buffer_init(&calls);
+    lw_printf(out, "\t.loc\t%u %u %u", (unsigned)number[0], (unsigned)number[1], (unsigned)number[2]);
+    if (ptx_dump_locate(dump, number[1], number[2], &calls.sink) && calls.text != NULL && !calls.is_cut)
+        lw_printf(out, " //lw.calls %s", calls.text);
+    lw_put(out, "\n");
+    lw_buffer_fini(&calls);
+    return true;
+}
+
 /* Writes a function's body with its comments replaced. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};
+    struct ptx_dump_calls dump = {.at = values.at, .end = values.end};
     an->name_count = 0;
 
-    const bool matched = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value) && match_registers(an, fn, body);
+    const bool aligned = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value);
+    const bool matched = aligned && match_registers(an, fn, body), has_calls = aligned && find(values, " @[ ") != NULL;
 
     if (matched && an->source.text != NULL)
         put_lost_parameters(an, fn, body, out);
     while (body.at < body.end) {
         struct text whole = take_line(&body), line = whole;
 
+        if (has_calls)
+            enter_block(&dump, line);
         skip_blanks(&line);
         if (is_comment(line)) {
             struct lw_buffer comment;
@@ -779,12 +799,13 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
 
             line.at += 15;
             lw_buffer_init(&comment);
-            while (matched && values.at < values.end) {
+            while (aligned && values.at < values.end) {
                 value = take_line(&values);
                 skip_blanks(&value);
                 if (is_debug_value(value))
                     break;
             }
+            ptx_dump_passes(&dump, values.at);
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
                 comment.text != NULL && !comment.is_cut) {
                 put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at, out);
@@ -792,7 +813,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             }
             lw_buffer_fini(&comment);
             lw_put(out, "\n");
-        } else {
+        } else if (!has_calls || !put_location(&dump, line, out)) {
             put_line(whole, out);
         }
     }

@@ -5,7 +5,8 @@
  *
  * The compiler does not say which code is a duplicate. The analysis compares the code of one scope with itself: code is
  * a duplicate if instructions of the same source locations, with the same operations, are repeated, and the lines
- * go back in between. */
+ * go back in between. For the scope around a block or inlined call, the whole code of the block or call has one location. Code of a
+ * call in different duplicates of the outer scope is in different duplicates of the call's scope. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -39,59 +40,82 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
 
 #define REPEATED (UINT32_C(1) << 31) /* bit of the numbers of these duplicates */
 
-/* Source location and operation of an instruction. */
+/* Source location of an instruction in a scope, its own source location, and its operation. */
 struct origin {
-    uint32_t file, line, column, op;
+    uint32_t file, line, column;
+    uint32_t own[3], op;
 };
 /* State of an instruction in the scope of which the duplicates are searched. */
 struct repeatable {
-    uint32_t insn, id; /* id: number of its origin */
+    uint32_t scope, insn;
+    uint32_t id, file, line; /* id: number of its origin */
     uint32_t run;      /* number of its stretch of code of one line */
     uint32_t repeated; /* number of instructions up to this one whose origin occurs in several stretches */
     uint32_t back;     /* index of the first instruction from it on that begins a stretch of a lower line than the stretch
                         * before; the number of instructions: none */
     bool begins;       /* it begins a duplicate */
+    bool in_call;      /* the scope is an inlined call */
+    bool in_block;     /* it is in a block in the scope */
+    bool controls;     /* it is on the first line of a block: the head of a loop */
 };
 struct repeating {
     const struct ptx_unit *unit;
-    struct origin *origin;  /* by instruction */
-    uint32_t *id;           /* by instruction: number of its origin */
+    struct ptx_map known;   /* origins by their bytes */
     uint32_t *first, *last; /* by id: 1 + index of the scope's first and last instruction of it */
     bool *occurs;           /* by id: in several stretches of the scope */
-    PTX_LIST(struct repeatable) code; /* the scope's instructions in ascending order */
+    PTX_LIST(struct repeatable) all; /* the instructions of all scopes */
+    struct repeatable *code; /* the instructions of one scope in ascending order */
+    size_t count;
 };
 
-static void find_origins(struct repeating *r)
+static int compare_repeatable(const void *a, const void *b)
 {
-    const struct ptx_unit *unit = r->unit;
-    struct ptx_map known = { 0 };
-    uint32_t count = 0, at = 0;
+    const struct repeatable *x = a, *y = b;
 
-    r->origin = PTX_ARRAY(unit->job, struct origin, unit->code.count + 1);
-    r->id = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
-    for (size_t i = 0; i < unit->code.count; i++) {
-        const struct ptx_loc *loc;
-        const uint32_t *found;
+    if (x->scope != y->scope)
+        return x->scope < y->scope ? -1 : 1;
+    return x->insn < y->insn ? -1 : x->insn > y->insn;
+}
 
-        if (unit->code.at[i].loc != 0)
-            at = unit->code.at[i].loc;
-        loc = &unit->module->locs.at[at];
-        r->origin[i] = (struct origin){ loc->file, loc->line, loc->column, unit->code.at[i].in.op };
-        found = ptx_map_find(&known, (const char *)&r->origin[i], sizeof r->origin[i]);
-        if (found == NULL)
-            ptx_map_put(unit->job, &known, (const char *)&r->origin[i], sizeof r->origin[i], count);
-        r->id[i] = found != NULL ? *found : count++;
+/* Adds an instruction to its scope and to the scopes around it. */
+static void add_instruction(struct repeating *r, uint32_t insn, const struct ptx_loc *loc, uint32_t scope, ptx_call_site_fn call_site,
+                            const void *context)
+{
+    struct origin origin = { loc->file, loc->line, loc->column, { loc->file, loc->line, loc->column }, r->unit->code.at[insn].in.op };
+    bool in_block = false, more = true;
+
+    while (more) {
+        const uint32_t *found = ptx_map_find(&r->known, (const char *)&origin, sizeof origin);
+        const uint32_t id = found != NULL ? *found : (uint32_t)r->known.count;
+        struct repeatable *added = PTX_PUSH(r->unit->job, r->all);
+        struct ptx_call_site site;
+
+        if (found == NULL) {
+            char *key = ptx_new(r->unit->job, 1, sizeof origin);
+
+            memcpy(key, &origin, sizeof origin);
+            ptx_map_put(r->unit->job, &r->known, key, sizeof origin, id);
+        }
+        *added = (struct repeatable){ .scope = scope, .insn = insn, .id = id, .file = origin.file, .line = origin.line,
+                                      .in_block = in_block };
+        more = call_site(context, scope, &site);
+        if (!more)
+            continue;
+        added->in_call = site.is_call;
+        added->controls = !site.is_call && site.file == origin.file && site.line == origin.line;
+        in_block = !site.is_call;
+        origin.file = site.file;
+        origin.line = site.line;
+        origin.column = site.column;
+        scope = site.parent;
     }
-    r->first = PTX_ARRAY(unit->job, uint32_t, count + 1);
-    r->last = PTX_ARRAY(unit->job, uint32_t, count + 1);
-    r->occurs = PTX_ARRAY(unit->job, bool, count + 1);
 }
 
 /* Returns the begin of a duplicate between two instructions of the same origin; 0: none. Of the instructions after the
  * first one, half must have origins that occur in several stretches. */
 static size_t begin_of_duplicate(const struct repeating *r, size_t first, size_t second)
 {
-    const struct repeatable *code = r->code.at;
+    const struct repeatable *code = r->code;
 
     if (code[first].run == code[second].run || 2 * (size_t)(code[second].repeated - code[first].repeated) < second - first)
         return 0;
@@ -101,11 +125,11 @@ static size_t begin_of_duplicate(const struct repeating *r, size_t first, size_t
 /* Finds the stretches in the code of a scope, and the origins that occur in several of them. */
 static void find_stretches(struct repeating *r)
 {
-    struct repeatable *code = r->code.at;
-    uint32_t back = (uint32_t)r->code.count, repeated = 0;
+    struct repeatable *code = r->code;
+    uint32_t back = (uint32_t)r->count, repeated = 0;
 
-    for (size_t k = 0; k < r->code.count; k++) {
-        const struct origin *at = &r->origin[code[k].insn], *before = k != 0 ? &r->origin[code[k - 1].insn] : at;
+    for (size_t k = 0; k < r->count; k++) {
+        const struct repeatable *at = &code[k], *before = k != 0 ? &code[k - 1] : at;
         uint32_t *first = &r->first[code[k].id];
 
         code[k].run = k == 0 ? 0 : code[k - 1].run + (at->line != before->line || at->file != before->file);
@@ -113,10 +137,10 @@ static void find_stretches(struct repeating *r)
             *first = 1 + (uint32_t)k;
         r->occurs[code[k].id] |= code[*first - 1].run != code[k].run;
     }
-    for (size_t k = 0; k < r->code.count; k++)
+    for (size_t k = 0; k < r->count; k++)
         code[k].repeated = repeated += r->occurs[code[k].id];
-    for (size_t k = r->code.count; k-- != 0;) {
-        const struct origin *at = &r->origin[code[k].insn], *before = k != 0 ? &r->origin[code[k - 1].insn] : at;
+    for (size_t k = r->count; k-- != 0;) {
+        const struct repeatable *at = &code[k], *before = k != 0 ? &code[k - 1] : at;
 
         if (at->file == before->file && at->line < before->line)
             back = (uint32_t)k;
@@ -124,17 +148,22 @@ static void find_stretches(struct repeating *r)
     }
 }
 
-/* Numbers the duplicates in the code of a scope, from 1. Code that is none has number 0. */
+/* Numbers the duplicates in the code of a scope, from 1. Code that is none has number 0. On entry @copy has the numbers
+ * in the scope around it. */
 static void number_duplicates(struct repeating *r, uint32_t *copy)
 {
-    struct repeatable *code = r->code.at;
+    struct repeatable *code = r->code;
+    uint32_t number = 0, outer = copy[code[0].insn];
+    bool has_blocks = false;
     size_t from = 0;
-    uint32_t number = 0;
 
     find_stretches(r);
-    for (size_t k = 0; k < r->code.count; k++) {
+    for (size_t k = 0; k < r->count; k++)
+        has_blocks |= code[k].in_block;
+    for (size_t k = 0; k < r->count; k++) {
         const size_t last = r->last[code[k].id];
-        const size_t begin = last > from ? begin_of_duplicate(r, last - 1, k) : 0;
+        const bool tells = !code[k].in_block && (!has_blocks || !code[k].controls);
+        const size_t begin = tells && last > from ? begin_of_duplicate(r, last - 1, k) : 0;
 
         if (begin != 0) {
             code[begin].begins = true;
@@ -142,17 +171,18 @@ static void number_duplicates(struct repeating *r, uint32_t *copy)
         }
         r->last[code[k].id] = 1 + (uint32_t)k;
     }
-    for (size_t k = 0; k < r->code.count; k++) {
-        number += code[k].begins;
+    for (size_t k = 0; k < r->count; k++) {
+        number += code[k].begins || (code[k].in_call && copy[code[k].insn] != outer);
+        outer = copy[code[k].insn];
         copy[code[k].insn] = number != 0 ? REPEATED | number : 0;
         r->first[code[k].id] = r->last[code[k].id] = 0;
         r->occurs[code[k].id] = false;
     }
 }
 
-uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner)
+uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner, ptx_call_site_fn call_site,
+                                const void *context)
 {
-    PTX_LIST(struct copied) words = { 0 };
     struct repeating r = { .unit = unit };
     uint32_t *copy = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1), at = 0;
     bool any = false;
@@ -162,15 +192,18 @@ uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *ind
             at = unit->code.at[i].loc;
         copy[i] = unit->module->locs.at[at].copy;
         if (copy[i] == 0 && index[i] != index[i + 1] && unit->module->locs.at[at].line != 0)
-            *PTX_PUSH(unit->job, words) = (struct copied){ owner[index[i]], (uint32_t)i, index[i] };
+            add_instruction(&r, (uint32_t)i, &unit->module->locs.at[at], owner[index[i]], call_site, context);
     }
-    if (words.count > 1)
-        qsort(words.at, words.count, sizeof *words.at, compare_copied);
-    find_origins(&r);
-    for (size_t from = 0, end; from < words.count; from = end) {
-        r.code.count = 0;
-        for (end = from; end < words.count && words.at[end].owner == words.at[from].owner; end++)
-            *PTX_PUSH(unit->job, r.code) = (struct repeatable){ .insn = words.at[end].copy, .id = r.id[words.at[end].copy] };
+    if (r.all.count > 1)
+        qsort(r.all.at, r.all.count, sizeof *r.all.at, compare_repeatable);
+    r.first = PTX_ARRAY(unit->job, uint32_t, r.known.count + 1);
+    r.last = PTX_ARRAY(unit->job, uint32_t, r.known.count + 1);
+    r.occurs = PTX_ARRAY(unit->job, bool, r.known.count + 1);
+    for (size_t from = 0, end; from < r.all.count; from = end) { /* an outer scope has a lower number */
+        for (end = from; end < r.all.count && r.all.at[end].scope == r.all.at[from].scope;)
+            end++;
+        r.code = r.all.at + from;
+        r.count = end - from;
         number_duplicates(&r, copy);
     }
     for (size_t i = 0; i < unit->code.count; i++)

@@ -120,6 +120,16 @@ static void put_word(struct inlining *in, uint32_t instance, uint32_t word)
     }
 }
 
+static bool call_site(const void *context, uint32_t instance, struct ptx_call_site *out)
+{
+    const struct inlining *in = context;
+    const struct ptx_inlined *call = instance != 0 ? &in->calls.at[instance - 1] : NULL;
+
+    if (call != NULL)
+        *out = (struct ptx_call_site){ call->parent, call->file, call->line, call->column, true };
+    return call != NULL;
+}
+
 void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
 {
     struct ptx_debug *debug = unit->module->debug;
@@ -137,7 +147,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
         if (index[i] != index[i + 1])
             put_word(&in, owner[index[i]] = debug->strings != NULL ? instance_of(&in, at, 0) : 0, base + index[i]);
     }
-    copy = ptx_debug_find_copies(unit, index, owner);
+    copy = ptx_debug_find_copies(unit, index, owner, call_site, &in);
     if (debug->strings == NULL && copy == NULL)
         return;
     out = &debug->inlined[unit->function - unit->module->functions.at];

@@ -161,6 +161,12 @@ bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
 /** Enters @value, a register or a piece of one, in the map by_register. */
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
 
+/** Finds the innermost scope of each word, pl->owner, the words of each scope, and pl->sites (ptx_debug_scopes.c). @noting:
+ *  may be NULL. */
+void ptx_debug_find_scopes(struct ptx_placing *pl, uint32_t root, const struct ptx_noting *noting);
+/** ptx_call_site_fn for entries; @context: the struct ptx_placing. */
+bool ptx_debug_call_site(const void *context, uint32_t die, struct ptx_call_site *out);
+
 /** Returns whether a statement ends its block. */
 bool ptx_note_ends_block(const struct ptx_insn *in);
 /** Reads the notes of a function; returns NULL if it has none. */

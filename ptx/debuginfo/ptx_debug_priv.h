@@ -158,12 +158,21 @@ bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, st
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic);
 
+/** Location of the code of a scope in the scope @parent, which has a lower number: of the call, or of a block's first
+ *  declaration. */
+struct ptx_call_site {
+    uint32_t parent, file, line, column;
+    bool is_call; /* the scope is an inlined call */
+};
+/** Gets the location of a scope; returns false if there is none. */
+typedef bool (*ptx_call_site_fn)(const void *context, uint32_t scope, struct ptx_call_site *out);
 /** Finds the duplicates of code in a function. Returns for each instruction the number of its duplicate in its scope; 0: the
  *  instruction is in no duplicate. Returns NULL if there are no duplicates. A scope is the function itself, or a block or an
  *  inlined call in the function.
  *  @index  by PTX instruction: its first word, counted from the function's first instruction
  *  @owner  by word, counted in the same way: index of the innermost scope */
-uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner);
+uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner, ptx_call_site_fn call_site,
+                                const void *context);
 /** Stores in @of, by scope, the ranges of words of each duplicate of @copy in the scope.
  *  @base   word of the function's first instruction in the object */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index, const uint32_t *owner, const uint32_t *copy,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the locations of a function's variables and the words of its scopes. The order of words may differ from the
- * order of the text's statements, so a scope is the set of words whose statements are between its labels. */
+/* Finds the locations of a function's variables. The order of words may differ from the order of the text's statements,
+ * so a range of labels contains the words whose statements are between the labels. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -34,8 +34,7 @@ static void find_words(struct ptx_placing *pl)
         qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
 }
 
-/* Marks the words of lines [from, to); ptx_debug_clear_marks() clears the marks. */
-static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
+void ptx_debug_mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
 {
     uint32_t low = 0, high = pl->count;
 
@@ -73,9 +72,8 @@ static void mark_all(struct ptx_placing *pl)
     pl->marked_to = pl->count;
 }
 
-/* Returns the line of a label of this function. Addresses relative to the unit's low_pc would be differences of labels,
- * which no compiler writes in PTX. */
-static bool line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
+/* Addresses relative to the unit's low_pc would be differences of labels, which no compiler writes in PTX. */
+bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
 {
     const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
                                       ? ptx_debug_mark(pl->debug, fixup) : NULL;
@@ -86,110 +84,15 @@ static bool line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup,
     return true;
 }
 
-/* ---- scopes ------------------------------------------------------------------------------ */
-
-static void *keep(struct ptx_placing *pl, const void *list, size_t count, size_t size)
+void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, size_t size)
 {
     void *copy = lw_arena_alloc(&pl->unit->object->arena, (count + 1) * size);
 
     if (copy == NULL)
         ptx_fail(pl->job, 0, LW_ENOMEM, "out of memory");
-    if (count != 0)
+    if (count != 0 && list != NULL)
         memcpy(copy, list, count * size);
     return copy;
-}
-
-static void take_spans(struct ptx_placing *pl, uint32_t index)
-{
-    struct ptx_die *die = &pl->debug->dies.at[index];
-
-    pl->spans.count = 0;
-    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
-        uint32_t start = w;
-
-        if (pl->owner[w] != index)
-            continue;
-        while (w < pl->marked_to && pl->owner[w] == index)
-            w++;
-        *PTX_PUSH(pl->job, pl->spans) = (struct isa_span){ pl->base + start, pl->base + w };
-    }
-    die->spans = keep(pl, pl->spans.at, pl->spans.count, sizeof *die->spans);
-    die->span_count = (uint32_t)pl->spans.count;
-}
-
-static void mark_scope(struct ptx_placing *pl, uint32_t index)
-{
-    const struct ptx_value *low = ptx_debug_value(pl->debug, index, ISA_AT_LOW_PC);
-    const struct ptx_value *high = ptx_debug_value(pl->debug, index, 0x12);
-    const struct ptx_value *ranges = ptx_debug_value(pl->debug, index, ISA_AT_RANGES);
-    const struct ptx_section *section = pl->debug->ranges;
-    uint32_t from, to;
-    uint64_t at;
-
-    if (low != NULL && high != NULL && line_of(pl, low->fixup, &from) &&
-        line_of(pl, high->fixup, &to))
-        mark_lines(pl, from, to);
-    if (ranges != NULL && ranges->fixup != NULL &&
-        ptx_debug_target(section, ranges->fixup, &at)) {
-        for (; at + 16 <= section->bytes.count && ptx_spend(pl, 1); at += 16) {
-            const struct ptx_fixup *a = ptx_debug_fixup(section, (uint32_t)at);
-            const struct ptx_fixup *b = ptx_debug_fixup(section, (uint32_t)at + 8);
-
-            if (a == NULL && b == NULL)
-                break;
-            if (line_of(pl, a, &from) && line_of(pl, b, &to))
-                mark_lines(pl, from, to);
-        }
-    }
-}
-
-struct scope {
-    uint32_t die, size;
-};
-
-static int compare_scopes(const void *a, const void *b)
-{
-    const struct scope *x = a, *y = b;
-
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->die < y->die ? -1 : x->die > y->die;
-}
-
-/* Assigns each word to one of the scopes in @parent. In optimised code, the labels of two scopes may both include a
- * word, because DWARF 2 has no scopes of several ranges. The word then belongs to the smaller scope. */
-static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
-{
-    const struct ptx_debug *debug = pl->debug;
-    PTX_LIST(struct scope) inside = { 0 };
-
-    for (uint32_t i = parent + 1; i < debug->dies.at[parent].end; i = debug->dies.at[i].end) {
-        struct scope scope = { .die = i };
-
-        if (debug->dies.at[i].tag != ISA_TAG_BLOCK && debug->dies.at[i].tag != ISA_TAG_INLINED)
-            continue;
-        mark_scope(pl, i);
-        if (pl->marked_from < pl->marked_to && !ptx_spend(pl, pl->marked_to - pl->marked_from))
-            ptx_debug_clear_marks(pl);
-        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++)
-            scope.size += pl->mark[w] && pl->owner[w] == parent;
-        ptx_debug_clear_marks(pl);
-        if (scope.size != 0)
-            *PTX_PUSH(pl->job, inside) = scope;
-    }
-    if (inside.count > 1)
-        qsort(inside.at, inside.count, sizeof *inside.at, compare_scopes);
-    for (size_t i = 0; i < inside.count; i++) {
-        mark_scope(pl, inside.at[i].die);
-        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++) {
-            if (pl->mark[w] && pl->owner[w] == parent)
-                pl->owner[w] = inside.at[i].die;
-        }
-        take_spans(pl, inside.at[i].die);
-        ptx_debug_clear_marks(pl);
-    }
-    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is limited */
-        locate_scopes(pl, inside.at[i].die);
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */
@@ -282,7 +185,7 @@ static bool next_entry(struct ptx_placing *pl, uint64_t *at, struct ptx_list_ent
         return false;
     entry->at = (uint32_t)*at + 18;
     entry->size = size;
-    *ours = line_of(pl, a, &entry->from) && line_of(pl, b, &entry->to);
+    *ours = ptx_debug_line_of(pl, a, &entry->from) && ptx_debug_line_of(pl, b, &entry->to);
     *at += 18 + size;
     return true;
 }
@@ -495,7 +398,7 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
         for (unsigned n = 0; n < MAX_LIST && next_entry(pl, &at, &entry, &ours); n++) {
             if (!ours)
                 continue;
-            mark_lines(pl, entry.from, entry.to);
+            ptx_debug_mark_lines(pl, entry.from, entry.to);
             ptx_debug_list_entry(pl, &entry, n);
             locate_by_expression(pl, pl->debug->loc, entry.at, entry.size, false);
             ptx_debug_clear_marks(pl);
@@ -503,7 +406,7 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
         ptx_debug_gaps(pl);
     }
     tidy_locations(pl);
-    die->locations = keep(pl, pl->locations.at, pl->locations.count, sizeof *die->locations);
+    die->locations = ptx_debug_keep(pl, pl->locations.at, pl->locations.count, sizeof *die->locations);
     die->location_count = (uint32_t)pl->locations.count;
 }
 
@@ -546,7 +449,7 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
             if (pass == 1 && die->location_count == 0 &&
                 ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
                 location.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
-                die->locations = keep(pl, &location, 1, sizeof location);
+                die->locations = ptx_debug_keep(pl, &location, 1, sizeof location);
                 die->location_count = 1;
             } else if (pass == 1 && die->location_count == 1 && die->locations->to == 0 &&
                        die->locations->kind == ISA_LOCATION_ADDRESS && end > pl->base &&
@@ -558,7 +461,7 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
                 both[0].from = pl->base;
                 both[0].to = both[1].from = end;
                 both[1].to = pl->base + pl->count;
-                die->locations = keep(pl, both, 2, sizeof *both);
+                die->locations = ptx_debug_keep(pl, both, 2, sizeof *both);
                 die->location_count = 2;
             } else if (pass == 1 && die->location_count - 1 < 15 && die->locations->to != 0) {
                 struct isa_var_location all[16] = { location };
@@ -570,7 +473,7 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
                 for (uint32_t p = 0; p < die->location_count; p++)
                     all[0].to = all[p + 1].from < all[0].to ? all[p + 1].from : all[0].to;
                 if (all[0].to > pl->base)
-                    die->locations = keep(pl, all, ++die->location_count, sizeof *all);
+                    die->locations = ptx_debug_keep(pl, all, ++die->location_count, sizeof *all);
             }
             n++;
         }
@@ -619,7 +522,7 @@ static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
         const struct ptx_value *high = ptx_debug_value(pl->debug, at, 0x12);
         uint32_t line;
 
-        if (high != NULL && line_of(pl, high->fixup, &line))
+        if (high != NULL && ptx_debug_line_of(pl, high->fixup, &line))
             return line;
     }
     return UINT32_MAX;
@@ -730,10 +633,11 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     find_words(&pl);
     ptx_debug_clear_marks(&pl);
-    for (uint32_t w = 0; w < pl.count; w++)
-        pl.owner[w] = root;
-    locate_scopes(&pl, root);
-    const uint32_t *copy = ptx_debug_find_copies(unit, index, pl.owner);
+    ptx_debug_find_moves(&pl);
+    struct ptx_noting *noting = ptx_debug_notes_read(&pl);
+
+    ptx_debug_find_scopes(&pl, root, noting);
+    const uint32_t *copy = ptx_debug_find_copies(unit, index, pl.owner, ptx_debug_call_site, &pl);
 
     if (copy != NULL) {
         struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.count);
@@ -742,9 +646,6 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)
             debug->dies.at[i].copies = copies[i];
     }
-    ptx_debug_find_moves(&pl);
-    struct ptx_noting *noting = ptx_debug_notes_read(&pl);
-
     if (noting != NULL)
         ptx_debug_notes_match(&pl, noting, root);
     want_registers(&pl, root, noting);

@@ -35,7 +35,9 @@ struct ptx_placing {
     struct ptx_line_word *by_line;           /* words sorted by line of the text */
     uint32_t *line_at;              /* by word: line of the text to which the word belongs */
     uint8_t *mark;                  /* by word: whether the word is marked */
-    uint32_t *owner;                /* by word: the innermost scope found so far */
+    uint32_t *owner;                /* by word: its innermost scope */
+    uint32_t root;                  /* entry of the function */
+    struct ptx_call_site *sites;    /* by entry, counted from @root: location of a scope in the scope around it; line 0: unknown */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
     struct ptx_map reg_map; /* the function's registers by name */
@@ -73,7 +75,13 @@ uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
 struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
 
+/** Marks the words of lines [from, to) of the text; ptx_debug_clear_marks() clears the marks. */
+void ptx_debug_mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to);
 void ptx_debug_clear_marks(struct ptx_placing *pl);
+/** Gets the line of a label of this function; returns false for another address. */
+bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line);
+/** Copies @count elements to the object's arena; @list NULL: the copy is not initialised. */
+void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, size_t size);
 /** Fills pl->holders with the locations of the wanted registers. */
 void ptx_debug_find_holders(struct ptx_placing *pl);
 /** Fills pl->move_of: by register, 1 + the move that is its only definition, or 0. */

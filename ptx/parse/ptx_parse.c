@@ -403,6 +403,22 @@ void ptx_parse_file(struct ptx_parser *parser)
     parser->module->files.at[number] = path;
 }
 
+/* Reads the comment after a .loc that names the inlined calls of the code (ptx_dump_calls.c). */
+static void read_calls(const struct ptx_lexer *lex, struct ptx_loc *loc)
+{
+    static const char mark[] = "//lw.calls ";
+    const char *at = lex->p, *end;
+
+    while (at < lex->end && (*at == ' ' || *at == '\t'))
+        at++;
+    if ((size_t)(lex->end - at) < sizeof mark || memcmp(at, mark, sizeof mark - 1) != 0)
+        return;
+    loc->calls = at += sizeof mark - 1;
+    for (end = at; end < lex->end && end - at < UINT16_MAX && (unsigned char)*end > ' ';)
+        end++;
+    loc->calls_size = (uint32_t)(end - at);
+}
+
 void ptx_parse_loc(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -417,6 +433,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
     if (file > 100000 || line > UINT32_MAX)
         ptx_fail(lex->job, lex->line, LW_EINPUT, ".loc %lld %lld: the line or column is out of range",
                  (long long)file, (long long)line);
+    read_calls(lex, &loc);
     while (ptx_lex_accept(lex, ',')) {
         char room[40];
 

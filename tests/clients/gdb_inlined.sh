@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Three levels of inlined functions in stock gdb. The PTX was compiled by nvcc 13.0 from golden/gdb/levels.cu with
-# -G (lines and variables) and with -lineinfo (lines only).
+# Inlined functions in stock gdb. Three levels of them: the PTX was compiled by nvcc 13.0 from golden/levels.cu with -G (lines and
+# variables) and with -lineinfo (lines only). Calls in unrolled and rolled loops: each clang at each level of optimisation.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/ptx/corpus/inlined_nvcc.ptx "$src"/tests/ptx/corpus/inlined_nvcc_lines.ptx \
@@ -100,4 +100,98 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "-lineinfo: the run ended with status $status"
+
+# Each breakpoint stops the lane as often as the source reaches the line, whether the loop is unrolled or not. The locals
+# of the caller are found between the copies of a call. `limit` is called 4 and 3 times by `weigh`, and twice on line 32 in 3
+# iterations.
+need "${LLDB:-lldb-19}"
+cp "$src/tests/clients/golden/unrolled_calls.cl" "$work/"
+points='5:13 7:13 14:7 15:7 25:4 26:4 27:4 31:3 32:3 33:3 37:3 38:3 39:3'
+number=0
+: >"$work/hits"
+for point in $points; do
+    number=$((number + 1))
+    where='lid == 13'
+    [ "${point%:*}" -gt 19 ] || where="\$lane == 13"
+    printf '%s\n' "break unrolled_calls.cl:${point%:*} if $where" "ignore $number 1000" >>"$work/hits"
+done
+printf '%s\n' continue 'info breakpoints' delete continue >>"$work/hits"
+want=$(for point in $points; do printf '%s ' "${point#*:}"; done)
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O1 -O2 -O3; do
+        cat >"$work/unrolled_calls.yaml" <<END
+program: {source: unrolled_calls.cl, compiler: $clang, options: [$level]}
+buffers: {out: {type: i32, count: 128}, in: {type: i32, count: 128, init: {ramp: {}}}}
+steps:
+  - launch: {entry: unrolled_calls, grid: 1, block: 32, args: [out, in, 3]}
+END
+        serve "$lanewise" run unrolled_calls.yaml --gdb 127.0.0.1:0
+        cp "$work/hits" "$work/session"
+        session gdb
+        server_ends
+        said=$(awk '/^[0-9]+ +breakpoint/ { n = $1 } /already hit/ { hit[n] = $4 }
+            END { for (n = 1; n <= 13; n++) printf "%d ", hit[n] }' "$work/transcript")
+        [ "$said" = "$want" ] || fail "$clang $level: the lines are reached $said times, not $want: $(cat "$work/transcript")"
+        ! grep -q 'No symbol' "$work/transcript" || fail "$clang $level: $(grep 'No symbol' "$work/transcript")"
+    done
+done
+[ $failures != 0 ] || echo "ok: lines in and around inlined calls in loops"
+
+cat >"$work/session" <<'END'
+break unrolled_calls.cl:7 if $lane == 13
+continue
+continue
+backtrace
+up
+info locals
+up
+info locals
+info frame
+frame 0
+finish
+delete
+break unrolled_calls.cl:15 if $lane == 13
+continue
+print w
+finish
+info locals
+END
+serve "$lanewise" run unrolled_calls.yaml --gdb 127.0.0.1:0
+session gdb
+expect "frames in an unrolled loop" <<'END'
+^Breakpoint 1\.1, limit \(.*, low=0, high=40\)
+^Breakpoint 1\.2, limit \(.*, low=3, high=40\)
+^#1 .*weigh \(.*, k=3, .*\) at .*:14
+^#2 .*unrolled_calls \(out=0x200000000000, in=.*, n=3\) at .*:26
+^w = 
+^i = 1
+^lid = 13
+^ rip = .* in unrolled_calls .*; saved rip
+^weigh \(.*, k=3, .*\) at .*:1[45]
+^Breakpoint 2\..*, weigh \(.*, k=[36], .*\) at .*:15
+^\$1 = [0-9]
+^unrolled_calls \(.*\) at .*:26
+^i = [12]
+END
+server_ends
+
+serve "$lanewise" run unrolled_calls.yaml --gdb 127.0.0.1:0
+(cd "$work" && timeout 400 "${LLDB:-lldb-19}" -X -x -b -o "gdb-remote $port" \
+    -o 'breakpoint set -f unrolled_calls.cl -l 26 -c "lid == 13"' -o continue -o continue -o 'print i' -o continue -o continue \
+    -o 'print i' -o 'breakpoint delete -f' -o 'breakpoint set -f unrolled_calls.cl -l 7' -o continue -o bt -o finish \
+    -o 'breakpoint delete -f' -o continue) </dev/null >"$work/transcript" 2>&1
+expect "lldb finds the caller's locals in an unrolled loop" <<'END'
+^Breakpoint 1: 4 locations
+breakpoint 1\.1$
+^\(int\) .*1$
+breakpoint 1\.4$
+^\(int\) .*3$
+^Breakpoint 2: 9 locations
+frame #1: .*weigh.* at unrolled_calls.cl:14
+frame #2: .*unrolled_calls\(.* at unrolled_calls.cl:26
+stop reason = step out
+^Process 1 exited with status = 0
+END
+server_ends
 finish

@@ -207,6 +207,39 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     free(ptx);
 }
 
+static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
+{
+    static const char dump[] = "# *** IR Dump After Insert fentry calls (fentry-insert) ***:\n"
+                               "# Machine code for function f: NoPHIs\n"
+                               "bb.0 (%ir-block.0):\n"
+                               "  successors: %bb.1\n\n"
+                               "  %1:int32regs = ADDi32ri %0:int32regs, 1, debug-location !1; k.cl:4:9 @[ k.h:13:13 @[ k.cl:24:18 ] ]\n"
+                               "  %2:int32regs = ADDi32ri %1:int32regs, 1, debug-location !2; k.cl:4:9 @[ k.cl:24:32 ]\n"
+                               "  DBG_VALUE %2:int32regs, $noreg, !\"a\", !DIExpression(), debug-location !3; k.cl:0 line no:3\n"
+                               "  %3:int32regs = LD_i32 0, debug-location !4 :: (load (s32) from %ir.7, addrspace 1); k.cl:24:9\n"
+                               "  %4:int32regs = ADDi32ri %3:int32regs, 1\n"
+                               "  %5:int32regs = ADDi32ri %4:int32regs, 1, debug-location !4; k.cl:24:9\n\n"
+                               "bb.1 (%ir-block.1):\n"
+                               "  %6:int32regs = ADDi32ri %5:int32regs, 1, debug-location !2; k.cl:4:9 @[ k.cl:24:32 ]\n"
+                               "# End machine code for function f.\n\n";
+    static const char text[] = ".entry f(\n)\n{\n\t.loc\t1 2 0    // k.cl:2:0\n// %bb.0:\n\t.loc\t1 4 9\n\tadd.s32 \t%r2, %r1, 1;\n"
+                               "\t.loc\t1 4 9 // k.cl:4:9\n\tadd.s32 \t%r3, %r2, 1;\n\t//DEBUG_VALUE: f:a <- %2\n"
+                               "\t.loc\t1 24 9\n\tld.u32 \t%r4, [p];\n\t.loc\t1 0 9\n\tadd.s32 \t%r5, %r4, 1;\n"
+                               "\t.loc\t1 24 9\n\tadd.s32 \t%r6, %r5, 1;\n\t.loc\t1 4 9\n$L__BB0_1: // %loop\n"
+                               "\t.loc\t1 4 9\n\tadd.s32 \t%r7, %r6, 1;\n}\n";
+    size_t size = strlen(text);
+    char *ptx = strdup(text);
+
+    (void)state;
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
+    assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
+                             "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r3, %r2, 1;\n\t//lw.value a 3 - () %r3\n"
+                             "\t.loc\t1 24 9 //lw.calls -\n\tld.u32 \t%r4, [p];\n\t.loc\t1 0 9\n\tadd.s32 \t%r5, %r4, 1;\n"
+                             "\t.loc\t1 24 9 //lw.calls -\n\tadd.s32 \t%r6, %r5, 1;\n\t.loc\t1 4 9\n$L__BB0_1:\n"
+                             "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r7, %r6, 1;\n}\n");
+    free(ptx);
+}
+
 static void a_name_is_assigned_where_its_text_may_do_so(void **state)
 {
     static const struct {
@@ -489,6 +522,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_optimisation_or_debug_information_there_are_no_values, setup, teardown),
         cmocka_unit_test_setup_teardown(pieces_of_a_structure_are_one_expression, setup, teardown),
         cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
+        cmocka_unit_test(a_location_gets_the_inlined_calls_of_its_instruction),
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
