@@ -103,6 +103,9 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /** Returns the number of variables that are in scope at the lane's pc and have no value there. *@help is set to the
  *  compiler options with which they would have a value. */
 unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help);
+/** Returns how to get variables if the compiler writes none for the code of @lane but another compiler would: nvcc, for
+ *  optimised code. NULL: there are variables, or no compiler is better. */
+const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
 

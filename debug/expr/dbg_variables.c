@@ -693,6 +693,21 @@ static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     }
 }
 
+const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    struct dbg_where at;
+
+    if (program == NULL || strncmp(emu_program_object(program)->producer, "nvcc", 4) != 0)
+        return NULL;
+    if (find_where(dbg, id, lane, &at)) /* there may be entries of inlined functions alone */
+        for (uint32_t i = 0; i < at.object->debug->die_count; i++)
+            if (is_variable(at.object->debug, i))
+                return NULL;
+    return "nvcc writes none for optimised code; compile with -g, or with --compiler clang, which keeps values of "
+           "optimised code";
+}
+
 static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool parameters,
                                    struct lw_sink *out, struct lw_error *err)
 {
@@ -700,20 +715,15 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
     uint32_t scopes[64];
     struct dbg_where at;
     unsigned shown = 0, lost = 0;
-    const struct emu_program *program;
+    const char *advice = dbg_locals_advice(dbg, id, lane);
 
-    if (!find_where(dbg, id, lane, &at)) {
+    if (!find_where(dbg, id, lane, &at) || advice != NULL) {
         struct dbg_warp warp;
 
         if (!dbg_warp_locate(dbg, id, &warp))
             return dbg_exited(dbg, id, err);
-        program = dbg_program(dbg);
-        if (program != NULL && strncmp(emu_program_object(program)->producer, "nvcc", 4) == 0)
-            lw_printf(out, "no %s are known: nvcc writes none for optimised code; compile with -g, or with --compiler "
-                           "clang, which keeps values of optimised code\n", what);
-        else
-            lw_printf(out, "no %s are known: the program has no debug information for them; compile it with -g\n",
-                      what);
+        lw_printf(out, "no %s are known: %s\n", what,
+                  advice != NULL ? advice : "the program has no debug information for them; compile it with -g");
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)

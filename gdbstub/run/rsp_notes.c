@@ -86,20 +86,25 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     rsp_send_console(rsp, text, strlen(text));
 }
 
-/* Prints a note, once, with the compiler option that keeps the variables for which gdb shows `<optimized out>`. */
+/* Prints a note, once, that says how to see the variables which gdb shows as `<optimized out>` or does not show at all. */
 static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
 {
-    const char *help = "";
-    unsigned missing;
-    char text[160];
+    const char *help = "", *advice;
+    unsigned missing, lane;
+    char text[200];
 
     if (rsp->missing_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP || !rsp_resident(rsp, id))
         return;
-    missing = dbg_locals_missing(rsp->dbg, id, dbg_lane_get(rsp->dbg, id), &help);
-    if (missing == 0)
+    lane = dbg_lane_get(rsp->dbg, id);
+    advice = dbg_locals_advice(rsp->dbg, id, lane);
+    missing = advice == NULL ? dbg_locals_missing(rsp->dbg, id, lane, &help) : 0;
+    if (advice != NULL)
+        snprintf(text, sizeof text, "note: no variables are known: %s\n", advice);
+    else if (missing != 0)
+        snprintf(text, sizeof text, "note: %u variable%s optimized out here; %s\n", missing, missing == 1 ? " is" : "s are", help);
+    else
         return;
     rsp->missing_noted = true;
-    snprintf(text, sizeof text, "note: %u variable%s optimized out here; %s\n", missing, missing == 1 ? " is" : "s are", help);
     rsp_send_console(rsp, text, strlen(text));
 }
 

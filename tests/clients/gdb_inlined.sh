@@ -93,6 +93,7 @@ continue
 END
 session gdb
 expect "inlined functions by their lines" <<END
+^note: no variables are known: nvcc writes none for optimised code; compile with -g, or with --compiler clang, which keeps values of optimised code$
 ^#1  .*length2 .* at .*levels.cu:14
 ^#2  .*nearest .* at .*levels.cu:24
 ^#3  levels .* at .*levels.cu:37
@@ -100,6 +101,10 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "-lineinfo: the run ended with status $status"
+[ "$(grep -c 'which keeps values' "$work/transcript")" = 1 ] || fail "-lineinfo: the note about clang is not printed once"
+(cd "$work" && "$lanewise" debug inlined_nvcc_lines.yaml -b -c 'break levels.cu:9' -c continue -c locals) >"$work/transcript" 2>&1
+grep -q '^no variables are known: nvcc .*which keeps values of optimised code$' "$work/transcript" ||
+    fail "-lineinfo: the shell does not name clang: $(cat "$work/transcript")"
 
 # Each breakpoint stops the lane as often as the source reaches the line, whether the loop is unrolled or not. The locals
 # of the caller are found between the copies of a call. `limit` is called 4 and 3 times by `weigh`, and twice on line 32 in 3

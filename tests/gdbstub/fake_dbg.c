@@ -472,6 +472,12 @@ unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, co
     return 0;
 }
 
+const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    (void)dbg, (void)id, (void)lane;
+    return NULL;
+}
+
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err)
 {
