@@ -440,6 +440,8 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
 /** Finds the piece of a variable and the lane that an address of dbg_value_address() refers to. Returns false if it
  *  refers to no variable. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
+/** Returns whether an address of the range is in a piece of a variable that the compiler has optimised out. */
+bool dbg_value_is_missing(struct dbg *dbg, uint64_t address);
 /** Reads or writes at an address of dbg_value_address(). Returns the number of bytes copied. */
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
 /** Returns the number of the scalar register that is shown at @offset of a lane's part of debug address range 0xF8; a

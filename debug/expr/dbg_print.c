@@ -104,6 +104,12 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
                         pr->out);
 }
 
+/* Prints what stands for a value that cannot be read. */
+static void print_unreadable(const struct printing *pr, uint64_t address, struct lw_sink *out)
+{
+    lw_put(out, dbg_value_is_missing(pr->dbg, address) ? "<optimized out>" : "<not in memory>");
+}
+
 /* Prints the address and the target of a C++ reference. Returns false if @o is no reference. */
 static bool print_reference(struct printing *pr, const struct dbg_operand *o, unsigned depth)
 {
@@ -178,7 +184,7 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
             if (e.status == LW_OK)
                 print(&one, &element, depth + 1);
             else
-                lw_put(one.out, "<not in memory>");
+                print_unreadable(pr, element.address, one.out);
             pr->left = one.left;
             if (run != 0 && next.size == last.size &&
                 memcmp(next.text, last.text, next.size) == 0) {
@@ -255,7 +261,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
                             pr->out);
     } else if (dbg_typed_finish(&e, o)) {
         if (e.status != LW_OK)
-            lw_put(pr->out, "<not in memory>");
+            print_unreadable(pr, o->address, pr->out);
         else if (!print_reference(pr, o, depth))
             print_scalar(pr, o);
     } else if (type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)) {

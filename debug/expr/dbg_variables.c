@@ -347,9 +347,12 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
     if (e->dry)
         return true;
     if (!dbg_expr_read(e, o->address, raw, bytes)) {
-        dbg_expr_fail(e, LW_ERANGE,
-                      "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
-                      bytes == 1 ? "" : "s", (unsigned long long)o->address);
+        if (dbg_value_is_missing(e->dbg, o->address))
+            dbg_expr_fail(e, LW_ERANGE, "this part of the variable has no value here because the compiler has optimised it out");
+        else
+            dbg_expr_fail(e, LW_ERANGE,
+                          "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
+                          bytes == 1 ? "" : "s", (unsigned long long)o->address);
         return true;
     }
     if (o->bit_count != 0)

@@ -100,6 +100,15 @@ bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece,
     return false;
 }
 
+bool dbg_value_is_missing(struct dbg *dbg, uint64_t address)
+{
+    struct isa_piece piece;
+    dbg_thread_id id;
+    unsigned lane;
+
+    return address >> 56 == WINDOW && !dbg_value_piece(dbg, address, &piece, &id, &lane);
+}
+
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write)
 {
     uint64_t done = 0;

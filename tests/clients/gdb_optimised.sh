@@ -90,6 +90,31 @@ for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13' \
     '^total was written by lane 13 at pieces.* \(.*pieces.cl:1?[0-9]\): ' '^ +from v[0-9]+ = '; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
 done
+# Members without a value.
+sed -e 's/v - 1}/v * v * 3}/' -e 's/p.a \* p.b/p.a * i/' pieces.cl >partly.cl
+cat >"$work/session" <<'END'
+break partly.cl:10 if gid == 13
+continue
+print p
+print p.b
+END
+"$lanewise" run partly.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 \
+    --save-launch partly.yaml >/dev/null || fail "partly.cl"
+serve "$lanewise" run partly.yaml --gdb 127.0.0.1:0
+session gdb
+server_ends
+expect "members without a value in gdb" <<'END'
+^\$1 = \{a = 53, b = <optimized out>\}
+^\$2 = <optimized out>
+END
+for command in 'p p' locals 'p p.b'; do
+    "$lanewise" debug partly.yaml -b -c 'break partly.cl:10 if gid == 13' -c continue -c "$command" >partly.out 2>&1
+    case $command in
+    'p p.b') want='this part of the variable has no value here because the compiler has optimised it out' ;;
+    *) want='^p = {a = 53, b = <optimized out>}$' ;;
+    esac
+    grep -q "$want" partly.out || fail "$command in the shell: $(cat partly.out)"
+done
 # The note about how to see more variables depends on the options of the compilation.
 for keep in '' --values '-g -X -O2'; do
     # shellcheck disable=SC2086
@@ -133,17 +158,21 @@ hashes() { "$lanewise" "$@" --hash --grid 1 --block 32 --arg 'out=i32[32]' --arg
 [ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "values change what runs"
 # A finding names the variable of the optimised kernel.
 cat >unwritten.cl <<'END'
-kernel void unwritten(global int *out, local int *tile, int n)
+kernel void unwritten(global int *out, int n)
 {
+    local int tile[32];
     int i = get_local_id(0);
-    int first = tile[i] + n;
+    if (i < n)
+        tile[i] = n;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int first = tile[31 - i] + n;
     if (first > 3)
         out[i] = first;
 }
 END
-"$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'tile=local[128]' --arg n=3 \
-    --check=uninitialised >finding.out 2>&1
-grep -q 'unwritten.cl:5: uninitialised-branch' finding.out || fail "no finding: $(cat finding.out)"
+"$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 --check=uninitialised >finding.out 2>&1
+grep -q "unwritten.cl:9: uninitialised-branch: .*: shared 'tile\[31\]', declared in line 3, read at .*unwritten.cl:8;" finding.out ||
+    fail "no finding with the variable's name: $(cat finding.out)"
 # An object whose location expressions refer to the debug address range of expressions: refused or without
 # values, no crash.
 need python3
