@@ -109,7 +109,7 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     config->tag_plan = (enum emu_tag_plan)plan;
     if (status == LW_OK && o->push_order != NULL && !emu_reconv_has_push_order(config->reconv))
         status = LW_FAIL(err, LW_EUSAGE, "--push-order: the reconvergence engine %s of this run has no push order: add "
-                                         "--reconv stack, likely, multipath or early", config->reconv);
+                                         "--reconv stack, likely, dualpath, multipath or early", config->reconv);
     if (status == LW_OK && o->tag_rules != NULL && config->tags == EMU_TAGS_OFF)
         status = LW_FAIL(err, LW_EUSAGE, "--tag-rules has no effect without tags: add --tags shadow or compact");
     if (status == LW_OK && o->tag_expansion != NULL && config->tags == EMU_TAGS_OFF)

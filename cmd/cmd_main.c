@@ -53,8 +53,8 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32 bits (0)"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},                             \
-    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early or likely"},                          \
-    {"push-order", 0, "NAME", "the side of a divergent branch that runs first with --reconv stack and likely, and that is the last entry of the table with multipath and early: smaller, larger or fall_through"},                                          \
+    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early, likely or dualpath"},                          \
+    {"push-order", 0, "NAME", "the side of a divergent branch that runs first with --reconv stack and likely, and that is the last entry of the table with dualpath, multipath and early: smaller, larger or fall_through"},                                          \
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},                            \
     {"quantum", 0, "N", "number of warp instructions that a split runs before the policy selects again"},      \
     {"fairness-limit", 0, "N", "number of warp instructions after which a ready split that was not selected runs (1024); 0: no limit"}, \
@@ -131,7 +131,7 @@ static const struct cmd_option app_options[] = {
     {"timing-report", 0, "FILE", "write the counters of the timing model, as JSON to a .json file, otherwise as text; - prints the text"},
     {"mechanism", 0, "NAMES", "add mechanisms to the GPU model, separated by commas (\"lanewise timing --mechanisms\" lists them)"},
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},
-    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early or likely"},
+    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early, likely or dualpath"},
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},
     {"tags", 0, "MODE", "track uniform and affine registers: off, shadow or compact"},
     {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts; 0: never"},

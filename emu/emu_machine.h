@@ -73,7 +73,7 @@ extern const char *const emu_reconv_names[];
 extern const char *const emu_push_order_names[];
 /** Returns true if the reconvergence engine @name has a table of entries, and therefore uses a push order. */
 bool emu_reconv_has_push_order(const char *name);
-/** Returns true if the table of the reconvergence engine @name is a SIMT stack, of which only the last entry runs. */
+/** Returns true if the table of the reconvergence engine @name is a SIMT stack, of which only the last level runs. */
 bool emu_reconv_is_stack(const char *name);
 
 /** Machine events: everything except instructions that happens on a machine. Each event is reported to all listeners at the time

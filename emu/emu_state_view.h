@@ -59,6 +59,7 @@ struct emu_stack_view {
     uint64_t pc, rpc; /* rpc 0: the entry has no reconvergence pc */
     uint64_t lanes;
     int depth;        /* number of nested calls in which the entry's lanes are; 0 in the kernel itself */
+    unsigned level;   /* number of the entry's level; the two paths of a level of a dual-path stack have the same number */
 };
 /** Gets the entries of the warp's SIMT stack, bottom first, or of the table of another reconvergence engine. Returns the number
  *  of entries, 0 if the engine has none; at most @room of them are stored in @out. */

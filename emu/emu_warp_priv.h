@@ -60,6 +60,7 @@ struct emu_simt_entry {
     uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began; 0: not known */
     int16_t split;         /* id of the split of the entry's own lanes; -1: the entry has no own lanes */
     bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
+    bool right;            /* the second path of a level of a dual-path stack; the entry before it is the first path */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
 struct emu_simt {

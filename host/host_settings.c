@@ -391,7 +391,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                          s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : s->mechanisms != NULL ? "mechanism" : "timing-profile");
     if (status == LW_OK && s->push_order && !emu_reconv_has_push_order(config.reconv))
         status = LW_FAIL(err, LW_EUSAGE, "push-order: the reconvergence engine %s of this machine has no push order; stack, "
-                                         "likely, multipath and early have one", config.reconv);
+                                         "likely, dualpath, multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
     if (status == LW_OK)

@@ -159,8 +159,8 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
-/* Prints the SIMT stack or the reconvergence table of a warp, last entry first. Prints nothing if the reconvergence
- * mechanism has neither. */
+/* Prints the SIMT stack or the reconvergence table of a warp, last entry first. Of a SIMT stack only the top level runs. Prints
+ * nothing if the reconvergence mechanism has neither. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };
@@ -174,7 +174,7 @@ static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_s
     else if (count > 0)
         lw_printf(out, "  %s of %u %s, the %s first:\n", name, count, count == 1 ? "entry" : "entries", stack ? "top" : "last");
     for (unsigned i = count < SHOWN ? count : SHOWN; i-- > 0;) {
-        lw_printf(out, "%7u  lanes ", i);
+        lw_printf(out, "%7u  lanes ", entry[i].level);
         dbg_show_mask(dbg, entry[i].lanes, out);
         lw_put(out, " at ");
         dbg_print_location(dbg, entry[i].pc, out);

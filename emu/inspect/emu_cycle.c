@@ -83,7 +83,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
                        (e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc));
         put64(out, (uint64_t)e->rdepth << 32 | e->depth);
         put64(out, e->lanes);
-        put64(out, (uint64_t)e->early << 32 | e->began);
+        put64(out, (uint64_t)e->right << 33 | (uint64_t)e->early << 32 | e->began);
     }
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++)
         if ((w->bform[reg].lanes & w->live) != 0) {

@@ -177,7 +177,7 @@ struct report {
     struct words out;
     const struct emu_spin_observer *probe; /* observation; NULL: none */
     bool name_blocks, name_grids;
-    bool in_stack; /* culprit.kind EMU_HANG_SIMT: under the engine `stack` */
+    bool in_stack; /* culprit.kind EMU_HANG_SIMT: under an engine with a SIMT stack */
     struct culprit culprit;
     struct {
         uint32_t grid;
@@ -457,29 +457,32 @@ static void explain_stack(struct report *r, const struct emu_warp *w)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
     const uint64_t stacked = emu_split_lanes(w, w->split_in[EMU_SPLIT_STACKED]);
-    uint64_t above = 0;
     char text[sizeof r->held.text];
 
     if (w->simt.count < 2 || stacked == 0)
         return;
     for (LW_EACH_BIT(id, w->split_ids & ~w->split_in[EMU_SPLIT_STACKED]))
         if (awaited(r, w, &w->split[id]) & stacked) {
-            r->in_stack = w->reconv->one_path;
+            r->in_stack = w->reconv->one_path || w->reconv->two_paths;
             blame(r, EMU_HANG_SIMT, w, w->split[id].lanes);
         }
-    for (unsigned i = w->simt.count; i-- > 0; above |= e[i].lanes) {
+    for (unsigned i = w->simt.count; i-- > 0;) {
         struct words out = {.text = text, .size = sizeof text};
         const struct emu_split *s = e[i].split < 0 ? NULL : &w->split[e[i].split];
         if (s == NULL || s->state != EMU_SPLIT_STACKED)
             continue;
         say_where(&out, w, s->lanes);
         say(&out, s->lanes & (s->lanes - 1) ? " wait" : " waits");
-        if (w->reconv->one_path) {
+        if (w->reconv->one_path || w->reconv->two_paths) {
+            const unsigned next = emu_simt_level_end(w, i);
+            uint64_t above = 0;
+            for (unsigned k = next; k < w->simt.count; k++)
+                above |= e[k].lanes;
             say(&out, " in the SIMT stack below ");
             say_lanes(&out, above);
-            if (e[i + 1].rpc != EMU_NO_RPC) {
+            if (e[next].rpc != EMU_NO_RPC) {
                 say(&out, ", until they reach ");
-                say_pc(&out, w, e[i + 1].rpc);
+                say_pc(&out, w, e[next].rpc);
             }
         } else {
             say(&out, " to reconverge with ");

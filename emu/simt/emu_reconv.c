@@ -10,9 +10,9 @@
 /* ---- rows --------------------------------------------------------------------------- */
 
 static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier, &emu_reconv_multipath,
-                                                  &emu_reconv_early, &emu_reconv_likely};
+                                                  &emu_reconv_early, &emu_reconv_likely, &emu_reconv_dualpath};
 
-const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", "multipath", "early", "likely", NULL};
+const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", "multipath", "early", "likely", "dualpath", NULL};
 _Static_assert(LW_COUNT_OF(emu_reconv_names) == LW_COUNT_OF(engines) + 1, "one name a row");
 
 const char *const emu_push_order_names[] = {"smaller", "larger", "fall_through", NULL};
@@ -36,7 +36,7 @@ bool emu_reconv_is_stack(const char *name)
 {
     const struct emu_reconv *engine = emu_reconv_find(name);
 
-    return engine != NULL && engine->one_path;
+    return engine != NULL && (engine->one_path || engine->two_paths);
 }
 
 int emu_push_order_find(const char *name)

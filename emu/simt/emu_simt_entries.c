@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The reconvergence engines with a table of entries: `stack` (a SIMT stack with immediate post-dominators), `likely` (a
- * SIMT stack with likely convergence points), `multipath` (all paths of a divergent branch may run) and `early` (multipath
- * with opportunistic early reconvergence).
+ * SIMT stack with likely convergence points), `dualpath` (a SIMT stack whose levels have two paths), `multipath` (all paths of
+ * a divergent branch may run) and `early` (multipath with opportunistic early reconvergence).
  *
  * An entry states where its lanes continue, and the pc (rpc), at a call depth (rdepth), where it ends. A branch at which
  * lanes diverge leaves an entry that waits at the reconvergence pc, and adds an entry for each side. A lane's *own* entry
@@ -14,6 +14,10 @@
  * `stack`: only the last entry, the top, runs. A pop makes the next entry the top.
  * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. This
  *     entry waits at that point, and is marked `early`.
+ * `dualpath`: the sides of a branch are a level of the stack: one entry, or two, of which the second is marked `right`. More than
+ *     two sides are several levels. All entries of the last level run. An entry of another level waits, as EMU_SPLIT_STACKED,
+ *     also if it is complete: its sibling then has diverged. Source: M. Rhu and M. Erez, "The dual-path execution model for
+ *     efficient GPU control flow", HPCA 2013; Aamodt and others, as below.
  * `multipath`: all complete entries run. An entry that becomes complete continues. The entries that run are the table of
  *     splits of the source, and the others are its table of reconvergence. Source: A. ElTantawy and others, "A scalable
  *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose
@@ -103,6 +107,8 @@ static void add(struct emu_warp *w, struct emu_simt_entry entry)
 
 static void drop(struct emu_warp *w, struct emu_simt_entry *e)
 {
+    if (e != last_of(w) && e[1].right)
+        e[1].right = false; /* the other path is alone in its level */
     memmove(e, e + 1, (size_t)(last_of(w) - e) * sizeof *e);
     w->simt.count--;
 }
@@ -191,12 +197,63 @@ static bool ends_at(struct emu_warp *w, struct emu_simt_entry *e, uint32_t pc)
     return end != NULL;
 }
 
+/** Returns true if the split of @e does not run and does not wait for another event. */
+static bool is_idle(const struct emu_warp *w, const struct emu_simt_entry *e)
+{
+    return e->split >= 0 && e->split != w->running &&
+           (w->split[e->split].state == EMU_SPLIT_READY || w->split[e->split].state == EMU_SPLIT_STACKED);
+}
+
+/** Dual-path stack: returns an entry of the last level whose split has reached its end; NULL: there is none. */
+static struct emu_simt_entry *ended_path(struct emu_warp *w)
+{
+    struct emu_simt_entry *e = last_of(w);
+
+    if (is_idle(w, e) && ends_at(w, e, w->split[e->split].pc))
+        return e;
+    return e->right && is_idle(w, e - 1) && ends_at(w, e - 1, w->split[e[-1].split].pc) ? e - 1 : NULL;
+}
+
+/** Dual-path stack: removes each entry of the last level whose split has reached its end, and repeats this with the level that
+ *  is the last one then. Makes the splits of the last level ready, and those of other levels wait. */
+static void finish_level(struct emu_warp *w)
+{
+    struct emu_simt_entry *ended;
+    uint64_t arrived = 0;
+
+    while ((ended = ended_path(w)) != NULL) {
+        unsigned id = (unsigned)ended->split;
+
+        arrived |= w->split[id].lanes;
+        drop(w, ended);
+        w->core->stats.stack_pops++;
+        (void)hand_down(w, id);
+    }
+    for (unsigned i = 0; i < w->simt.count; i++) {
+        struct emu_simt_entry *e = &emu_simt_entries(w)[i];
+        bool last = emu_simt_level_end(w, i) == w->simt.count;
+
+        if (!is_idle(w, e) || (w->split[e->split].state == EMU_SPLIT_READY) == last)
+            continue;
+        if (last) {
+            make_ready(w, e);
+            w->core->stats.reconvergences += (e->lanes & arrived) != 0;
+        } else {
+            split_set_state(w, (unsigned)e->split, EMU_SPLIT_STACKED);
+        }
+    }
+}
+
 /** Removes entry @e if its split has reached its end, and then each entry that has become complete and has ended. Makes
  *  the split of the last of these entries ready unless it waits. */
 static void finish(struct emu_warp *w, struct emu_simt_entry *e)
 {
     const struct emu_simt_entry *got = NULL;
 
+    if (w->reconv->two_paths) {
+        finish_level(w);
+        return;
+    }
     for (;;) {
         unsigned id = (unsigned)e->split;
         struct emu_split *s = &w->split[id];
@@ -225,6 +282,10 @@ static void finish_all(struct emu_warp *w)
 {
     if (w->simt.count == 0)
         return;
+    if (w->reconv->two_paths) {
+        finish_level(w);
+        return;
+    }
     if (w->reconv->one_path) {
         finish(w, top_of(w));
         return;
@@ -247,6 +308,8 @@ static void forget_lanes(struct emu_warp *w, uint64_t gone)
         e[i].lanes &= ~gone;
         if (e[i].lanes != 0)
             e[kept++] = e[i];
+        else if (i + 1 < w->simt.count && e[i + 1].right)
+            e[i + 1].right = false;
     }
     w->simt.count = kept;
 }
@@ -326,6 +389,7 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
     uint32_t depth = e->depth, rdepth = depth;
     uint32_t likely = w->reconv->likely ? w->code->program->lpc[next - 1] : EMU_NO_RPC;
     uint64_t lanes = e->lanes;
+    unsigned first;
     int change = depth_change(w, next - 1);
     uint8_t order[EMU_MAX_LANES];
 
@@ -347,13 +411,14 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
         rdepth = depth;
     }
     emu_split_order_sides(side, count, next, w->core->machine->push_order, order);
+    first = w->simt.count;
     for (unsigned i = 0; i < count; i++) {
         const struct split_side *s = &side[order[i]];
         uint32_t at = depth + (s->target != next ? (uint32_t)change : 0);
         if (w->stacked)
             w->split[s->id].seq = ++w->seq_counter;
         add_side(w, (struct emu_simt_entry){.rpc = rpc, .rdepth = rdepth, .depth = at, .pc = s->target, .lanes = s->lanes,
-                                            .split = (int16_t)s->id});
+                                            .split = (int16_t)s->id, .right = w->reconv->two_paths && (w->simt.count - first) % 2 != 0});
     }
     finish_all(w);
 }
@@ -415,6 +480,7 @@ static void jumped(struct emu_warp *w, uint32_t index)
     if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of a call may return separately */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
+        called.right = e->rpc == rpc && e->rdepth == e->depth && e->right;
         if (e->rpc != rpc || e->rdepth != e->depth) {
             e->pc = rpc;
             e->split = -1;
@@ -426,6 +492,8 @@ static void jumped(struct emu_warp *w, uint32_t index)
         }
     }
     e->depth += (uint32_t)change;
+    if (w->reconv->two_paths)
+        finish_level(w);
 }
 
 static bool reach(struct emu_warp *w)
@@ -452,6 +520,7 @@ static void parted(struct emu_warp *w, unsigned waits, unsigned rest)
     e->lanes = w->split[rest].lanes;
     other.split = (int16_t)waits;
     other.lanes = w->split[waits].lanes;
+    other.right = false;
     if (w->reconv->one_path)
         split_set_state(w, rest, EMU_SPLIT_STACKED);
     add(w, other);
@@ -463,6 +532,13 @@ static bool may_merge(const struct emu_warp *w, const struct emu_split *a, const
     const struct emu_simt_entry *x = entry_of(w, a->lanes), *y = entry_of(w, b->lanes);
 
     return x->rpc == y->rpc && x->rdepth == y->rdepth && x->depth == y->depth && parent_of(w, x) == parent_of(w, y);
+}
+
+/** Dual-path stack: the two paths of a level become one if their lanes have synchronised at one instruction, which they execute
+ *  together. They do not merge elsewhere. */
+static bool may_merge_synchronised(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b)
+{
+    return (a->flags & EMU_SPLIT_SYNCED) != 0 && may_merge(w, a, b);
 }
 
 static void merged(struct emu_warp *w, unsigned keep, unsigned gone)
@@ -489,6 +565,13 @@ const struct emu_reconv emu_reconv_likely = {
     .summary = "SIMT stack with likely convergence points: lanes also reconverge at the first block that both sides of a "
                "branch reach",
     .one_path = true, .likely = true, ENTRIES,
+};
+
+const struct emu_reconv emu_reconv_dualpath = {
+    .name = "dualpath",
+    .summary = "SIMT stack whose levels have two paths: both sides of the branch at the top may run; lanes reconverge at the "
+               "branch's reconvergence pc",
+    .two_paths = true, ENTRIES, .may_merge = may_merge_synchronised, .merged = merged,
 };
 
 const struct emu_reconv emu_reconv_multipath = {

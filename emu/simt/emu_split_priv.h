@@ -20,6 +20,7 @@ struct emu_reconv {
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield do nothing */
     bool one_path;         /* engine with a table of entries: only the split of the last entry runs */
+    bool two_paths;        /* engine with a table of entries: only the entries of the last level run, which has one or two entries */
     bool likely;           /* engine with a table of entries: lanes also wait at likely convergence points */
     bool early;            /* engine with a table of entries: a split may wait at any instruction before the reconvergence pc */
     const struct emu_policy *policy; /* the split policy that this engine always uses, with the policy's quantum, with merges, and
@@ -51,7 +52,7 @@ struct emu_reconv {
 const struct emu_reconv *emu_reconv_find(const char *name);
 extern const struct emu_policy emu_policy_frontier; /* split policy of emu_reconv_frontier */
 extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_frontier, emu_reconv_multipath, emu_reconv_early,
-    emu_reconv_likely;
+    emu_reconv_likely, emu_reconv_dualpath;
 /** Returns the index of @name in emu_push_order_names, or -1 if the name does not exist. NULL means "smaller". */
 int emu_push_order_find(const char *name);
 /** Fills program->rpc for the instructions [first, first + count). The reconvergence pc of a branch or call that names a barrier
@@ -65,6 +66,13 @@ static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
     const struct emu_simt *st = &w->simt;
 
     return st->heap != NULL ? st->heap : (struct emu_simt_entry *)(uintptr_t)st->base;
+}
+
+/** Returns the index after the last entry of the level of entry @i. A level is one entry, or the two paths of a level of a
+ *  dual-path stack. */
+static inline unsigned emu_simt_level_end(const struct emu_warp *w, unsigned i)
+{
+    return i + 1 < w->simt.count && emu_simt_entries(w)[i + 1].right ? i + 2 : i + 1;
 }
 
 /** Counts a step in which lanes of @w started to wait, but no instruction retired. */

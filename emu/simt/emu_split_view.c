@@ -119,7 +119,7 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
                          struct emu_stack_view *out, unsigned room)
 {
     const struct emu_warp *w = emu_warp_at(core, slot, warp);
-    unsigned count = w == NULL ? 0 : w->simt.count;
+    unsigned count = w == NULL ? 0 : w->simt.count, level = 0;
 
     for (unsigned i = 0; i < count && i < room; i++) {
         const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
@@ -128,6 +128,7 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
             .rpc = e->rpc != EMU_NO_RPC ? address_of(w, e->rpc) : 0,
             .lanes = e->lanes,
             .depth = (int)e->depth,
+            .level = level += i > 0 && !e->right,
         };
     }
     return count;
@@ -185,8 +186,8 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
         lw_hash_u64(hash, (uint64_t)e->rpc << 32 | pc);
         lw_hash_u64(hash, (uint64_t)e->rdepth << 32 | e->depth);
         lw_hash_u64(hash, e->lanes);
-        if (e->began != 0 || e->early)
-            lw_hash_u64(hash, (uint64_t)e->early << 32 | e->began);
+        if (e->began != 0 || e->early || e->right)
+            lw_hash_u64(hash, (uint64_t)e->right << 33 | (uint64_t)e->early << 32 | e->began);
     }
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         uint64_t lanes = w->bform[reg].lanes & w->live;
@@ -275,7 +276,8 @@ static bool nothing_releasable(const struct emu_warp *w)
 
 /** Checks the invariants of a SIMT stack or another table of entries. The lanes that are in an entry and in no later entry
  *  are the lanes of that entry's split. Only the split of the top entry may run or wait for other events; without a stack,
- *  all complete entries may. Before each entry that is removed at an rpc, an entry waits at that rpc, at the call depth
+ *  all complete entries may. On a dual-path stack both paths of the top level may run, and other complete entries may wait for
+ *  other events. Before each entry that is removed at an rpc, an entry waits at that rpc, at the call depth
  *  rdepth. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
@@ -289,13 +291,18 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
             return broken(why, why_size, "a stack entry without lanes or split");
         if (own != 0) {
             const struct emu_split *s = &w->split[e[i].split];
-            bool top = w->reconv->one_path ? i + 1 == w->simt.count : own == e[i].lanes;
+            bool top = w->reconv->one_path    ? i + 1 == w->simt.count
+                       : w->reconv->two_paths ? emu_simt_level_end(w, i) == w->simt.count
+                                              : own == e[i].lanes;
             if (!(w->split_ids >> e[i].split & 1) || s->lanes != own)
                 return broken(why, why_size, "a stack entry's split is not its own lanes");
-            if ((s->state == EMU_SPLIT_STACKED) == top)
+            if ((s->state == EMU_SPLIT_STACKED) == top &&
+                (top || !w->reconv->two_paths || own != e[i].lanes || s->state == EMU_SPLIT_READY))
                 return broken(why, why_size, "an entry that may run waits, or one that waits may run");
             seen |= split_bit((unsigned)e[i].split);
         }
+        if (e[i].right && (!w->reconv->two_paths || i == 0 || e[i - 1].right || (e[i - 1].lanes & e[i].lanes)))
+            return broken(why, why_size, "a second path without a first path");
         if (e[i].rpc == EMU_NO_RPC)
             continue;
         unsigned k = i;

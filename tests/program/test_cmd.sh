@@ -150,7 +150,7 @@ refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
 refuse 'did you mean "shadow"?' run good.yaml --tags shadwo
 refuse 'did you mean "exact"?' debug good.yaml --tag-rules exakt
 refuse 'the names are lazy, eager' run good.yaml --tag-expansion 1
-refuse 'the names are cbar, stack, frontier, multipath, early, likely' run good.yaml --reconv banana
+refuse 'the names are cbar, stack, frontier, multipath, early, likely, dualpath' run good.yaml --reconv banana
 refuse '--tag-rules has no effect without tags' run good.yaml --tag-rules exact
 refuse '--tag-rules has no effect without tags' debug good.yaml --tag-rules exact
 refuse '--tag-expansion has no effect without tags' run good.yaml --tag-expansion lazy

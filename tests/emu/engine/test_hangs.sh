@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every kernel of tests/kernels that hangs: its launch file has a line "# hang: KIND". The exit status is 4, the
 # statistics have the kind, and `lanewise run`, the shell and gdb's console print the text of NAME.hang, byte for byte.
-# UPDATE_GOLDEN=1 writes that file instead. Kernels with "# args: --reconv stack" and a check must complete with
+# UPDATE_GOLDEN=1 writes that file instead. Kernels with "# args: --reconv stack" or dualpath and a check must complete with
 # convergence barriers.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
@@ -56,7 +56,7 @@ for launch in *.yaml; do
             "$lanewise" run $args "$launch" --check 2>&1 | grep -q ", pc $spins\$" || fail "$name: the finding is not at pc $spins"
         fi ;;
     esac
-    case $args in *"--reconv stack"*)
+    case $args in *"--reconv stack"* | *"--reconv dualpath"*)
         if grep -q 'check:' "$launch"; then
             "$lanewise" run "$launch" >"$work/out" 2>&1 ||
                 fail "$name does not complete with convergence barriers: $(head -n 1 "$work/out")"

@@ -126,7 +126,7 @@ static void run_into(struct sm_program *p, const struct sm_options *o, struct lw
 }
 
 /* the engines with a table of entries */
-static const char *const table_engines[] = {"stack", "multipath", "early", "likely"};
+static const char *const table_engines[] = {"stack", "multipath", "early", "likely", "dualpath"};
 
 static struct sm_options random_options(struct rng *r)
 {

@@ -31,6 +31,12 @@ check_PROGRAMS += tests/emu/simt/test_multipath
 tests_emu_simt_test_multipath_SOURCES = tests/emu/simt/test_multipath.c tests/emu/simt/split_run.h \
 	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
 tests_emu_simt_test_multipath_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/emu/simt/test_dualpath
+tests_emu_simt_test_dualpath_SOURCES = tests/emu/simt/test_dualpath.c tests/emu/simt/split_run.h \
+	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
+tests_emu_simt_test_dualpath_LDADD = liblanewise.a $(TEST_LIBS)
+
 check_PROGRAMS += tests/emu/simt/test_likely
 tests_emu_simt_test_likely_SOURCES = tests/emu/simt/test_likely.c tests/emu/simt/split_run.h \
 	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h

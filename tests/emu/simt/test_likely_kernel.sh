@@ -37,7 +37,7 @@ buffers:
 steps:
   - launch: {entry: leaves, grid: 4, block: 64, args: [out, in, 64]}
 END
-for engine in cbar stack likely frontier multipath early; do
+for engine in cbar stack likely frontier multipath early dualpath; do
     expect 0 '' run leaves.yaml -q --reconv $engine --stats $engine.json --hash
     grep hash_mem out >>hashes
 done
