@@ -253,6 +253,11 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s, which handles memory instructions one by one",
                        c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
+    if (c->mrpb_on && (c->dwr_on || c->vws_on || c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
+        return LW_FAIL(err, LW_EINPUT, "mrpb.on cannot be combined with %s", c->dwr_on ? "dwr: its packets share accesses of the queue"
+                                       : c->vws_on ? "vws: its packets share accesses of the queue"
+                                       : c->lsu_local != 0 ? "lsu.local, with which one instruction at a time is in the queue"
+                                                           : "lsu.replay buffer: a replay takes another place in the queue");
     const char *of_l1 = c->belady_on ? "belady" : c->loads_on ? "loads" : c->pcal_on ? "pcal" : c->reuse_on ? "reuse" : NULL;
     if (of_l1 != NULL && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", of_l1);
@@ -369,6 +374,7 @@ static const struct {
     {"pcal.*", "pcal.on=true"},
     {"reuse.*", "reuse.on=true"},
     {"equalizer.*", "equalizer.on=true"},
+    {"mrpb.*", "mrpb.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},

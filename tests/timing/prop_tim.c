@@ -63,6 +63,16 @@ static void random_bypass(struct rnd r, struct tim_config *c)
     c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
 }
 
+/* Queues of warps in the load/store unit, if no drawn mechanism excludes them. */
+static void random_mrpb(struct rnd *r, struct tim_config *c)
+{
+    c->mrpb_on = rnd_below(r, 2) == 0 && !c->dwr_on && !c->vws_on && c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE;
+    c->mrpb_signature = rnd_below(r, 2);
+    c->mrpb_queues = rnd_below(r, 2) ? 256 : between(r, 1, 12);
+    if (c->mrpb_on)
+        c->lsu_queue = between(r, 2, 24);
+}
+
 /* Equalizer, if no drawn mechanism excludes it. */
 static void random_equalizer(struct rnd *r, struct tim_config *c)
 {
@@ -640,6 +650,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_locality(&(struct rnd){.state = seed ^ 7777777}, machine);
     random_dvfs(&(struct rnd){.state = seed ^ 77777777}, machine);
     random_equalizer(&(struct rnd){.state = seed ^ 777777777}, machine);
+    random_mrpb(&(struct rnd){.state = seed ^ 555555555}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)

@@ -245,7 +245,8 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         return "";
     if ((config->issue_policy == TIM_SCHED_ACTIVE_PENDING && (tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws)) ||
         (config->issue_policy == TIM_SCHED_SWL && tim_mechanisms[which] == &tim_pools) ||
-        (config->lsu_replay != TIM_REPLAY_NONE && tim_mechanisms[which] == &tim_daws))
+        (config->lsu_replay != TIM_REPLAY_NONE && (tim_mechanisms[which] == &tim_daws || tim_mechanisms[which] == &tim_mrpb)) ||
+        (config->lsu_local != 0 && tim_mechanisms[which] == &tim_mrpb))
         return ""; /* these settings cannot be combined */
     if (tim_mechanisms[which] == &tim_dwr) {
         if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE ||

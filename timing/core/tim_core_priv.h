@@ -334,7 +334,7 @@ struct tim_core {
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* pool of instructions in flight */
-    uint32_t *queue;         /* load/store queue: ops in order */
+    uint32_t *queue;         /* load/store queue: ops in order, or, if a mechanism orders them, the head first */
     struct tim_side side[TIM_SIDES]; /* lsu.separate: the queues of shared memory and of scalar loads */
     struct tim_counters *counters; /* [config->core_warps] issue.dependence counters: wait counters; else NULL */
     uint64_t *bank_free;     /* collector `reserved`: first cycle in which each bank is free */
@@ -485,7 +485,7 @@ struct tim_kind {
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
     bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false, with `fixed`: it has none of these features */
-    bool acts;   /* a mechanism acts in each cycle, chooses warps, makes packets or is notified (tim_acts_of()) */
+    bool acts;   /* a mechanism acts in each cycle, chooses warps, orders the queue, makes packets or is notified (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
 
@@ -499,7 +499,7 @@ static inline bool tim_acts_of(const struct tim_core *core)
 {
     const struct tim_mechs *m = &core->mechs;
 
-    return m->every_cycle || m->touches || m->reaches || m->cycle || m->chooses != NULL || m->fetches != NULL ||
+    return m->every_cycle || m->touches || m->reaches || m->cycle || m->chooses != NULL || m->fetches != NULL || m->orders != NULL ||
            core->packets != NULL;
 }
 
@@ -545,6 +545,11 @@ static inline bool tim_replays(const struct tim_core *core)
 static inline bool tim_has_mechanisms(const struct tim_core *core)
 {
     return core->mechs.count != 0;
+}
+/** Returns whether a mechanism orders the load/store queue. */
+static inline bool tim_orders(const struct tim_core *core)
+{
+    return tim_acts() && core->mechs.orders != NULL;
 }
 /** Returns whether a mechanism makes packets of memory instructions. */
 static inline bool tim_has_packets(const struct tim_core *core)

@@ -131,6 +131,9 @@ static uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
     }
     if (core->queued != 0 && core->head_at > now && core->head_at < next)
         next = core->head_at;
+    for (unsigned i = 0; tim_orders(core) && i < core->queued; i++)
+        if (core->op[core->queue[i]].at > now && core->op[core->queue[i]].at < next)
+            next = core->op[core->queue[i]].at;
     for (unsigned i = 0; tim_separate(core) && i < TIM_SIDES; i++)
         if (core->side[i].queued != 0 && core->side[i].head_at > now && core->side[i].head_at < next)
             next = core->side[i].head_at;

@@ -8,6 +8,9 @@
  * Global stores write through and do not allocate. Local memory is written back; its stores allocate a line without
  * reading it. Atomics and reductions go to L2 and evict the line from L1. A line that arrives serves the accesses
  * that wait for it in the next cycle.
+ *
+ * A mechanism may order the queue. Then the head is the instruction that the mechanism selects, and an instruction that
+ * has made some of its accesses may get another one before it.
  */
 
 static bool can_send(struct tim_core *core)
@@ -795,6 +798,34 @@ static void dequeue(struct tim_core *core)
         core->queue[i] = core->queue[i + 1];
     if (core->queued != 0)
         core->head_at = core->op[core->queue[0]].at;
+}
+
+/** Makes the instruction that the mechanism selects the head of the queue. If no instruction has reached the queue yet, the
+ *  head is the one that reaches it first. */
+static void tim_lsu_order(struct tim_core *core, uint64_t now)
+{
+    uint16_t warp[TIM_LSU_QUEUE_MOST], at[TIM_LSU_QUEUE_MOST];
+    unsigned count = 0, first = 0, selected;
+
+    for (unsigned i = 0; i < core->queued; i++) {
+        const struct tim_op *op = &core->op[core->queue[i]];
+
+        if (op->at <= now) {
+            warp[count] = op->warp;
+            at[count++] = (uint16_t)i;
+        }
+        if (op->at < core->op[core->queue[first]].at)
+            first = i;
+    }
+    selected = count == 0 ? first : at[core->mechs.orders->row->orders(core->mechs.orders, warp, count)];
+    if (selected == 0)
+        return;
+    const uint32_t op = core->queue[selected];
+    memmove(&core->queue[1], &core->queue[0], selected * sizeof core->queue[0]);
+    core->queue[0] = op;
+    core->head_at = core->op[op].at;
+    core->l1_stuck = core->l1_misses = false;
+    core->stats->count[TIM_CORE_mrpb_overtakes] += count != 0;
 }
 
 /** Returns whether an earlier instruction of the same warp waits for its replay. */

@@ -118,6 +118,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         tim_pipe_dispatch(core, now);
     if (tim_has_local(core) && tim_local_busy(core))
         tim_local_tick(core, now);
+    if (tim_orders(core) && core->queued > 1)
+        tim_lsu_order(core, now);
     if ((tim_replays(core) && core->replays != 0) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);

@@ -6,7 +6,7 @@
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
-                                                     &tim_pcal, &tim_reuse, &tim_equalizer};
+                                                     &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -70,6 +70,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
             mechs->fetches = mech;
         if (mech->row->chooses != NULL)
             mechs->chooses = mech;
+        if (mech->row->orders != NULL)
+            mechs->orders = mech;
     }
     return true;
 }
@@ -79,7 +81,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
-    mechs->packets = mechs->fetches = mechs->chooses = NULL;
+    mechs->packets = mechs->fetches = mechs->chooses = mechs->orders = NULL;
 }
 
 /** Calls hook @hook of each mechanism that has it. */

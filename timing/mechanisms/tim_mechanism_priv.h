@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mechanisms hold back warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead
- * decide which loads get a line of L1, or only count events. A mechanism is an entry of tim_mechanisms[], defined in its
+ * decide which loads get a line of L1, or which instruction of the load/store queue makes the next access, or only count events. A mechanism is an entry of tim_mechanisms[], defined in its
  * own file. It has a section of keys, state on each core, and hooks. A core calls the hooks at their events, in the order
  * of the phases of a cycle. The core contains no code for a particular mechanism.
  *
@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 14, TIM_GAUGES = 2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 15, TIM_GAUGES = 2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -196,6 +196,10 @@ struct tim_mechanism {
      *  -1: no warp issues. A call must not change the results of later calls. At most one enabled mechanism may have this
      *  hook. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
+    /** Selects the instruction of the load/store queue that makes the next access. @warp[@count]: the warps of the
+     *  instructions in the queue, the oldest instruction first. Returns an index in @warp. The answer depends only on @warp.
+     *  At most one mechanism has this hook. */
+    unsigned (*orders)(struct tim_mech *mech, const uint16_t *warp, unsigned count);
     /** Returns a cycle after @since before which no result of `holds` changes if no event happens. @since is the current
      *  cycle, or an earlier cycle after which no event has happened. NULL: only events change the results. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
@@ -218,7 +222,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb;
 
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
@@ -232,6 +236,7 @@ struct tim_mechs {
     bool cycle;       /* a mechanism has hook `cycle` */
     struct tim_mech *fetches; /* the mechanism that has hook `fetches`; NULL: none */
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
+    struct tim_mech *orders;  /* the mechanism that has hook `orders`; NULL: none */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be used again to select a warp, if the issues
      *  of other schedulers have not changed them. */
     struct tim_mechs_query {
