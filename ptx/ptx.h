@@ -7,14 +7,14 @@
 
 struct ptx_options {
     bool verify;          /* check the placement of barriers (on by default) */
-    bool no_scalar;       /* do not use the scalar unit, for engines that divide warps at any instruction */
+    bool no_scalar;       /* do not use the scalar unit; for engines that may divide a warp at any instruction */
     bool lat_barriers;    /* insert a bar.synch_partner before loads and stores of global and local memory, for dynamic
                            * warp resizing with explicit barriers */
-    bool from_source;     /* the text was compiled from the source @name: messages give the file and line of the
-                           * last .loc, then the PTX's line; instructions are not checked against .version and
-                           * .target, which the compiler chose */
-    bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
-                           * their values */
+    bool from_source;     /* a compiler wrote the text from the source @name. Messages give the file and line of the
+                           * last .loc, then the line of the PTX. Instructions are not checked against .version and
+                           * .target, because the compiler chose both */
+    bool keep_values;     /* in optimised code, a register stays live as long as a source variable has the register's
+                           * value, so that debuggers can show the variable */
     bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
     unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
@@ -22,14 +22,15 @@ struct ptx_options {
     unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. Tests use a lower number to cover
                                  * the saving of barrier registers */
     const char *comp_dir; /* compilation folder for the line table; NULL: the one in the source's debug information */
-    struct lw_sink *notes; /* receives messages about omitted parts; may be NULL */
+    struct lw_sink *notes; /* receives a message for each kernel that is not translated, and for debug information and
+                            * attributes that are ignored; may be NULL */
 };
 void ptx_options_default(struct ptx_options *options);
 
 /**
  * Translates one PTX module.
- * @name  used in messages, "name:line: message"
- * Errors: LW_EINPUT for text that is not PTX, LW_EUNSUPP naming the construct.
+ * @name  the file's name in messages, "name:line: message"
+ * Errors: LW_EINPUT for text that is not PTX; LW_EUNSUPP for a construct that is not supported, which the message names.
  */
 enum lw_status ptx_translate(const char *name, const char *text, size_t size,
                              const struct ptx_options *options, struct isa_object **out,
@@ -38,7 +39,7 @@ enum lw_status ptx_translate(const char *name, const char *text, size_t size,
 struct ptx_source {
     const char *name, *text; /* name: as in ptx_translate */
     size_t size;
-    bool from_source;        /* as in struct ptx_options, for this module */
+    bool from_source;        /* has the meaning of the member of struct ptx_options, for this module alone */
 };
 /**
  * Translates several modules into one object. An external function or variable refers to the definition of its name
@@ -138,17 +139,18 @@ struct ptx_program {
     size_t flag_count;
     const char *const *host_flags;   /* flags only for host code and the linker */
     size_t host_flag_count;
-    const char *const *plain;        /* all words as they were typed, for nvcc */
+    const char *const *plain;        /* all words of the command line, unchanged; nvcc gets them */
     size_t plain_count;
     const char *source;              /* the first file to compile; NULL: none */
     size_t source_count;
     bool compile_only;               /* an object for each file */
-    bool device_debug;               /* kernels are not optimised, and have all lines and variables */
+    bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
     const char *output;              /* NULL with compile_only: the output is NAME.o in the working folder */
     const char *runtime;             /* folder of libcudart.so.13 */
 };
-/** A flag of an entry in a fat binary: the runtime links its PTX with that of the program's other files. */
+/** Flag of an entry in a fat binary. If it is set, the runtime links the entry's PTX with the PTX of the program's other
+ *  files. */
 #define PTX_FATBIN_LINKED (UINT64_C(1) << 56)
 /**
  * Compiles and links a program. Files get their names only when they are complete. @words receives the compiler's

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions and virtual registers and the functions with which passes create them. */
+/* Creates and changes machine instructions, virtual registers and blocks, and describes operations to the passes. */
 #include "ptx/ptx_priv.h"
 
 void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line)
@@ -49,7 +49,7 @@ bool ptx_op_wide_x(enum isa_op op)
            (isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) != 0 || isa_op_has(info, ISA_TOK_XT));
 }
 
-/* Properties of operations that isa/insns.def does not have. */
+/* Properties of operations that only ptx/ needs and that isa/insns.def does not have. */
 static const struct {
     bool commutes;   /* A and X may be exchanged (ptx_mi_swap() mirrors a comparison) */
     uint16_t narrow; /* operation that computes the low word of the result from low words of the sources */

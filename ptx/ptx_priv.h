@@ -27,7 +27,7 @@ struct ptx_job {
     struct lw_error *err;
     enum lw_status status;
     const char *name;
-    const struct ptx_source *sources; /* all modules; name and text belong to the current module */
+    const struct ptx_source *sources; /* all modules; `name` and `text` are those of the current module */
     size_t source_count;
     bool from_source;   /* the current module was compiled from a source */
     const char *text;   /* text of the current module, to find source lines for messages; may be NULL */
@@ -157,15 +157,15 @@ struct ptx_symbol {
     bool placed, used; /* @placed: the offset of a shared variable is set; @used: a global variable is in the object */
     uint32_t variable; /* index of the variable in the object */
     uint32_t function; /* index of the function that a PTX_SYM_FUNCTION names */
-    /* Parameters of calls and functions (ptx_param.c): the location of the value, and how it is used. */
-    uint32_t reg;               /* 1 + register that contains it in the body, 0: none */
+    /* For parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
+    uint32_t reg;               /* 1 + PTX register that is the parameter in the body; 0: it is not a register */
     uint8_t home;               /* enum ptx_spill_home */
     bool odd;                   /* the variable is also accessed in part, at an offset, or by address */
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none) and of the largest load */
-    uint32_t home_vreg;         /* REGISTER: register with the value; POINTER: register with its offset in local
-                                 * memory */
+    uint32_t home_vreg;         /* virtual register: if `home` is REGISTER, it has the parameter's value; if `home` is
+                                 * POINTER, it has the offset of the value in local memory */
     uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter; 0: none */
-    uint32_t first_run, last_run; /* straight-line stretches of the text that contain first_use and last_use */
+    uint32_t first_run, last_run; /* numbers of the straight-line stretches of text that contain first_use and last_use */
 };
 /** Location of a .param variable while its function executes. */
 enum ptx_spill_home {
@@ -259,8 +259,8 @@ struct ptx_loc {
     const char *calls; /* inlined calls of the code, "LINE:COLUMN,..." or "-" (ptx_dump_calls.c); borrowed from the text */
     uint32_t calls_size; /* 0: they are unknown */
 };
-enum { PTX_LEAST_REGISTERS = 16 }; /* a lower limit of registers has the effect of this one */
-enum { PTX_FIRST_SAVED = 96 }; /* the callee preserves vector registers from here on (docs/reference/abi.md) */
+enum { PTX_LEAST_REGISTERS = 16 }; /* a lower limit of vector registers (.maxnreg or an option) is raised to this number */
+enum { PTX_FIRST_SAVED = 96 }; /* callees preserve the vector registers with this number and above (docs/reference/abi.md) */
 /** Registers that a call may change: a bit set of vector registers, then one of predicates. */
 struct ptx_clobber {
     uint64_t v[4];
@@ -281,8 +281,8 @@ struct ptx_tree {
     bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
-    uint32_t shared_end;     /* end of the shared variables of its functions and their callees */
-    uint64_t frame_bytes, below_bytes; /* bytes of stack for its own functions, and for the callee that needs most */
+    uint32_t shared_end;     /* end of the shared variables of the SCC's functions and of their callees */
+    uint64_t frame_bytes, below_bytes; /* bytes of stack for the SCC's functions, and for the callee that needs most */
     uint64_t stack_bytes;              /* frame_bytes + below_bytes, valid after the last function of the SCC is
                                         * translated */
 };
@@ -290,13 +290,13 @@ struct ptx_tree {
 struct ptx_calls {
     PTX_LIST(uint32_t) callees;  /* functions with a body that the function calls directly */
     PTX_LIST(uint32_t) names;    /* further functions whose address the function takes */
-    bool any;                    /* the function calls such functions, or calls through a register */
+    bool any;                    /* the function calls a function with a body, or calls through a register */
     bool indirect, address_taken, reachable;
     bool recursive;              /* the function may call itself, directly or through others */
     bool soft;                   /* a kernel whose barriers are soft calls the function */
     uint32_t scc;                /* number of its SCC (mutually recursive functions); callees outside the SCC have lower
                                   * numbers */
-    uint32_t index;              /* index in the object */
+    uint32_t index;              /* number of the function in the object */
     struct ptx_tree tree;
 };
 /** Instructions that were scheduled before the .loc of their statement. All members are lines of the text. The
@@ -321,7 +321,8 @@ struct ptx_function {
                           * is translated */
     uint16_t source;
     uint32_t symbol, line;
-    uint32_t opening; /* its first .loc, to which compilers give the line of the opening brace; 0: none */
+    uint32_t opening; /* location of the function's first .loc, to which compilers give the line of the opening brace; 0:
+                       * none */
     PTX_LIST(uint32_t) params;  /* symbols of the parameters */
     PTX_LIST(uint32_t) results; /* result symbols of a .func */
     PTX_LIST(struct ptx_reg) regs;
@@ -336,8 +337,8 @@ struct ptx_function {
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* limit of .maxnreg, 0: none */
     /* A kernel that another OpenCL C kernel calls exists a second time as a function (ptx_parse.c). */
-    uint32_t callable; /* in a kernel: 1 + index of that function; 0: it is not called */
-    uint32_t copy_of;  /* in that function: 1 + index of its kernel; 0: the function is not the copy of a kernel */
+    uint32_t callable; /* for the kernel: 1 + index of that function; 0: no kernel calls this kernel */
+    uint32_t copy_of;  /* for that function: 1 + index of the kernel; 0: the function is not the copy of a kernel */
     const char *text;  /* text after .entry or .func, which starts on line `text_line` */
     unsigned text_line;
     struct ptx_calls calls;
@@ -373,10 +374,10 @@ struct ptx_module {
     PTX_LIST(uint32_t) order;       /* functions to translate: callees before callers, kernels last */
     PTX_LIST(struct ptx_tree) sccs; /* common properties of the functions of each SCC */
     struct ptx_tree any;            /* common properties of all functions whose address is taken */
-    uint32_t any_scc;               /* number of the SCC that stands for any function called through a register */
+    uint32_t any_scc;               /* number of the SCC of the node that represents all callees of calls through a register */
     uint32_t frame_align;           /* alignment of every frame: the largest one that a variable needs */
-    bool common_dynamic;            /* a function refers to dynamic shared memory, so it starts at the same offset in
-                                     * all kernels */
+    bool common_dynamic;            /* a function refers to dynamic shared memory, so this memory starts at the same
+                                     * offset in all kernels */
     uint32_t shared_top;            /* end of all shared variables that have an offset */
     PTX_LIST(uint32_t) dynamic;     /* symbols of dynamic shared memory */
 };
@@ -385,7 +386,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job);
 /** Makes @source the current module, to which messages refer. */
 void ptx_job_source(struct ptx_job *job, size_t source);
 
-/* ---- the reader (ptx_lex.c): characters to words ------------------------------------ */
+/* ---- the lexer (ptx_lex.c) ------------------------------------------------------------ */
 
 struct ptx_lexer {
     struct ptx_job *job;
@@ -485,7 +486,8 @@ bool ptx_scope_holds(struct ptx_parser *parser, struct ptx_name name);
 /** Parses a variable or parameter declaration after its space and adds the symbols to the current scope. Returns the
  *  index of the first symbol. */
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external);
-/** Returns the symbol that a name of @scope, or a name shared by all modules, already has; NULL: none. */
+/** Returns the entry of @name in @scope, or in the names that all modules share if the current directive is visible or
+ *  external. Returns NULL if the name is not declared yet. */
 const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *scope,
                                   struct ptx_name name);
 /** Shares the name with the other modules if it is visible or external. */
@@ -566,7 +568,7 @@ enum ptx_mi_flag {
     PTX_MI_READONLY = 1 << 12,  /* loads from memory that nothing stores to while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* nop that carries the line of a jump; ptx_layout() drops it if another instruction
                                  * with the line follows */
-    PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule decides its guard, if any; the PTX instruction's guard is not added */
+    PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule has chosen a guard or none, so apply_guard() adds none */
     PTX_MI_UNHOOKED = 1 << 15      /* no statement begins at this instruction, so debuggers skip it */
 };
 /** Variable on which an address depends (ptx_object_bounds.c). */
@@ -610,7 +612,7 @@ enum ptx_lanes { PTX_LANES_UNKNOWN, PTX_LANES_AFFINE, PTX_LANES_VARYING };
 enum ptx_lane_dim { PTX_LANE_X, PTX_LANE_Y, PTX_LANE_Z, PTX_LANE_ID, PTX_LANE_DIMS };
 struct ptx_affine {
     uint8_t kind;    /* enum ptx_lanes; a uniform value is affine with strides of zero */
-    uint8_t some;    /* bits by enum ptx_lane_dim: the stride is uniform but unknown */
+    uint8_t some;    /* bit 1 << enum ptx_lane_dim: the stride of this dimension is uniform, but its value is unknown */
     bool assumed;    /* `kind` and the strides are valid only if no 32-bit intermediate value wraps */
     bool narrow;     /* the value has 32 bits; used for printing */
     uint64_t stride[PTX_LANE_DIMS]; /* strides modulo 2^32 or 2^64 */
@@ -636,10 +638,10 @@ struct ptx_block {
     uint32_t rpo;          /* index in reverse post order, PTX_NONE: unreachable */
     uint32_t idom, dom_in, dom_out; /* immediate dominator; interval in the dominator tree */
     uint32_t ipdom;        /* immediate post-dominator, PTX_NONE: none */
-    uint8_t exit_side;     /* 1 + index of the successor that only ends the kernel, or 0: the branch becomes a guarded
-                            * exit, which does not diverge */
+    uint8_t exit_side;     /* 1 + index of the successor that only ends the kernel; 0: none. A branch with such a
+                            * successor becomes a guarded exit, which does not diverge */
     bool exit_ignored;     /* the exit_side edge is ignored in the post-dominator tree */
-    bool reaches_end;      /* some path from here ends in another way than by exit */
+    bool reaches_end;      /* at least one path from this block reaches the end of the function without an exit */
     uint32_t loop;         /* innermost loop, PTX_NONE: none */
     /* ptx_barrier */
     uint8_t branch_barrier;     /* barrier that its branch names, or PTX_NO_BARRIER */
@@ -648,8 +650,8 @@ struct ptx_block {
     PTX_LIST(uint32_t) sync_gives;
     PTX_LIST(uint32_t) joins;   /* regions whose bssy is at the block's end */
     PTX_LIST(uint8_t) breaks[2]; /* barriers of the bbreaks on the edge to succ[i] */
-    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak, the value that sync_gives has for a bsync; with PTX_GIVE_UP
-                                        * the saved number is discarded */
+    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak, 1 + the register pair from which the barrier is restored
+                                        * after the bbreak, or 0. With PTX_GIVE_UP the pair is set to zero instead */
     bool yields[2];
 };
 enum { PTX_MOST_NESTED = 2000 }; /* limit of the nesting of loops, because time and memory grow with the square of the depth */
@@ -661,7 +663,7 @@ struct ptx_loop {
 };
 struct ptx_region {
     uint32_t start, join; /* block of the region's bssy, and block of its bsync */
-    uint32_t scope;       /* loop that lanes leave with bbreak, PTX_NONE: the function */
+    uint32_t scope;       /* loop to which the region belongs, from which lanes break with bbreak; PTX_NONE: no loop */
     uint8_t barrier;      /* barrier register; PTX_NO_BARRIER: none was free */
     bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
     uint32_t saved;       /* register pair that saves the outer region's barrier, PTX_NONE: none */
@@ -700,7 +702,7 @@ struct ptx_unit {
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     uint32_t shared_below; /* end of the shared variables of its callees */
-    /* For calls (docs/reference/abi.md). @framed: the function calls or is called, so that it uses v2. */
+    /* For calls (docs/reference/abi.md). @framed: the function calls or is called, so v2 is its stack pointer. */
     bool framed;
     ptx_ref sp;                  /* base of the frame's addresses: v2 in a function, PTX_ZERO in a kernel */
     uint32_t frame_base;         /* the frame starts at this fixed offset, after the stacks of the function's callees */
@@ -710,7 +712,8 @@ struct ptx_unit {
     PTX_LIST(struct ptx_wrap) wraps;
     /* For ptx_affine(), if wants_affine is true; by virtual register. */
     bool wants_affine;
-    uint8_t *mixed;            /* where lanes join, the register may have values of different definitions or iterations in them */
+    uint8_t *mixed;            /* 1 if, where lanes reconverge, the register may hold values of different definitions or
+                                * loop iterations in different lanes */
     size_t mixed_count, affine_count;
     struct ptx_affine *affine;
     /* Live-in virtual registers of each block, computed by ptx_liveness(). */
@@ -727,7 +730,7 @@ struct ptx_dominators {
     uint32_t *idom;           /* the result: immediate dominator; for the root, the root itself */
     uint32_t *semi, *label, *up, *stack; /* scratch memory */
 };
-/** Allocates a graph of at most so many nodes and edges in the arena; it can be used repeatedly. */
+/** Allocates a graph of at most @nodes nodes and @edges edges in the arena. The graph can be used repeatedly. */
 struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges);
 void ptx_dominators_find(struct ptx_dominators *d);
 
@@ -766,8 +769,8 @@ bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
 /** Replaces 64-bit arithmetic by 32-bit arithmetic if only the low words of the results are read. */
 void ptx_narrow(struct ptx_unit *unit);
 void ptx_opt(struct ptx_unit *unit);
-/** Forms v_lea from widened products, and loads and stores with a scalar base. Last part of ptx_opt(): definitions and
- *  use counts are valid. */
+/** Forms v_lea from widened products, and loads and stores with a scalar base. It is the last part of ptx_opt() and
+ *  needs valid definitions and use counts. */
 void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in: for each block the virtual registers that are live at its start. */
 void ptx_liveness(struct ptx_unit *unit);
@@ -800,8 +803,8 @@ void ptx_barrier_verify(struct ptx_unit *unit);
  *  straight-line stretches in order, with targets and successors. */
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
-/** Rewrites the code so that the @spilled values are in memory, and uses read pieces of these values. @rep: by virtual
- *  register, the register with which it was coalesced. Liveness is invalid afterwards. */
+/** Rewrites the code so that the @spilled values are in memory, and each use reads a register with a piece of the value's
+ *  live range. @rep: by virtual register, the register with which it was coalesced. Liveness is invalid afterwards. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
 /** Returns whether a bar.synch_partner precedes the instruction (ptx_options.lat_barriers). */
 bool ptx_has_lat_barrier(const struct ptx_unit *unit, const struct ptx_mi *mi);
@@ -853,8 +856,8 @@ static inline bool ptx_mi_reads(const struct ptx_mi *mi, enum ptx_slot slot)
 
 /** Builds the debug entries of the source from the module's sections, after ptx_parse(). */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
-/** Instruction up to which debuggers may read register @reg, because it holds a source variable. ptx_select() keeps the
- *  register live until there. The array of ptx_debug_keeps() is sorted by instruction. */
+/** Register @reg holds a source variable, which debuggers may read up to instruction @insn. ptx_select() keeps the
+ *  register live until then. The array of ptx_debug_keeps() is sorted by instruction. */
 struct ptx_keep {
     uint32_t insn, reg;
 };

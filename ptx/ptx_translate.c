@@ -61,7 +61,8 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
 {
     uint64_t top = 0;
 
-    for (size_t i = 0; i < count; i++) { /* lanewise_local_first gets address 0, and so no other variable has it */
+    for (size_t i = 0; i < count; i++) { /* lanewise_local_first gets address 0, so that no other variable is at the
+                                          * address of a null pointer */
         struct ptx_symbol *s = &module->symbols.at[i];
 
         if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->placed || s->size_bytes > 16 ||
@@ -92,8 +93,8 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
     }
 }
 
-/* Marks shared variables that two kernels use, because they need the same offset in both. The first user determines
- * the offset. */
+/* Marks the shared variables that two kernels use. They need the same offset in both kernels, which lay_out_shared()
+ * assigns. All other shared variables get their offset when the first function that uses them is selected. */
 static void find_common_shared(struct ptx_module *module)
 {
     uint32_t *user = ptx_new(module->job, module->symbols.count + 1, sizeof *user);
@@ -302,9 +303,10 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
     }
 }
 
-/* Origin of the values of a 64-bit register: a parameter (1 + its number), FROM_NOTHING (no address: products, widened
- * integers), or FROM_ELSEWHERE (an unknown address or sum). It is only a heuristic for launch file templates;
- * ptx_object_bounds.c has a stricter analysis, because a wrong result there would cause a false finding. */
+/* Origin of the values of a 64-bit register: a parameter (1 + its number), FROM_NOTHING (the value is not an address,
+ * but for example a product or a widened integer), or FROM_ELSEWHERE (an unknown address or a sum). The origin is a
+ * heuristic that only templates of launch files use. ptx_object_bounds.c has a stricter analysis, because a wrong result
+ * there would cause a false finding. */
 enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
 
 static uint32_t either(uint32_t a, uint32_t b)
@@ -353,11 +355,13 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     }
 }
 
-/* Finds 64-bit parameters that are used as pointers although the text does not declare them so: a generic address that
- * is converted to a global one, or the only part of an access's address that may be an address. */
+/* Finds 64-bit parameters that are used as pointers although the text does not declare them as pointers. Such a
+ * parameter is converted from a generic to a global address, or it is the only term of the address of an access that
+ * may be an address itself. */
 static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
 {
-    enum { PASSES = 3 }; /* for loops: within an iteration, chains usually lead forwards */
+    enum { PASSES = 3 }; /* several, because in a loop a value may be written below its use; other chains of definitions
+                          * usually lead downwards and need one pass */
     const struct ptx_function *fn = unit->function;
     uint32_t *from = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1);
 
@@ -390,8 +394,7 @@ static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
     }
 }
 
-/* Describes a translated function in the object. The shares of its callees are added to the numbers after all
- * functions are translated. */
+/* Describes a translated function in the object. ptx_calls_finish() later adds the registers and stack of callees. */
 static void put_function(struct ptx_unit *unit, struct isa_function *out)
 {
     struct ptx_function *fn = unit->function;
@@ -432,7 +435,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);
 }
 
-/* Translates a function with separate memory, which is freed afterwards; the module has no pointers to this memory. */
+/* Translates a function in an arena of its own, which is freed afterwards. The module has no pointers to this arena. */
 static void translate_function(struct ptx_job *job, struct ptx_module *module,
                                struct ptx_function *fn)
 {
@@ -480,7 +483,8 @@ static bool is_called(const struct ptx_module *module, const struct ptx_function
     return false;
 }
 
-/* Removes @fn, so that later functions move up by one. Returns false if the object already needs it. */
+/* Removes @fn from the object, so that the number of each later function decreases by one. Returns false, and removes
+ * nothing, if code or data in the object already refers to @fn. */
 static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object;
@@ -500,8 +504,8 @@ static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx
     return true;
 }
 
-/* Returns the message of a refused function that @fn calls or whose address @fn takes: @fn is refused for the same
- * reason. */
+/* Returns the message of a refused function that @fn calls or whose address @fn takes, or NULL if there is none. @fn is
+ * then refused with the same message. */
 static const char *refusal_below(const struct ptx_module *module, const struct ptx_function *fn)
 {
     for (size_t i = 0; i < fn->calls.callees.count; i++)
@@ -513,8 +517,8 @@ static const char *refusal_below(const struct ptx_module *module, const struct p
     return NULL;
 }
 
-/* Translates a function. If the function, or a callee, contains an unsupported construct, its parts are removed from
- * the object and the message is stored, so that other kernels of the file can run. */
+/* Translates a function. If the function or a callee contains an unsupported construct, removes from the object what was
+ * already translated of the function and stores the message, so that other kernels of the file can run. */
 static void try_function(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object, before = *object;
@@ -532,7 +536,7 @@ static void try_function(struct ptx_job *job, struct ptx_module *module, struct 
     job->stop = outer;
     if (job->status != LW_EUNSUPP)
         longjmp(*outer, 1);
-    if (fn->refusal == NULL) { /* frees the function's arena and continues with the module's */
+    if (fn->refusal == NULL) { /* frees the function's arena; the module's arena is the current one again */
         lw_arena_fini(&job->arena);
         job->arena = job->module;
         lw_arena_init(&job->module);
@@ -606,7 +610,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- entry points ----------------------------------------------------------------------- */
 
-/* Arguments of a job's @body, which ptx_fail() may end at any point. */
+/* Arguments of run_job()'s @body. ptx_fail() may end the body at any point. */
 struct work {
     const struct ptx_source *sources;
     size_t count;

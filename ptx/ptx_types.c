@@ -203,7 +203,8 @@ enum ptx_type ptx_type_find(const char *text, size_t size)
 
 int ptx_special_find(const char *name, size_t size)
 {
-    /* names that differ between PTX and our ISA; %envregN: docs/explanation/compilers.md */
+    /* Special registers whose PTX name differs from the name in our ISA. docs/explanation/compilers.md describes
+     * %envregN. */
     static const struct {
         const char *ptx;
         enum isa_special sr;
@@ -226,7 +227,7 @@ int ptx_special_find(const char *name, size_t size)
     }
     int sr = isa_special_find(name, size);
 
-    /* PTX has no names for these registers of our ISA */
+    /* these registers of our ISA do not exist in PTX, at least not under this name */
     if (sr == ISA_SR_OFFSET_X || sr == ISA_SR_OFFSET_Y || sr == ISA_SR_OFFSET_Z ||
         sr == ISA_SR_WORKDIM || sr == ISA_SR_WARPWIDTH || sr == ISA_SR_ACTIVEMASK ||
         sr == ISA_SR_DYN_SHARED || sr == ISA_SR_TOTAL_SHARED)

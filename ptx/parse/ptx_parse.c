@@ -58,7 +58,7 @@ static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct
         const char *first = name.text + name.size - digits;
 
         if (*first == '0' && digits > 1)
-            continue; /* %r01 is no member of %r<..>; but %r0 and 1, or %r and 01, may be of another range */
+            continue; /* numbers have no leading zero: %r01 is not in a range %r<N>, but may be in a range %r0<N> */
         for (size_t i = 0; i < scope->ranges.count; i++) {
             const struct ptx_range *r = &scope->ranges.at[i];
 
@@ -95,7 +95,7 @@ const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name)
 
 /* ---- functions ----------------------------------------------------------- */
 
-/* Parses .func (.reg .u32 r) f(.reg .u32 a): such parameters are registers in the body. */
+/* Declares a parameter of .func (.reg .u32 r) f(.reg .u32 a), which is a register in the body. */
 static void parse_register_param(struct ptx_parser *parser, struct ptx_symbol *symbol, bool result)
 {
     struct ptx_job *job = parser->lex.job;
@@ -219,8 +219,9 @@ static bool leaves(const struct ptx_insn *insn)
     return insn->op == PTX_BRA || insn->op == PTX_BRX || insn->op == PTX_RET || insn->op == PTX_EXIT;
 }
 
-/* At the .loc of a statement: instructions before it without a location, such as a constant that the compiler loads
- * early, belong to the statement's scope too, whose label is between them and the .loc. */
+/* Called at the .loc of a statement. The instructions before the .loc that have no location, such as a constant that the
+ * compiler loads early, also belong to the statement's scope, although the label where the scope begins is after them.
+ * Records them in the function's list `early`. */
 static void take_early(struct ptx_parser *parser)
 {
     const struct ptx_function *fn = parser->function;
@@ -236,7 +237,8 @@ static void take_early(struct ptx_parser *parser)
             (struct ptx_early){first != fn->insns.count ? fn->insns.at[first].line : to, to, fn->insns.at[given].line};
 }
 
-/* At the end of a function no .loc follows, so these instructions get the preceding location. */
+/* Gives the instructions at the end of a function that wait for the next .loc the preceding location, because no .loc
+ * follows. */
 static void give_line_at_end(struct ptx_parser *parser)
 {
     size_t i = parser->function->insns.count;
@@ -249,8 +251,8 @@ static void give_line_at_end(struct ptx_parser *parser)
     give_line_to_next(parser, parser->loc);
 }
 
-/** Returns whether a function of OpenCL C is one that clang generates for a block that enqueue_kernel launches. Such
- *  a function is a kernel, although clang writes it as a function. */
+/** Returns whether clang generated a function of OpenCL C for a block that enqueue_kernel launches. Such a function is a
+ *  kernel, although clang writes it as a .func. */
 static bool is_block_kernel(struct ptx_name name)
 {
     static const char block[] = "_block_invoke", end[] = "_kernel";
@@ -323,7 +325,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         struct ptx_function *old = &module->functions.at[mine->function];
         bool yields = old->has_body && function->weak;
 
-        /* a weak definition is replaced by a definition of another module, not by one of its own module */
+        /* only a definition in another module may replace a weak definition */
         if (old->has_body &&
             (old->source == parser->source || (!old->weak && !function->weak))) {
             const struct ptx_symbol there = { .source = old->source, .line = old->line };
@@ -338,11 +340,11 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
 
             if (param->size_bytes == 0 && strcmp(param->name, "%VAParam") == 0)
                 ptx_fail(lex->job, function->line, LW_EUNSUPP, "'%s' takes a variable number of "
-                         "arguments ('...'), which is not supported: pass an array, or one "
-                         "function for each number of them", function->name);
+                         "arguments ('...'), which is not supported: pass an array, or write one "
+                         "function for each number of arguments", function->name);
             if (param->size_bytes == 0)
                 ptx_fail(lex->job, function->line, LW_EUNSUPP,
-                         "the parameter '%s' has no bytes", param->name);
+                         "the parameter '%s' has a size of 0 bytes", param->name);
         }
         if (!yields)
             mine->function = (uint32_t)(function - module->functions.at);
@@ -395,7 +397,7 @@ void ptx_parse_file(struct ptx_parser *parser)
         if (path == NULL)
             ptx_fail(lex->job, 0, LW_ENOMEM, "out of memory");
     }
-    while (ptx_lex_accept(lex, ',')) /* Skips the time stamp and the size of the file. */
+    while (ptx_lex_accept(lex, ',')) /* skips the time stamp and the size of the file */
         (void)ptx_lex_integer(lex, "a number");
     number += parser->file_base;
     while (parser->module->files.count <= number)
@@ -493,7 +495,7 @@ void ptx_parse_section(struct ptx_parser *parser)
     ptx_lex_expect(lex, '{', "after the section's name");
     if (parser->source == 0) {
         (void)ptx_debug_section(parser, name);
-    } else { /* Only the debug information of the first module is used. */
+    } else { /* only the debug information of the first module is used */
         while (lex->p < lex->end && *lex->p != '}')
             lex->line += *lex->p++ == '\n';
     }
@@ -506,7 +508,7 @@ static struct ptx_dialect *parser_dialect(struct ptx_parser *parser)
     return &parser->module->dialects.at[parser->source];
 }
 
-/* Parses a version: major.minor, both decimal. */
+/* Parses the version after .version, which is MAJOR.MINOR in decimal. */
 static void parse_version(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -746,7 +748,7 @@ void ptx_job_source(struct ptx_job *job, size_t source)
                        (job->options != NULL && job->options->from_source);
 }
 
-/* Checks that the head is complete if the module has any directive. */
+/* Fails if a module with directives has no .version or no .target. */
 static void check_head(struct ptx_parser *parser)
 {
     const struct ptx_dialect *d = parser_dialect(parser);
@@ -764,8 +766,9 @@ static bool has_file(const struct ptx_module *module, uint32_t loc)
 }
 
 /* Gives instructions the lines of the PTX text as locations if the text has no .loc, or if their .loc names an unknown
- * file. Findings then name lines of the PTX text. A function without lines next to functions with lines was generated
- * by a compiler. PTX text that Lanewise has compiled gets no such lines, because users do not see this text. */
+ * file. Findings then name lines of the PTX text. If some code of the text has locations, code without .loc was generated
+ * by a compiler and stays without a location. PTX text that Lanewise has compiled gets no such lines, because users do
+ * not see this text. */
 static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_function)
 {
     struct ptx_module *module = parser->module;
@@ -803,7 +806,7 @@ static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_
 
 /* ---- kernels that kernels call ------------------------------------------------- */
 
-/** State of each module that is needed to parse a part of it again. */
+/** State of the parser after each module. It is needed to parse a kernel of the module again. */
 struct reread {
     struct ptx_scope scope;
     uint32_t file_base;
@@ -837,8 +840,9 @@ static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources,
     return fn->symbol;
 }
 
-/* In OpenCL C a kernel may call another kernel like a function. PTX does not permit calls of kernels, but the compiler
- * writes such calls. Calls of kernels inside the copies are found, too, so a kernel may call itself. */
+/* Makes each call of a kernel call a copy of the kernel that is parsed as a function. In OpenCL C a kernel may call
+ * another kernel like a function; PTX does not permit this, but the compiler writes such calls. The loop also reaches the
+ * copies, so a kernel may call itself. */
 static void find_called_kernels(struct ptx_parser *parser, struct reread *sources, const bool *opencl)
 {
     struct ptx_module *module = parser->module;
@@ -852,8 +856,8 @@ static void find_called_kernels(struct ptx_parser *parser, struct reread *source
             if (callee == NULL || !module->functions.at[kernel].kernel || !module->functions.at[kernel].has_body)
                 continue;
             symbol = (uint32_t)(callee - module->symbols.at);
-            for (unsigned k = 0; k < in->operand_count; k++) { /* the loop refers to the instruction by index, because
-                                                                * instructions are not moved */
+            for (unsigned k = 0; k < in->operand_count; k++) { /* `in` stays valid: make_callable() adds a function, but
+                                                                * does not move the instructions of other functions */
                 struct ptx_operand *o = &in->operand[k];
                 const uint32_t callable = module->functions.at[kernel].callable;
 

@@ -4,7 +4,7 @@
 
 #include "ptx/ptx_priv.h"
 
-enum { MOST_NAMES = 4096 }; /* most names that are compared with an undeclared name */
+enum { MOST_NAMES = 4096 }; /* limit of the declared names that are compared with an undeclared one for "did you mean" */
 
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
 
@@ -18,7 +18,7 @@ static _Noreturn void expected(struct ptx_parser *parser, const char *what)
 
 /* ---- declarations -------------------------------------------------------------- */
 
-/* Refuses a range of registers that contains a name of its scope. */
+/* Fails if the scope already declares a range of registers with the same prefix, or a register of the new range. */
 static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, uint64_t count)
 {
     enum { FEW = 1000 }; /* limit of the number of names that are compared with each range, to save time */
@@ -115,15 +115,14 @@ static void parse_targets(struct ptx_parser *parser)
 
     if (labels == 0 || parser->function->labels.at[labels - 1] != parser->function->insns.count)
         ptx_fail(lex->job, lex->line, LW_EINPUT, ".branchtargets needs a label before it");
-    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* The label must be one of this function, not the
-                                                                   * last label of the previous function. */
+    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) };
     do {
         struct ptx_name *name = PTX_PUSH(lex->job, t->names);
 
         if (!ptx_lex_identifier(lex, name))
             expected(parser, "a label");
         if (t->names.count == UINT16_MAX)
-            ptx_fail(lex->job, lex->line, LW_EUNSUPP, "more than %u branch targets", UINT16_MAX - 1);
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP, "more than %u branch targets are not supported", UINT16_MAX - 1);
     } while (ptx_lex_accept(lex, ','));
 }
 
@@ -139,7 +138,8 @@ static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_n
     return NULL;
 }
 
-/* Parses the name of a prototype, or of call targets, after a call's arguments. */
+/* Parses the label of a .callprototype or .calltargets after a call's arguments. Returns false, and parses nothing, if no
+ * such label follows. */
 static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
 {
     struct ptx_lexer *lex = &parser->lex, old = *lex;
@@ -154,7 +154,7 @@ static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
     return false;
 }
 
-/* Parses the label of a .branchtargets in brx.idx; the operand becomes the list of its labels. */
+/* Parses the operand of brx.idx that names a .branchtargets. The operand becomes the list of the directive's labels. */
 static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *out, uint32_t insn,
                                uint32_t operand)
 {
@@ -262,7 +262,7 @@ static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char 
 
             parse_operand(parser, &one, false);
             if (one.kind == PTX_O_VECTOR || one.kind == PTX_O_LIST || one.kind == PTX_O_ADDRESS)
-                ptx_fail(lex->job, lex->line, LW_EINPUT, "a vector holds registers and numbers");
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "a vector can contain only registers and numbers");
             *PTX_PUSH(lex->job, list) = one;
         } while (ptx_lex_accept(lex, ','));
         ptx_lex_expect(lex, end, "after the list");
@@ -295,7 +295,7 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     }
     out->kind = PTX_O_VECTOR;
     out->count = 4;
-    out->reg = out->element[0].reg; /* This member marks the operand: no other list of operands has a register. */
+    out->reg = out->element[0].reg; /* marks the operand as special registers; in other vectors this member is PTX_NONE */
     return true;
 }
 
@@ -315,8 +315,9 @@ static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
     return true;
 }
 
-/* %reserved_smem_offset_begin etc.: shared memory that a GPU reserves at the start for the runtime. In Lanewise it is a
- * variable of the blocks that refer to it; CUDA's cooperative groups store the barriers of their large tiles in it. */
+/* A GPU reserves the start of shared memory for the runtime; %reserved_smem_offset_begin etc. are its addresses. CUDA's
+ * cooperative groups store the barriers of their large tiles there. Lanewise allocates this memory as a shared variable
+ * in kernels that refer to it. */
 enum { RESERVED_BYTES = 1024 };
 
 static void need_dialect(struct ptx_parser *parser, const char *name, unsigned version,
@@ -517,7 +518,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
     ptx_lex_expect(lex, ']', "after the address");
 }
 
-/* Returns true if the next '!' belongs to a predicate, not to a constant expression. */
+/* Returns true if a '!' follows that negates a predicate, not a constant expression. */
 static bool negates_name(struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -702,7 +703,8 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     }
     ptx_lex_expect(lex, ';', "after the instruction");
     if (list.count > 16)
-        ptx_fail(lex->job, line, LW_EINPUT, "'%s' has %zu operands", ptx_op_name(*op), list.count);
+        ptx_fail(lex->job, line, LW_EINPUT, "'%s' has %zu operands: no instruction has more than 16", ptx_op_name(*op),
+                 list.count);
     insn.operand_count = (uint8_t)list.count;
     if (list.at == few) {
         insn.operand = PTX_ARRAY(lex->job, struct ptx_operand, list.count);
@@ -731,7 +733,8 @@ _Noreturn static void undefined_label(struct ptx_parser *parser, const struct pt
              text);
 }
 
-/* Resolves labels, which are local to their braces and may be used before they are declared. */
+/* Resolves uses of labels at the end of a scope, because labels are local to their braces and may be used before they
+ * are declared. */
 static void close_scope(struct ptx_parser *parser)
 {
     struct ptx_scope *scope = parser->scope;
@@ -901,8 +904,8 @@ void ptx_parse_body(struct ptx_parser *parser)
         return;
     }
     parser->lex.notes = NULL;
-    if (job->status == LW_EINPUT && parser->unknown != NULL) { /* operands of an unknown instruction may be of an
-                                                                * unknown kind */
+    if (job->status == LW_EINPUT && parser->unknown != NULL) { /* the error may be in operands whose syntax the unknown
+                                                                * modifier determines, so the modifier is reported */
         const char *unknown = parser->unknown;
 
         parser->unknown = NULL;

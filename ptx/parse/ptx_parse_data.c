@@ -4,7 +4,7 @@
 
 enum { MAX_DIMENSIONS = 8 };
 
-/* Dimensions of an array, outermost first; the elements of a vector are the last one. */
+/* Dimensions of an array, outermost first. If the elements are vectors (.v2, .v4), the vector is the last dimension. */
 struct dimensions {
     uint64_t size[MAX_DIMENSIONS + 1];
     unsigned count;
@@ -54,7 +54,7 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
                  ptx_type_name(type));
 }
 
-/* Parses name [+ number] or generic(name) [+ number] after its first word. */
+/* Parses name [+ number] or generic(name) [+ number]. The caller has parsed the first word, which is @name. */
 static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name name, uint64_t *addend)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -80,7 +80,8 @@ static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name nam
     return target;
 }
 
-/* Parses mask(address), one byte of an address. The eight bytes of an address, in order, make up the address. */
+/* Parses mask(address), which initialises one byte with a byte of an address. Only the eight bytes of an address, in
+ * order, are supported. */
 static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t offset,
                          enum ptx_type type, uint64_t mask)
 {
@@ -106,7 +107,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* This byte must continue the address of which the previous entry has a byte. */
+    } else if (whole) { /* the byte must be the next one of the address that the last initialiser began */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 
@@ -162,7 +163,7 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
         (struct ptx_init_address){ offset, target, (int64_t)addend };
 }
 
-/* Counts the elements in the following braces: one more than their commas, or none. */
+/* Returns the number of elements in the braces that follow. */
 static uint64_t count_elements(const struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -184,8 +185,8 @@ static uint64_t count_elements(const struct ptx_lexer *lex)
     return count;
 }
 
-/* Parses { element, ... } of dimension @level, with elements of @size[level] bytes; after the last dimension, values.
- * Missing elements are zero. */
+/* Parses { element, ... } of dimension @level, or a single value if @level is past the last dimension. @offset is the byte
+ * offset in the variable. Missing elements are zero. */
 static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
                       const struct dimensions *d, unsigned level, uint64_t offset)
 {
@@ -230,7 +231,7 @@ static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum pt
         ptx_fail(lex->job, lex->line, LW_EINPUT,
                  "'%s' cannot have an initial value: only .global and .const variables have one",
                  symbol->name);
-    if (symbol->size_bytes == 0) { /* the number of braces determines the outermost dimension */
+    if (symbol->size_bytes == 0) { /* name[]: the outermost dimension is the number of elements in the braces */
         d->size[0] = count_elements(lex);
         symbol->size_bytes = ptx_type_bytes(type);
         for (unsigned k = 0; k < d->count && symbol->size_bytes <= 1u << 28; k++)
@@ -280,7 +281,8 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
 }
 
-/* When a kernel is parsed again as a function, it gets the variables of the kernel, in the same order. */
+/* Returns the kernel's variable @name when a kernel is parsed again as a function, which uses the same variables. The
+ * declarations are in the same order, so the search continues after the previous variable. */
 static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
 {
     const struct ptx_module *module = parser->module;
@@ -294,7 +296,7 @@ static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
     return index;
 }
 
-/* Skips an initialiser, because the variable was already initialised. */
+/* Skips the initialiser of a variable that the kernel, when it was parsed first, has already initialised. */
 static void skip_initialiser(struct ptx_lexer *lex)
 {
     unsigned depth = 0;
@@ -328,7 +330,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     old = &parser->module->symbols.at[*known >> 2];
     if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
         ptx_declared_twice(parser, old, symbol->name);
-    if (old->external || symbol->external) { /* At least one of the two symbols is only declared. */
+    if (old->external || symbol->external) { /* at least one of the two symbols is only a declaration */
         if (!symbol->external) {
             *old = *symbol;
             ptx_share_name(parser, parser->scope, name, *known >> 2);
@@ -348,8 +350,8 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     return index;
 }
 
-/* Parses .managed or .unified(id, id), which request memory shared with the host; all memory of Lanewise is shared with
- * the host. */
+/* Parses .managed or .unified(id, id), which request memory shared with the host. They have no effect, because the host
+ * can access all memory of Lanewise. */
 static void parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -372,9 +374,9 @@ static void parse_attribute(struct ptx_parser *parser)
     ptx_lex_expect(lex, ')', "after the attribute");
 }
 
-/* Pads a table of libclc to 160 bytes. libclc reduces arguments of double sin, cos and tan above 2^30 with the bits of
- * a table of 158 bytes. libclc loads the last sixteen bytes together and shifts out the two bytes past the end of the
- * table; but Lanewise checks the exact bytes of each access. */
+/* Pads a table of libclc to 160 bytes. libclc uses the table, which has 158 bytes, to reduce arguments above 2^30 of the
+ * double functions sin, cos and tan. It loads the last sixteen bytes together and shifts out the two bytes past the end
+ * of the table. Without the padding this load would be a fault, because Lanewise checks the exact bytes of each access. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {
     enum { TABLE_BYTES = 158, READ_BYTES = 160 };
@@ -437,8 +439,8 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {
-            /* A texture reference is its descriptor (docs/reference/memory.md), which kernels must not write. Kernels
-             * that use a sampler or surface are refused; other kernels of the module are not. */
+            /* The variable of a texture reference contains its descriptor (docs/reference/memory.md), which kernels must
+             * not write. Kernels that use a sampler or surface are refused; other kernels of the module are not. */
             type = PTX_T_B64;
             proto.texture = ptx_name_is(word, "texref");
             vector = proto.texture ? PTX_TEXTURE_BYTES / 8 : 1;
@@ -519,10 +521,10 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-        /* The last parameter of a variadic function; only declarations may be variadic. */
+        /* A parameter without a size represents the arguments of a variadic function, which may only be declared. */
         if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
             (!open || parser->function == NULL || parser->function->kernel || parser->in_body))
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has a size of 0 bytes",
                      symbol.name);
         if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external &&
             ptx_lex_peek(lex) != '=')

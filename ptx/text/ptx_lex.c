@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits text into words. The text need not be terminated; no function reads at or past its end. */
+/* Splits PTX text into words. The text need not be terminated, because no function reads at or past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static bool is_next(char c)
     return is_first(c) || is_digit(c);
 }
 
-/* Records a comment with a variable's value. The function handles a text that is read twice. */
+/* Records a comment that gives a variable's value. A comment is recorded once, even if look-ahead reads it twice. */
 static void take_note(struct ptx_lexer *lex, const char *end)
 {
     static const char mark[] = "//lw.value ";
@@ -260,8 +260,8 @@ uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what)
 
 /* ---- constant expressions ----------------------------------------------------- */
 
-/* Value of a constant expression (PTX ISA 4.6): 64-bit integer, signed unless a literal is too large or ends in U, or
- * an operand is unsigned. Comparisons result in 0 or 1. */
+/* Value of a constant expression (PTX ISA 4.6), a 64-bit integer. A literal is unsigned if it exceeds 63 bits or ends in
+ * U; a result is unsigned if an operand is. Comparisons return a signed 0 or 1. */
 struct constant {
     uint64_t v;
     bool is_unsigned;
@@ -390,7 +390,7 @@ static struct constant apply(struct expression *e, const char *op, struct consta
 
     less = u ? a.v < b.v : x < y;
     if (op[1] != '\0' || op[0] == '<' || op[0] == '>')
-        keeps = false; /* the result is a truth value; shifts are handled below */
+        keeps = false; /* the result of a comparison, && or || is signed; the cases of << and >> return their own result */
     switch (op[0]) {
     case '*': v = a.v * b.v; break;
     case '+': v = a.v + b.v; break;

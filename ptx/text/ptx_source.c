@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locations for messages. Compiled PTX names its source in .loc and .file lines, which are only searched when there is
- * a message, because the text may be incorrect PTX. */
+/* Finds source locations for messages. Compiled PTX names its source in .loc and .file lines. The functions here search
+ * the text for these lines when a message is written. They do not use the parser, because the text may be incorrect. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
@@ -11,7 +11,7 @@ struct srcpos {
     unsigned long file, line, column; /* file 0: unknown */
 };
 struct loc {
-    struct srcpos at, call; /* call: location of the inlined call */
+    struct srcpos at, call; /* call: where the function that contains `at` was called, if it was inlined */
 };
 struct scan {
     const char *p, *end;
@@ -56,8 +56,8 @@ static struct srcpos srcpos(const char **p, const char *end)
     return s;
 }
 
-/* Parses .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]. Code with line 0 keeps the location
- * before it. */
+/* Parses .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]. Returns false, with @out unchanged, if
+ * the line or file is 0, because such code keeps the preceding location. */
 static bool read_loc(const char *p, const char *end, struct loc *out)
 {
     struct loc loc = { 0 };
@@ -74,7 +74,7 @@ static bool read_loc(const char *p, const char *end, struct loc *out)
     return true;
 }
 
-/* Skips a line and counts its braces. Returns true if a scope at module level ended. */
+/* Skips a line and counts its braces. Returns true if the line closes the outermost braces, as the end of a body does. */
 static bool pass_line(struct scan *s, const char *end)
 {
     bool ended = false, text = false;
@@ -102,7 +102,8 @@ static bool pass_line(struct scan *s, const char *end)
     return ended;
 }
 
-/* Finds the source location of line @line of the text; in the head of a function, the function's first location. */
+/* Finds the source location of line @line of the PTX text. For a line in the head of a function, finds the first location
+ * in the function's body. */
 static bool find_loc(const char *text, size_t size, unsigned line, struct loc *out)
 {
     struct scan s = { .p = text, .end = text + size };
@@ -129,7 +130,7 @@ static bool find_loc(const char *text, size_t size, unsigned line, struct loc *o
     return found;
 }
 
-/* Finds the path of a file by its number, cut to @room; "" if it has none. */
+/* Writes the path of file number @file, cut to @room bytes, to @path; writes "" if there is no such file. */
 static void find_file(const char *text, size_t size, unsigned long file, char *path, size_t room)
 {
     const char *end = text + size;
@@ -164,7 +165,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Writes "file:line"; *@own is true if the file is the source itself. */
+/* Writes "file:line". Sets *@own to whether the file is the module's source itself and not a header. */
 static void put_srcpos(const struct ptx_source *source, const struct srcpos *at, char *room, size_t size,
                      bool *own)
 {
@@ -178,7 +179,8 @@ static void put_srcpos(const struct ptx_source *source, const struct srcpos *at,
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* Finds the call location of an inlined call: the call location in the last .loc up to @line whose position is @at. */
+/* Finds where the code at position @at was inlined: the call location in the last .loc, up to line @line of the text, with
+ * this position. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
                     struct srcpos *call)
 {

@@ -246,7 +246,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:7: ld: 'x' is external, but no linked module defines it", LW_EUNSUPP },
         { HEAD ".func (.param .b32 r) f(.param .b32 n, .param .align 8 .b8 %VAParam[]) { ret; }\n",
           "t.ptx:4: 'f' takes a variable number of arguments ('...'), which is not supported: pass an "
-          "array, or one function for each number of them", LW_EUNSUPP },
+          "array, or write one function for each number of arguments", LW_EUNSUPP },
         { HEAD ".global .u32 x; .global .u32 x;", "t.ptx:4: 'x' is declared twice", LW_EINPUT },
         { HEAD ".entry k() {\n.reg .b32 %r<9>; .reg .b32 %r1; ret; }", "t.ptx:5: '%r1' is declared twice",
           LW_EINPUT },
