@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables in the .param space of a function: its parameters and results, and the parameters and results of its calls.
- * A scalar that is only loaded and stored whole is in a virtual register; all others are local variables. Variables of
- * calls share offsets if the text shows that one is dead before the next is used. That is the case if the first and the
- * last use are in one straight-line stretch, as in text written by compilers. By the ABI (docs/reference/abi.md)
- * scalars are passed in v4 to v31 and then on the stack; for an aggregate the address of the caller's copy is passed. */
+/* Assigns locations to the variables in the .param space of a function, which are the parameters and results of the
+ * function and of its calls. A scalar that is only loaded and stored whole is in a virtual register. All others are local
+ * variables. Variables of calls share offsets if the text shows that one is dead before the next is used. That is the
+ * case if the first and the last use are in one straight-line stretch, as in text that compilers write. By the ABI
+ * (docs/reference/abi.md) scalars are passed in v4 to v31 and then on the stack; for an aggregate the address of the
+ * caller's copy is passed. */
 #include "ptx/select/ptx_select_priv.h"
 
 bool ptx_param_is_scalar(const struct ptx_symbol *s)
@@ -21,7 +22,7 @@ struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigne
         places->next += rows;
         return p;
     }
-    places->next = PTX_LAST_ARGUMENT + 1; /* after a parameter on the stack, no later parameter is passed in registers */
+    places->next = PTX_LAST_ARGUMENT + 1; /* all later parameters are also passed on the stack */
     places->bytes = (places->bytes + 4 * rows - 1) & ~(4 * rows - 1);
     p.on_stack = true;
     p.offset = places->bytes;
@@ -48,11 +49,11 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
     return places.bytes;
 }
 
-/* ---- how they are used -------------------------------------------------------------------------- */
+/* ---- uses of .param variables ------------------------------------------------------------------- */
 
 struct scan {
     struct ptx_sel *sel;
-    uint32_t run; /* number of the straight-line stretch */
+    uint32_t run; /* number of the current straight-line stretch */
 };
 
 static struct ptx_symbol *param_at(const struct scan *scan, uint32_t symbol)
@@ -139,7 +140,7 @@ static void note_function(struct scan *scan, const uint8_t *target)
     }
 }
 
-/* ---- where they live ---------------------------------------------------------------------------- */
+/* ---- locations of .param variables -------------------------------------------------------------- */
 
 static bool fits_register(const struct ptx_symbol *s)
 {
@@ -156,10 +157,9 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
 {
     *top = (*top + s->align - 1) & ~(uint64_t)(s->align - 1);
     if (*top + s->size_bytes > 1u << 22)
-        ptx_fail(sel->job, line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
+        ptx_fail(sel->job, line, LW_EUNSUPP, "call: the parameters exceed 4 MiB");
     s->home = PTX_SPILL_FRAME;
-    s->space = PTX_SP_LOCAL; /* From here on loads and stores of the parameter are treated as accesses to a local
-                              * variable. */
+    s->space = PTX_SP_LOCAL; /* from now on loads and stores of the parameter are selected as accesses to local memory */
     s->offset = (uint32_t)*top;
     s->placed = true;
     *top += s->size_bytes;
@@ -170,8 +170,8 @@ static bool in_one_run(const struct ptx_symbol *s)
     return s->first_run == s->last_run;
 }
 
-/* Assigns a location to a .param variable. A variable that is used in several straight-line stretches gets a separate
- * offset, below the shared offsets. */
+/* Assigns a register to a .param variable that fits one. Otherwise, a variable that is used in several straight-line
+ * stretches gets an offset of its own, below the shared offsets that share_slots() assigns to all others. */
 static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)
@@ -206,7 +206,8 @@ struct shared_slots {
     unsigned active;
 };
 
-/* Assigns shared offsets from @base upwards; restarts at @base when none is in use. */
+/* Assigns offsets from `base` upwards to variables that are used in one straight-line stretch. When none of them is in
+ * use, the next offset is `base` again. */
 static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
 {
     const struct ptx_function *fn = sel->fn;
@@ -235,7 +236,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
                             places->most = places->top;
                     } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
-                        s->last_use = 0; /* 0 prevents a second release of the parameter's space. */
+                        s->last_use = 0; /* prevents that the variable is counted as released a second time */
                         places->active--;
                     }
                 }
@@ -270,7 +271,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
         }
         if (s->first_use == 0)
             continue;
-        /* The variable is live from the entry, or to the end, so its uses are not in a single stretch. */
+        /* a parameter is live from the entry and a result to the end, so its offset must not be shared */
         s->last_run = s->first_run + 1;
         if (!ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);
@@ -285,7 +286,8 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
 
 /* ---- addresses of local variables ----------------------------------------------------------------- */
 
-/* Returns the register @o, or a register that stands for the local variable that @o names. */
+/* If operand @o is the address of a local variable, sets @out to the operand's register, or to a description of the
+ * variable in the form of a register if @o names the variable. Otherwise returns false. */
 static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, struct ptx_reg *out)
 {
     const struct ptx_symbol *s;
@@ -301,8 +303,8 @@ static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, str
     return s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_LOCAL;
 }
 
-/* Returns true if `or` with @imm is an addition, because the address is aligned and @imm is smaller than the
- * alignment. */
+/* Returns true if an `or` with @imm has the result of an addition, because the address is aligned and @imm is smaller than
+ * the alignment. */
 static bool or_adds(const struct ptx_sel *sel, const struct ptx_reg *r, uint64_t imm)
 {
     return imm < sel->unit->module->symbols.at[r->local - 1].align &&

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments of OpenCL's printf as clang 16 stores them: consecutive, without gaps. They must be moved to their natural
- * alignment, and only the format determines it: {float4, double} and {float, float, float, float, double} have the same
- * bytes. */
+/* Finds the arguments of OpenCL's printf in the form in which clang 16 stores them, consecutive and without gaps. They
+ * must be moved to their natural alignment. Only the format determines it, because {float4, double} and {float, float,
+ * float, float, double} have the same bytes. */
 #include "ptx/select/ptx_select_priv.h"
 
 struct reading {
     struct ptx_job *job;
     const uint8_t *at, *end;
-    uint64_t from, to, room; /* source and destination of the next argument; number of bytes */
+    uint64_t from, to, room; /* offsets of the next argument before and after the move; bytes of all stored arguments */
     PTX_LIST(struct ptx_interval) pieces;
 };
 
@@ -51,7 +51,7 @@ static bool is_one_of(unsigned c, const char *of)
     return c != 0 && strchr(of, (int)c) != NULL;
 }
 
-/* Reads one conversion, from after its '%', and takes the arguments that emu_format() would take for it. */
+/* Reads one conversion of the format after its '%', and adds the moves of the arguments that emu_format() reads for it. */
 static void conversion(struct reading *rd)
 {
     unsigned vector = 0, length = 4, c;
@@ -97,7 +97,7 @@ static void conversion(struct reading *rd)
         take(rd, 8, 1);
 }
 
-/* Returns the only instruction that defines a register, or NULL if there are several. */
+/* Returns the mov or cvta that defines a register, or NULL if another instruction does or there are several. */
 static const struct ptx_insn *definition(struct ptx_sel *sel, uint32_t reg)
 {
     const struct ptx_function *fn = sel->fn;
@@ -137,8 +137,8 @@ static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct pt
     return NULL;
 }
 
-/* Upper bound of the size: a gap is smaller than the argument that follows the gap, and a vector of three grows by a
- * third. */
+/* The bound is three times the size, because a gap is smaller than the argument that follows the gap, and a vector of
+ * three grows by a third. */
 uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args)
 {
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;

@@ -105,8 +105,8 @@ static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
         *top = (uint32_t)(s->offset + s->size_bytes);
 }
 
-/* Assigns offsets to the shared and local variables that the function uses. Module-scope shared variables have theirs
- * from ptx_module_translate(). */
+/* Assigns offsets to the shared and local variables that the function uses. ptx_module_translate() has already assigned
+ * the offsets of shared variables that several kernels use. */
 static void lay_out_symbols(struct ptx_sel *sel)
 {
     struct ptx_function *fn = sel->fn;
@@ -143,8 +143,8 @@ static uint32_t new_block(struct ptx_sel *sel)
     return (uint32_t)(ptx_block_new(sel->unit) - sel->unit->blocks.at);
 }
 
-/* Applies the guard. Instructions that only write temporaries may execute for all lanes. All others are guarded, and
- * a guarded write keeps the old value in the other lanes. */
+/* Adds the guard of the PTX instruction to the machine instructions from @first on. Instructions that only write
+ * temporaries may execute in all lanes and get no guard. A guarded write keeps the old value in the other lanes. */
 static void apply_guard(struct ptx_sel *sel, size_t first)
 {
     struct ptx_unit *unit = sel->unit;
@@ -161,9 +161,8 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
 
             if (written && ptx_ref_is_vreg(mi->ref[s]) &&
                 (ptx_ref_vreg(mi->ref[s]) < sel->first_temp ||
-                 (unit->has_carry && mi->ref[s] == unit->carry))) /* The condition code is no temporary of this
-                                                                   * instruction, even if this instruction created its
-                                                                   * register. */
+                 (unit->has_carry && mi->ref[s] == unit->carry))) /* the condition code is not a temporary, although
+                                                                   * this instruction may have created its register */
                 temporary = false;
         }
         if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||
@@ -175,8 +174,8 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
     }
 }
 
-/* Marks how the instruction interacts with other lanes. ptx_opt.c removes the mark of an atomic whose result is
- * unused. */
+/* Marks the machine instructions from @first on that interact with other lanes. ptx_opt.c removes the mark of an atomic
+ * whose result is unused. */
 static void mark_effect(struct ptx_sel *sel, enum ptx_effect effect, size_t first)
 {
     for (size_t i = first; i < sel->unit->code.count; i++) {
@@ -198,7 +197,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
 
     sel->in = *insn;
     sel->local = NULL;
-    /* registers of the guard and the operands are not temporaries */
+    /* creates the registers of the guard and the operands before first_temp is set, because they are not temporaries */
     if (insn->guard != PTX_NONE)
         (void)ptx_sel_reg(sel, insn->guard);
     for (unsigned k = 0; k < insn->operand_count; k++) {
@@ -261,7 +260,8 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
     }
 }
 
-/* Finds the instructions that branches target; a debug label does not end a straight-line stretch. */
+/* Marks the instructions that branches target. Only such an instruction begins a straight-line stretch; a label that no
+ * branch uses, such as a debug label, does not. */
 static uint8_t *find_targets(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -289,7 +289,8 @@ static unsigned table_size(const struct ptx_insn *in)
     return in->operand_count == 2 && in->operand[1].kind == PTX_O_LIST ? in->operand[1].count : 0;
 }
 
-/* Numbers the blocks. Blocks that a call or a branch table needs follow the block that contains the call or table. */
+/* Creates the blocks in the order of the text. The further blocks of a call or a branch table follow the block that
+ * contains the call or table. */
 static void number_blocks(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -360,7 +361,7 @@ struct table {
     struct ptx_sel *sel;
     const struct ptx_insn *in;
     ptx_ref index;
-    uint32_t spare; /* next unused block of those reserved for this table */
+    uint32_t spare; /* number of the next unused block of the blocks that are reserved for this table */
 };
 
 static uint32_t table_target(const struct table *t, unsigned i)
@@ -368,7 +369,8 @@ static uint32_t table_target(const struct table *t, unsigned i)
     return t->sel->block_at[t->sel->fn->labels.at[t->in->operand[1].element[i].reg]];
 }
 
-/* Returns the block for indices from @low to @high - 1: if all these indices have the same target, it is that target. */
+/* Selects the search for indices from @low to @high - 1 into @block, or into a new block if @block is PTX_NONE. Returns
+ * the block. If all these indices have the same target and @block is PTX_NONE, returns the target. */
 static uint32_t search_table(struct table *t, unsigned low, unsigned high, uint32_t block)
 {
     struct ptx_sel *sel = t->sel;
@@ -440,7 +442,7 @@ static void select_table(struct ptx_sel *sel, const struct ptx_insn *in, size_t 
     (void)search_table(&t, 0, n, block);
 }
 
-/* Creates the entry block, and the registers for v2 and v0:1. */
+/* Fills the entry block of a framed function. */
 static void enter(struct ptx_sel *sel)
 {
     struct ptx_unit *unit = sel->unit;
@@ -458,7 +460,7 @@ static void enter(struct ptx_sel *sel)
     end_next(sel, 0, sel->block_at[0]);
 }
 
-/* Keeps a register that holds a variable live to the end of the variable's scope. */
+/* Emits a pin that reads the register, so that the register, which holds a variable, is live up to this instruction. */
 static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_insn *insn)
 {
     struct ptx_mi *mi;
@@ -474,7 +476,7 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
     mi->flags |= PTX_MI_PIN;
 }
 
-/* Lines of the function with instructions other than jumps. */
+/* Lines of the function that have other instructions than unconditional jumps. */
 struct full_lines {
     uint64_t *at; /* file << 32 | line, ascending */
     size_t count;
@@ -581,8 +583,8 @@ void ptx_select(struct ptx_unit *unit)
     unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
     enter(&sel);
     sel.current = sel.block_at[0];
-    bool ended = n == 0; /* true: there are no instructions, and block 0 is the last block, which already leads to the
-                          * end */
+    bool ended = n == 0; /* the current block has its successors. Without instructions block 0 is the last block, whose
+                          * successor is already set */
 
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
@@ -645,7 +647,7 @@ void ptx_select(struct ptx_unit *unit)
         case PTX_BRX:
             select_table(&sel, in, i);
             ended = true;
-            continue; /* select_table() has already numbered the blocks of the instruction. */
+            continue; /* select_table() has already set the number of instructions of each block */
         case PTX_CALL:
             select_call(&sel, in, i);
             break;
@@ -661,7 +663,7 @@ void ptx_select(struct ptx_unit *unit)
         unit->blocks.at[sel.current].succ_count = 1;
         unit->blocks.at[sel.current].succ[0] = sel.block_at[n];
     }
-    /* the final exit gets the last line of the text */
+    /* the final exit gets the location of the last ret */
     for (size_t i = n; i-- > 0;) {
         if (fn->insns.at[i].op == PTX_RET) {
             unit->blocks.at[unit->final_block].loc = fn->insns.at[i].loc;

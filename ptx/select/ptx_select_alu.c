@@ -133,8 +133,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
     if (format == ISA_FMT_HLF) {
-        (void)ptx_take(&sel->in, PTX_W_RN); /* .rn is the only rounding of half-precision operations, so it is removed
-                                             * without effect. */
+        (void)ptx_take(&sel->in, PTX_W_RN); /* no effect, because half-precision operations have no other rounding */
         if (ptx_take(&sel->in, PTX_W_RELU))
             isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
     }
@@ -147,7 +146,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
         }
     }
     if (format == ISA_FMT_FLT || format == ISA_FMT_FUN) {
-        /* our division, root and reciprocal round exactly, which these approximate modifiers permit */
+        /* no effect: .approx and .full permit the exactly rounded results of our division, root and reciprocal */
         (void)ptx_take(&sel->in, PTX_W_APPROX);
         (void)ptx_take(&sel->in, PTX_W_FULL);
     }
@@ -250,7 +249,7 @@ void ptx_rule_alu(struct ptx_sel *sel)
         take_float(sel, mi);
 }
 
-/* neg.ftz and abs.ftz: our sign instructions do not flush denormals, so the result is added to -0. */
+/* Selects neg.ftz and abs.ftz. Our neg and abs do not flush denormals, so an addition of -0 with .ftz follows. */
 void ptx_rule_negabs(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);

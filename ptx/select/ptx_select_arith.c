@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of arithmetic that needs several rows, or depends on several types: carry chains, 24-bit products, dot
- * products, saturation, bit masks, classification of floats. */
+/* Selection of arithmetic that needs several machine instructions or has several types: carry chains, 24-bit products,
+ * dot products, saturation, bit masks, classification of floats. */
 #include "ptx/select/ptx_select_priv.h"
 
 static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
@@ -10,9 +10,9 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* ---- carry chains -------------------------------------------------------------- */
 
-/* Returns the condition code, a predicate of the function that is always a carry: a subtraction is a + ~b + carry, so 1
- * means "no borrow". nvcc assumes this meaning (sub.cc before addc), and so does the hardware; according to the text of
- * PTX's manual, sub.cc writes a borrow. See docs/reference/ptx-support.md. */
+/* Returns the predicate of the function that is PTX's condition code. It is always a carry: a subtraction computes
+ * a + ~b + carry, so 1 means "no borrow". The hardware works in this way, and nvcc relies on it when it writes sub.cc
+ * before addc. The PTX manual says instead that sub.cc writes a borrow. See docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {
@@ -41,7 +41,7 @@ static void put_chain(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx
 {
     ptx_ref in = reads ? carry_flag(sel) : PTX_NO_REF;
     ptx_ref out = writes ? carry_flag(sel) : PTX_NO_REF, low;
-    ptx_ref whole = rows == 2 ? ptx_sel_temp(sel, 2) : d; /* d may be a or b */
+    ptx_ref whole = rows == 2 ? ptx_sel_temp(sel, 2) : d; /* another pair than @d, which may be @a or @b */
 
     if (rows == 2) {
         low = ptx_sel_temp(sel, 0);
@@ -311,8 +311,8 @@ void ptx_rule_minmax(struct ptx_sel *sel)
 
 /* ---- bits ------------------------------------------------------------------------- */
 
-/* Selects bmsk and szext: our rows clamp their operands, so for .wrap the low five bits of the operands are extracted
- * first. */
+/* Selects bmsk and szext. Our instructions clamp their operands, so for .wrap the low five bits of the operands are
+ * extracted first. */
 void ptx_rule_mask(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -354,7 +354,8 @@ void ptx_rule_fns(struct ptx_sel *sel)
 
 /* ---- floats ----------------------------------------------------------------------- */
 
-/* Selects rcp.approx.ftz.f64 and the root: computes the high word from the high word. */
+/* Selects rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64. They compute the high word of the result from the high word of
+ * the source, and the low word is 0. */
 void ptx_rule_reciprocal(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -379,7 +380,7 @@ void ptx_rule_reciprocal(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* Selects testp by comparing the magnitude as an integer: zeros count as normal, denormals do not. */
+/* Selects testp by comparing the magnitude as an integer. PTX counts zeros as normal, but not denormals. */
 void ptx_rule_testp(struct ptx_sel *sel)
 {
     static const struct {
@@ -414,8 +415,8 @@ void ptx_rule_testp(struct ptx_sel *sel)
                 rows);
     bool normal = tests[test].word == PTX_W_NORMAL, small = tests[test].least;
 
-    /* For normal: infinity is above the range, and a denormal is in 1 .. least - 1. Subtracting one turns zero into the
-     * largest number. */
+    /* A denormal has a magnitude from 1 to least - 1. Subtracting 1 turns zero into the largest number, so that one
+     * unsigned comparison with least - 1 finds denormals. A normal number must also be below infinity. */
     limit = ptx_sel_temp(sel, rows);
     q = PTX_ZERO;
     if (normal || small) {
@@ -447,8 +448,8 @@ void ptx_rule_testp(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = q;
 }
 
-/* Applies .satfinite: clamps to the largest finite half; NaN stays NaN. The result of the rounding is a float that the
- * following conversion does not round. */
+/* Applies .satfinite: clamps to the largest finite half; NaN stays NaN. The limit is exact as a half, so the following
+ * conversion does not round it to infinity. */
 static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
 {
     uint32_t most = bf ? 0x7f7f0000 : 0x477fe000;
@@ -464,8 +465,8 @@ static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
     return s;
 }
 
-/* Rounds to 10 bits of mantissa and clears the 13 below. Integer arithmetic carries into the exponent and up to
- * infinity, also for denormals. NaN becomes the canonical NaN. */
+/* Selects cvt to .tf32, which rounds to 10 bits of mantissa and clears the 13 bits below them. The rounding is an integer
+ * addition, whose carry increments the exponent, also of a denormal and up to infinity. NaN becomes the canonical NaN. */
 void ptx_rule_cvt_tf32(struct ptx_sel *sel)
 {
     bool relu = ptx_take(&sel->in, PTX_W_RELU), finite = ptx_take(&sel->in, PTX_W_SATFINITE);
@@ -486,7 +487,7 @@ void ptx_rule_cvt_tf32(struct ptx_sel *sel)
         ptx_sel_put(sel, ISA_V_MAX_F32, t, s, PTX_ZERO, PTX_NO_REF, 1);
         s = t;
     }
-    if (even) { /* adds half of the last place minus one, plus one if the last place is odd */
+    if (even) { /* adds half a unit of the last place, less 1 if the last place is even, so that ties round to even */
         ptx_ref odd = ptx_sel_temp(sel, 1), half = ptx_sel_temp(sel, 1);
 
         ptx_sel_put(sel, ISA_V_BFE_U32, odd, s, ptx_sel_literal(sel, 13 | 1 << 8), PTX_NO_REF, 1);
@@ -513,7 +514,7 @@ void ptx_rule_cvt_tf32(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = p;
 }
 
-/* Modifiers of cvt of two f32 into halves of a register: .relu and .satfinite of f16 and bf16. */
+/* How cvt converts an f32 to a 16-bit float: to bf16 or f16, with .relu, with .satfinite, and with which rounding. */
 struct half_form {
     bool bf, relu, finite;
     unsigned rounding;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of calls. Printing, assertions etc. are rows of our ISA; their parameters are in local memory, each at its
- * natural alignment. All others are calls by the ABI (docs/reference/abi.md): moves into fixed registers, pins that
- * keep the registers reserved, the call, pins for the results. */
+/* Selection of calls. Calls that print, check assertions or manage the heap become instructions of our ISA, whose
+ * parameters are in local memory, each at its natural alignment. All others are calls by the ABI (docs/reference/abi.md):
+ * moves into fixed registers, pins that keep the registers reserved, the call, pins for the results. */
 #include <stdlib.h>
 
 #include "ptx/select/ptx_select_priv.h"
 
 enum callee {
     CALL_FUNCTION,
-    CALL_VPRINTF, /* arguments: format and buffer; returns the result of the row */
+    CALL_VPRINTF, /* arguments: format and buffer; returns the result of the instruction */
     CALL_PRINTF,  /* OpenCL; arguments: format and buffer, or format and values; returns 0 or -1 */
     CALL_ASSERT,  /* arguments: message, file, line, function, size of a character */
     CALL_MALLOC,
@@ -30,9 +30,9 @@ static enum callee callee_of(const struct ptx_call_parts *call)
                                                : CALL_FUNCTION;
 }
 
-/** Returns true if OpenCL's printf is called with a variable number of arguments: clang before version 19 passes the
- *  arguments one by one, except clang 16, which passes the arguments after the format as one aggregate by value,
- *  declared without a size. */
+/** Returns true if the text calls OpenCL's printf in the form of clang before version 19, with a variable number of
+ *  arguments. clang 16 passes the arguments after the format as one aggregate, by value, and declares it without a size.
+ *  The other versions pass the arguments one by one. */
 static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     const struct ptx_function *function = call->function;
@@ -42,8 +42,8 @@ static bool is_variadic(const struct ptx_module *module, const struct ptx_call_p
             module->symbols.at[function->params.at[1]].size_bytes == 0);
 }
 
-/* Returns "convert_half_rtz" for "_Z16convert_half_rtzf". A name that is not mangled, or has a scope, is returned
- * unchanged. */
+/* Returns the name in the source of a mangled name: "convert_half_rtz" for "_Z16convert_half_rtzf". A name that is not
+ * mangled, or has a scope, is returned unchanged. */
 static const char *in_source(const char *name, char *room, size_t size)
 {
     char *end;
@@ -59,7 +59,7 @@ static const char *in_source(const char *name, char *room, size_t size)
     return room;
 }
 
-/* Returns true if a function of OpenCL C has a half as parameter or result, by its mangled name. */
+/* Returns true if the mangled name shows that a function of OpenCL C has a half as parameter or result. */
 static bool is_half(const char *name)
 {
     char room[64];
@@ -223,14 +223,14 @@ static bool is_packed(const struct ptx_module *module, const struct ptx_call_par
     return is_variadic(module, call) && call->function->params.count > 1 && call->arg_count == 2;
 }
 
-/* ---- rows that print -------------------------------------------------------------------------------- */
+/* ---- printing and assertions ------------------------------------------------------------------------ */
 
 static bool gathers(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
 
-/** Copies bytes of the frame in units that divide both offsets and the size. */
+/** Copies bytes of the frame in units of 1, 2 or 4 bytes, of which both offsets and the size are multiples. */
 static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t bytes)
 {
     uint32_t unit = 4;
@@ -265,7 +265,7 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
             continue;
         top = (top + s->align - 1) & ~(uint64_t)(s->align - 1);
         if (top + s->size_bytes > 1u << 22)
-            ptx_fail(sel->job, call->callee->line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
+            ptx_fail(sel->job, call->callee->line, LW_EUNSUPP, "call: the parameters exceed 4 MiB");
         if (in != NULL && ptx_param_is_scalar(s)) {
             unsigned rows = ptx_param_rows(s);
             ptx_ref value = ptx_sel_param_value(sel, s);
@@ -319,7 +319,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
                 (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
-        /* A literal or a register counts as two words, which is an upper bound. */
+        /* a literal or a register was counted as two words, so the result is an upper bound */
         out = places.bytes > out ? places.bytes : out;
     }
     out = (out + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
@@ -496,7 +496,7 @@ static void pin_all(struct ptx_sel *sel, const struct passing *p, bool written)
             p->rows[i]);
 }
 
-/** Returns the value passed for an argument: a scalar, or the offset of an aggregate. */
+/** Returns the value that the call passes for argument @k: a scalar, or the offset of an aggregate in local memory. */
 static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, unsigned k, unsigned *rows)
 {
     const struct ptx_operand *o = &call->args[k];
@@ -559,8 +559,8 @@ static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *cal
         value[count] = argument(sel, call, k, &rows);
         location[count++] = ptx_param_location(&places, rows);
     }
-    for (unsigned i = 0; i < count; i++) /* arguments on the stack are stored first, so that registers are live for a
-                                          * shorter time */
+    for (unsigned i = 0; i < count; i++) /* stores the arguments on the stack first, so that the fixed registers are live
+                                          * for a shorter time */
         if (location[i].on_stack)
             pass(sel, p, location[i], value[i]);
     for (unsigned i = 0; i < count; i++)
@@ -654,7 +654,7 @@ static void call_function(struct ptx_sel *sel, const struct ptx_call_parts *call
     if (call->function == NULL)
         target = ptx_sel_value(sel, call->target, PTX_T_B64);
     pass_arguments(sel, call, &p);
-    if (call->function == NULL) /* v0:1 is free, because the call writes it */
+    if (call->function == NULL) /* v0:1 is free for the target, because the call overwrites it */
         ptx_sel_put(sel, ISA_V_MOV_B64, unit->link, PTX_NO_REF, target, PTX_NO_REF, 2);
     pin_all(sel, &p, false);
     mi = ptx_sel_put(sel, call->function == NULL ? ISA_CALLX : ISA_CALL, unit->link,
@@ -696,7 +696,7 @@ void ptx_rule_call(struct ptx_sel *sel)
     }
 }
 
-/* ---- the other side ----------------------------------------------------------------------------------- */
+/* ---- entry and return of a function ------------------------------------------------------------------- */
 
 void ptx_sel_enter(struct ptx_sel *sel)
 {
@@ -773,7 +773,7 @@ void ptx_sel_leave(struct ptx_sel *sel)
         location[count] = ptx_param_location(&places, ptx_param_rows(s));
         if (location[count].on_stack)
             ptx_fail(sel->job, fn->line, LW_EUNSUPP,
-                     "'%s' has the results do not fit into registers v4 to v31", fn->name);
+                     "the results of '%s' do not fit into registers v4 to v31", fn->name);
         if (s->home != PTX_SPILL_NONE)
             value[count++] = ptx_sel_param_value(sel, s);
     }

@@ -5,7 +5,7 @@
 /* ---- mov ----------------------------------------------------------------- */
 
 
-/* Selects {a, b} = x: registers of x, or parts of a register by shifts. */
+/* Selects {a, b} = x: moves registers of x, or shifts parts of a register down. */
 static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_type type)
 {
     unsigned bytes = ptx_type_bytes(type), each = to->count != 0 ? bytes / to->count : 0;
@@ -33,7 +33,7 @@ static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_t
     }
 }
 
-/* Selects d = {a, b}: a move for each register; prmt joins halves and bytes. */
+/* Selects d = {a, b}: moves registers, or joins halves and bytes by prmt. */
 static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_type type)
 {
     unsigned bytes = ptx_type_bytes(type), each = from->count != 0 ? bytes / from->count : 0;
@@ -89,8 +89,8 @@ static void mov_pred(struct ptx_sel *sel)
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
 }
 
-/* Selects mov.v2 and mov.v4: reads all elements before the first write. The fourth element of a special register of
- * three is zero. */
+/* Selects mov.v2 and mov.v4, which read all elements before the first write. The fourth element of a special register
+ * with three elements, such as %tid, is zero. */
 static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     const struct ptx_operand *to = &sel->in.operand[0], *from = &sel->in.operand[1];
@@ -110,7 +110,7 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s must be a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
-        if (o->kind == PTX_O_REG) { /* The register may also be a destination, so its value is copied first. */
+        if (o->kind == PTX_O_REG) { /* copies the value, because the register may also be a destination */
             ptx_ref t = ptx_sel_temp(sel, rows);
 
             ptx_sel_move(sel, t, part[i], rows);
@@ -195,8 +195,8 @@ static struct ptx_mi *put_cvt(struct ptx_sel *sel, ptx_ref d, ptx_ref s, int dty
     return mi;
 }
 
-/* Converts an integer to an integer without saturation. In a register with a value below 32 bits the upper bits are
- * undefined, so narrowing is a move of the low word (often no instruction). */
+/* Converts an integer to an integer without saturation. The upper bits of a register with a value below 32 bits are
+ * undefined, so a narrowing conversion only moves the low word; later passes often remove the move. */
 static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from, int dtype,
                         int stype)
 {
@@ -293,7 +293,7 @@ static enum isa_op setp_op(struct ptx_sel *sel, enum ptx_type type)
     }
 }
 
-/* Compares operands 1 and 2, combines with operand 3 if there is one, and writes predicates @p and @q. */
+/* Compares operands 1 and 2, combines the result with operand 3 if there is one, and writes predicates @p and @q. */
 static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref q)
 {
     static const struct {
@@ -505,7 +505,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RA] = mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     if (sel->in.op == PTX_OR || sel->in.op == PTX_XOR)
-        ptx_mi_negate(mi, PTX_S_R, true); /* The third predicate is read as false. */
+        ptx_mi_negate(mi, PTX_S_R, true); /* the third predicate is false */
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
     mi = &sel->unit->code.at[sel->unit->code.count - 1];
     if (unary)
@@ -514,7 +514,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
         ptx_sel_pred_read(sel, mi, PTX_S_RB, &sel->in.operand[2]);
 }
 
-/* Combines position and length in one operand: bits 7:0 and 15:8. */
+/* Returns a register with the operand @position in bits 7:0 and the operand @length in bits 15:8. */
 static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
 {
     uint64_t pos, len;
@@ -578,7 +578,7 @@ void ptx_rule_bfi(struct ptx_sel *sel)
     mi->rows[PTX_S_X] = 1;
 }
 
-/* Selects bfind: 31 - clz; for signed values the first bit that differs from the sign. */
+/* Selects bfind: the number of the highest set bit or, in a signed value, of the highest bit that differs from the sign. */
 void ptx_rule_bfind(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -607,7 +607,7 @@ void ptx_rule_bfind(struct ptx_sel *sel)
                      PTX_NO_REF, rows);
     mi->rows[PTX_S_D] = 1;
     top = ptx_sel_temp(sel, 1);
-    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but with the result -1 if no bit is found */
+    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* the result of clz, or -1 if no bit is found */
         ptx_ref p = ptx_sel_temp(sel, 0), none = ptx_sel_temp(sel, 1);
 
         ptx_sel_imm(sel, top, 1, rows == 2 ? 64 : 32);
@@ -636,7 +636,7 @@ void ptx_rule_shf(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 4, 4);
     if (left == right || wrap == clamp || ptx_type_bytes(type) != 4)
-        ptx_sel_fail(sel, LW_EUNSUPP, "only .l or .r, .wrap or .clamp, type .b32 is supported");
+        ptx_sel_fail(sel, LW_EUNSUPP, "only '.l' or '.r', with '.wrap' or '.clamp' and type .b32, is supported");
     a = ptx_sel_source(sel, 1, type);
     b = ptx_sel_source(sel, 2, type);
     if (ptx_sel_known(sel, &sel->in.operand[3], &known)) {
@@ -645,7 +645,7 @@ void ptx_rule_shf(struct ptx_sel *sel)
         ptx_sel_imm(sel, c, 1, wrap ? known & 31 : known > 32 ? 32 : known);
     } else {
         c = ptx_sel_source(sel, 3, type);
-        if (wrap) { /* our shift clamps at 32 */
+        if (wrap) { /* takes the low five bits, because our shift clamps the number at 32 */
             ptx_ref mask = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
 
             ptx_sel_imm(sel, mask, 1, 31);
@@ -713,7 +713,7 @@ void ptx_rule_prmt(struct ptx_sel *sel)
     ptx_ref a = ptx_sel_source(sel, 1, PTX_T_B32), b = ptx_sel_source(sel, 2, PTX_T_B32);
     ptx_ref c = ptx_sel_source(sel, 3, PTX_T_B32);
 
-    /* our row has the selector as its second operand, and the register with the other bytes as its third */
+    /* our instruction has the selector as its second operand, and the register with bytes 4 to 7 as its third */
     mi = ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32), a, c,
                      b, 1);
     isa_mod_set(&mi->in, ISA_MOD_PRMT, mode);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of calls that launch kernels: CUDA's device runtime, which compilers declare and no module defines, and the
- * functions that our headers add for groups of thread blocks and for OpenCL C. Each becomes launch instructions
- * (docs/explanation/device-launches.md). A buffer has 64 bytes before the parameters; a function that receives the
- * shape of the launch together with the buffer writes the descriptor there.
+ * Selection of calls that launch kernels. The callees are functions of CUDA's device runtime, which compilers declare and
+ * no module defines, and functions that our headers add for groups of thread blocks and for OpenCL C. Each call becomes
+ * launch instructions (docs/explanation/device-launches.md). A parameter buffer has 64 bytes before the parameters. The
+ * call that specifies grid and block writes the launch descriptor there.
  */
 #include "ptx/select/ptx_select_priv.h"
 
@@ -16,8 +16,8 @@ struct launch_call {
 };
 typedef void (*launch_fn)(struct launch_call *l);
 
-/** args: a letter for the shape of each argument: q: 8 bytes, w: 4 bytes, d: three words. result: such a letter for the
- *  result; '-': none. */
+/** @args has a letter for the type of each argument: q for 8 bytes, w for 4 bytes, d for three words. @result is such a
+ *  letter. */
 struct launch_function {
     const char *name, *args;
     char result;
@@ -35,7 +35,7 @@ static void give(struct launch_call *l, ptx_ref from)
         ptx_sel_param_set(l->sel, ptx_sel_param_of(l->sel, &l->call->results[0]), from);
 }
 
-/** @pair + @addend. */
+/** Returns the 64-bit sum of @pair and @addend. */
 static ptx_ref beside(struct launch_call *l, ptx_ref pair, int64_t addend)
 {
     ptx_ref d = ptx_sel_temp(l->sel, 2), by = ptx_sel_temp(l->sel, 2);
@@ -54,7 +54,7 @@ static ptx_ref word_of(struct launch_call *l, unsigned i, unsigned word)
     return d;
 }
 
-/** Stores @rows rows at @pair + @offset, in lanes with predicate @guard. */
+/** Stores @rows registers at address @pair + @offset, in lanes where predicate @guard is true. */
 static void store(struct launch_call *l, ptx_ref pair, int32_t offset, ptx_ref from, unsigned rows, ptx_ref guard)
 {
     struct ptx_mi *mi = ptx_sel_put(l->sel, ISA_ST_GLOBAL, PTX_NO_REF, pair, from, PTX_NO_REF, rows);
@@ -66,7 +66,8 @@ static void store(struct launch_call *l, ptx_ref pair, int32_t offset, ptx_ref f
     mi->ref[PTX_S_GUARD] = guard;
 }
 
-/** Writes the descriptor that precedes the parameters at @buffer: entry, grid, block and shared bytes. */
+/** Writes the descriptor that precedes the parameters at @buffer: entry, grid, block and shared bytes. Lanes whose buffer
+ *  is NULL write nothing. */
 static void describe(struct launch_call *l, ptx_ref buffer, ptx_ref entry, const ptx_ref shape[7])
 {
     struct ptx_sel *sel = l->sel;
@@ -218,7 +219,7 @@ static void get_device(struct launch_call *l)
     none(l);
 }
 
-/* CUDA's functions, without the prefix "cuda" or, since CUDA 12, "__cudaCDP2"; and our own functions. */
+/* CUDA's functions, without their prefix, which is "cuda" or, since CUDA 12, "__cudaCDP2". */
 static const struct launch_function functions[] = {
     {"GetParameterBufferV2", "qddw", 'q', get_buffer_v2},
     {"LaunchDeviceV2", "qq", 'w', launch_v2},
@@ -231,6 +232,7 @@ static const struct launch_function functions[] = {
     {"PeekAtLastError", "", 'w', none},
     {"GetDevice", "q", 'w', get_device},
 };
+/* Functions of our headers, without the prefix "__lanewise_launch_". */
 static const struct launch_function ours[] = {
     {"buffer", "qwwwwwwww", 'q', get_buffer_plain},
     {"group", "q", 'w', launch_group},

@@ -11,7 +11,7 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     } spaces[] = {
         { PTX_W_GLOBAL, PTX_SP_GLOBAL },       { PTX_W_SHARED, PTX_SP_SHARED },
         { PTX_W_SHARED_CTA, PTX_SP_SHARED },
-        { PTX_W_SHARED_CLUSTER, PTX_SP_SHARED }, /* a cluster is one block here */
+        { PTX_W_SHARED_CLUSTER, PTX_SP_SHARED }, /* in Lanewise each cluster is one block */
         { PTX_W_LOCAL, PTX_SP_LOCAL },
         { PTX_W_CONST, PTX_SP_CONST },         { PTX_W_PARAM, PTX_SP_PARAM },
         { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },   { PTX_W_PARAM_FUNC, PTX_SP_PARAM },
@@ -24,8 +24,8 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     return PTX_SP_GENERIC;
 }
 
-/** Parameters of calls and functions are in local memory: returns the space of a .param access through operand
- *  @index. */
+/** Returns the space of an access through operand @index: local for a .param access, if the parameter is in local
+ *  memory as those of calls and functions may be; otherwise @space. */
 static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -41,8 +41,8 @@ static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enu
                ? PTX_SP_LOCAL : space;
 }
 
-/** Returns the space of an access through operand @index: local if its register is known to contain the address of a
- *  local variable. */
+/** Returns the space of an access through operand @index: local if the operand's register is known to contain the address
+ *  of a local variable; otherwise @space. */
 static enum ptx_space access_space(struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -80,8 +80,8 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
-    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that each access is performed once. All accesses of
-                                           * Lanewise are performed once. */
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that the access is performed exactly once, as Lanewise does
+                                           * for all accesses */
 
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
@@ -100,8 +100,8 @@ static bool fits_disp(int64_t v)
     return v >= -(1 << 23) && v < (1 << 23);
 }
 
-/* Address of operand @index: base register A, its size and the offset. address() may emit code, so it is called before
- * the access is emitted. */
+/* Address of an access: base register A, its size, and the offset. address() computes it from an operand and may emit
+ * code, so it is called before the access is emitted. */
 struct location {
     ptx_ref base;
     unsigned rows;
@@ -151,7 +151,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.rows = 2;
             return p;
         }
-        /* Local addresses have 32 bits, so a larger offset would wrap around to the variable. */
+        /* these addresses have 32 bits, so a larger offset could wrap around to the variable */
         if (disp < INT32_MIN || disp > INT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "the offset is past the end of '%s': %+lld", s->name, (long long)disp);
         disp += s->offset;
@@ -263,8 +263,8 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    /* A base other than PTX_ZERO is a register: it has an offset from the named parameter that is too large for the
-     * instruction. */
+    /* For a named parameter, a base other than PTX_ZERO has an offset that is too large for the instruction and thus past
+     * all parameters. */
     if (location.base == PTX_ZERO
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
@@ -285,7 +285,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             mi->in.xkind = ISA_X_CONST;
             mi->in.x = (uint32_t)at; /* offset of the value in constant bank 0 */
         } else {
-            /* An address in parameter space has 32 bits, so the low word of the base is enough. */
+            /* addresses in parameter space have 32 bits, so the low word of the base is enough */
             mi = ptx_sel_put(sel, ISA_LD_CONST, d, location.base, PTX_NO_REF, PTX_NO_REF, rows);
             mi->rows[PTX_S_A] = 1;
             mi->in.x = (uint32_t)at << 8;
@@ -345,10 +345,10 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
         if (to->kind == PTX_O_SINK)
             continue;
         if (ptx_sel_reg_bytes(sel, to) == 8)
-            ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s in 64-bit registers",
+            ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s in 64-bit registers are not supported",
                          ptx_type_name(type));
         d = ptx_sel_dest_wide(sel, to, type, 1);
-        /* bytes 4..7 are the zero bytes of vz; bit 3 of a digit replicates the sign of the selected byte */
+        /* prmt's bytes 4 to 7 are zero bytes, those of vz; bit 3 of a digit replicates the sign of the selected byte */
         if (bytes == 1)
             pick = is_signed ? (8u | at) * 0x1110u | at : 0x4440u | at;
         else
@@ -423,8 +423,9 @@ void ptx_rule_ld(struct ptx_sel *sel)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
 }
 
-/* Returns true for a store to a .param variable at an offset that is no multiple of the store's size. clang 16 stores the
- * arguments of printf so, without gaps. The caller splits the store into pieces of at most a word. */
+/* Returns true for a store to a .param variable at an offset that is no multiple of the store's size. clang 16 writes
+ * such stores for the arguments of printf, which it places without gaps. The caller splits the store into pieces of at
+ * most a word. */
 static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
 {
     const struct ptx_operand *o = &sel->in.operand[0];
@@ -495,7 +496,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     if (n == 1) {
         x = part[0];
         size = size_of(type);
-        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store extends no value, so the sign has no meaning */
+        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store does not extend, so stores have no signed sizes */
             size = size == ISA_SIZE_S8 ? ISA_SIZE_U8 : ISA_SIZE_U16;
     } else {
         unsigned group_rows = total > 4 ? total / 4 : 1, per_row = bytes < 4 ? 4 / bytes : 1;
@@ -585,7 +586,7 @@ static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location loca
     ptx_sel_order(sel, mi);
 }
 
-/* Selects vectors of floats: each element is a separate atomic operation, as PTX specifies. */
+/* Selects an atomic on a vector of floats as one atomic operation for each element, as PTX specifies. */
 static void atomic_vector(struct ptx_sel *sel, bool result, enum isa_op op, unsigned aop,
                           enum ptx_type type, unsigned n)
 {
@@ -638,7 +639,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
         ptx_sel_fail(sel, LW_EUNSUPP, ".%s of type .%s is not supported",
                      ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
-    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* Additions of f32 keep denormals here anyway. */
+    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* no effect, because our atomic additions never flush denormals */
     ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
     if (space == PTX_SP_GLOBAL)
         op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
@@ -679,7 +680,7 @@ void ptx_rule_red(struct ptx_sel *sel)
 
 /* ---- cp.async ------------------------------------------------------------------- */
 
-/* Returns predicate p = @n >= @least, combined with the instruction's guard. */
+/* Returns a predicate that is true where the comparison of @n with @least and the instruction's guard are true. */
 static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned comparison)
 {
     ptx_ref limit = ptx_sel_temp(sel, 1), p = ptx_sel_temp(sel, 0);
@@ -700,7 +701,7 @@ static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned
     return p;
 }
 
-/* Loads @size into register @d in lanes where @p is true; other lanes keep the value of @d. */
+/* Loads an element of @size (ISA_SIZE_...) into register @d in lanes where @p is true. Other lanes keep the value of @d. */
 static void load_where(struct ptx_sel *sel, struct location from, unsigned offset, ptx_ref d,
                        unsigned size, ptx_ref p)
 {
@@ -740,7 +741,7 @@ static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, 
     }
 }
 
-/* Selects cp.async: a copy completes when it is issued, so groups are always complete. */
+/* Selects cp.async. A copy completes when it is issued, so the waits for groups of copies need no instruction. */
 void ptx_rule_cp(struct ptx_sel *sel)
 {
     uint64_t bytes, part;
@@ -793,7 +794,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
         if (!fits_disp((int64_t)from.disp + 16))
             ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large");
         if (last->kind == PTX_O_REG && sel->fn->regs.at[last->reg].type == PTX_T_PRED) {
-            ptx_ref all = ptx_sel_temp(sel, 1); /* true: the copy reads no source and writes zeros */
+            ptx_ref all = ptx_sel_temp(sel, 1); /* if the predicate is true, the copy reads nothing and writes zeros */
 
             n = ptx_sel_temp(sel, 1);
             ptx_sel_imm(sel, all, 1, bytes);
@@ -810,7 +811,8 @@ void ptx_rule_cp(struct ptx_sel *sel)
 
 /* ---- address spaces ------------------------------------------------------ */
 
-/* Selects cvta: generic addresses of shared and local memory have a fixed high word; global addresses are unchanged. */
+/* Selects cvta. Generic addresses of shared and local memory have a fixed high word, and generic addresses of global
+ * memory equal the global ones. */
 void ptx_rule_cvta(struct ptx_sel *sel)
 {
     bool to = ptx_take(&sel->in, PTX_W_TO);
@@ -843,8 +845,8 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* Tests whether address @s is in one of the module's .const variables, which are in global memory here. Combines the
- * result with predicate @p by the operation @with. */
+/* Compares, for each .const variable of the module, the offset of address @s in the variable with the variable's size, and
+ * combines the results with predicate @p by the operation @with. .const variables are in global memory. */
 static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
                          unsigned with)
 {
@@ -880,8 +882,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_CONST: high = 1; break; /* Only code addresses have this high word; no data has such an address. */
-    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* Kernel parameters count as global, too. */
+    case PTX_SP_CONST: high = 1; break; /* high word of code addresses, which no data has */
+    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* kernel parameters count as global, too */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
@@ -902,8 +904,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
         put_in_const(sel, s, p, ISA_CMP_GE, ISA_BOOL_AND);
 }
 
-/* Selects hints for caches, profilers and schedulers: they have no effect. A cache policy is a number that only hints
- * read. */
+/* Selects hints for caches, profilers and schedulers, which have no effect. A cache policy becomes 0, because only hints
+ * read it. */
 void ptx_rule_hint(struct ptx_sel *sel)
 {
     static const uint8_t words[] = { PTX_W_L1, PTX_W_L2, PTX_W_FRACTIONAL, PTX_W_RANGE, PTX_W_CVT,
@@ -925,7 +927,7 @@ void ptx_rule_hint(struct ptx_sel *sel)
     }
 }
 
-/** Removes the operand with the cache policy, the last one of an access with .cache_hint. A policy is a hint only. */
+/** Removes the last operand of an access with .cache_hint, which is a cache policy and has no effect. */
 static void drop_policy(struct ptx_sel *sel)
 {
     if (!ptx_take(&sel->in, PTX_W_CACHE_HINT))
@@ -962,12 +964,11 @@ void ptx_rule_fence(struct ptx_sel *sel)
         check_tensormap_fence(sel);
     else
         ptx_sel_operands(sel, 0, 0);
-    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* The fence orders mbarriers, which are not supported, so it has no
-                                                    * effect. */
-    (void)ptx_take(&sel->in, PTX_W_SC); /* The order of issue is sequentially consistent, so .sc is ignored. */
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* no effect, because it is about mbarriers, which are not supported */
+    (void)ptx_take(&sel->in, PTX_W_SC); /* no effect, because all accesses are sequentially consistent in order of issue */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
-        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* The modifier only permits a weaker fence, so it can be ignored. */
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* no effect, because it only permits a weaker fence */
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
     }
     if (ptx_take(&sel->in, PTX_W_PROXY)) { /* Lanewise has only one path to memory */

@@ -53,7 +53,8 @@ void ptx_rule_packed_integers(struct ptx_sel *sel)
     put_bytes(sel, ptx_sel_dest(sel, &sel->in.operand[0], type), part[0], part[1], 0x5410);
 }
 
-/* Selects absolute differences of two shorts or four bytes, packed, or with .add summed up with the last operand. */
+/* Selects vabsdiff2 and vabsdiff4: absolute differences of two shorts or four bytes. The result packs the differences;
+ * with .add it is the sum of the differences and the last operand. */
 void ptx_rule_vabsdiff(struct ptx_sel *sel)
 {
     bool four = sel->in.op == PTX_VABSDIFF4, sum = ptx_take(&sel->in, PTX_W_ADD);

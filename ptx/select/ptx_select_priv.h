@@ -11,14 +11,14 @@ struct ptx_sel {
     struct ptx_job *job;
     struct ptx_function *fn;
     struct ptx_insn in; /* a copy of the instruction; rules remove the modifiers that they handle */
-    uint32_t first_temp; /* the virtual registers from this one on are temporaries of the current instruction */
+    uint32_t first_temp; /* virtual registers with this number or a higher one are temporaries of the instruction */
     uint32_t *block_at;  /* by PTX instruction: number of the block that starts there */
-    uint32_t *call_at;   /* by PTX instruction: first of the blocks that the call needs, or PTX_NONE */
+    uint32_t *call_at;   /* by PTX instruction: first of the further blocks that a call or branch table needs, or PTX_NONE */
     uint32_t current;    /* block that receives instructions */
-    const struct ptx_reg *local; /* register of an access that contains the address of a local variable, otherwise NULL */
+    const struct ptx_reg *local; /* address register of the access, if it has the address of a local variable; else NULL */
     uint32_t wrap;       /* block in which lanes reconverge after the current call; PTX_NONE: they need not */
-    uint32_t call_area;  /* offset in the frame of the arguments of print and assertion rows */
-    uint32_t *definition; /* by register: 1 + the mov or cvta that defines it (ptx_printf_args.c) */
+    uint32_t call_area;  /* offset in the frame of the arguments of print and assertion instructions */
+    uint32_t *definition; /* by register: 1 + index of a mov or cvta that defines it (ptx_printf_args.c); 0: none */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
@@ -63,7 +63,7 @@ ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enu
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
-/** Refuses modifiers that contradict each other or the types, and missing mandatory modifiers. */
+/** Refuses an instruction whose modifiers contradict each other or the types, or that lacks a mandatory modifier. */
 void ptx_sel_check(struct ptx_sel *sel);
 /** Refuses types and modifiers that the operation does not have (ptx_verify_types.c). */
 void ptx_verify_types(struct ptx_sel *sel);
@@ -86,7 +86,8 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
  *  memory. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
-/** Creates a virtual register that is fixed to register @row, for a value that a call passes. */
+/** Creates a virtual register for a value that a call passes. It is assigned to the @rows vector registers from number
+ *  @row on. */
 ptx_ref ptx_sel_fixed(struct ptx_sel *sel, unsigned row, unsigned rows);
 /** Emits a load or store of a register or pair at @offset of the frame; the caller may change the offset. */
 struct ptx_mi *ptx_sel_local(struct ptx_sel *sel, bool store, ptx_ref ref, uint32_t offset,
@@ -120,7 +121,7 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
 /** Assigns a location to every .param variable of the function. @target: by instruction, whether a branch targets
  *  it. */
 void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target);
-/** Finds registers whose only value is the address of a local variable, as in code for debuggers. */
+/** Finds registers whose only value is the address of a local variable. Code for debuggers (-O0, -G) has many. */
 void ptx_find_locals(struct ptx_sel *sel);
 /** Selects a load or store of a .param variable in a register; returns false if the variable is not in a register. */
 bool ptx_param_load(struct ptx_sel *sel);

@@ -2,8 +2,9 @@
 /* Selection of operations across lanes: shuffles, votes, matches, reductions, barriers; also sleep and traps. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* Returns the member mask. A mask of all lanes needs no register. An empty mask also needs a register: in this field,
- * the number of the zero register means all lanes, but a mask without the lane's own bit must cause a fault. */
+/* Returns the register with the member mask. A mask of all lanes needs no register, and PTX_NO_REF is returned. An empty
+ * mask, which must cause a fault, needs a register with the value 0, because the number of the zero register means all
+ * lanes in this field of the instruction. */
 static ptx_ref members(struct ptx_sel *sel, unsigned index)
 {
     uint64_t mask;
@@ -163,7 +164,7 @@ void ptx_rule_match(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = p;
 }
 
-/* Converts a float to an integer with the same order, -0 below 0, and back. */
+/* Converts the bits of a float to an integer with the same order, in which -0 is below 0, or such an integer back. */
 static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
 {
     ptx_ref sign = ptx_sel_temp(sel, 1), rest = ptx_sel_temp(sel, 1), d = ptx_sel_temp(sel, 1);
@@ -283,13 +284,16 @@ void ptx_rule_elect(struct ptx_sel *sel)
 
 /* ---- barriers ---------------------------------------------------------------- */
 
-enum { MOST_THREADS = 1024 }; /* of a block; a larger 32-bit count is valid PTX, but such a barrier never completes */
+enum { MOST_THREADS = 1024 }; /* limit of the threads of a block. A barrier with a larger 32-bit count is valid PTX, but
+                               * never completes */
 
-/* Barrier of a block: its number and thread count, from operands @first and the next. */
+/* Number and thread count of a block barrier. */
 struct barrier {
-    ptx_ref x, c; /* PTX_NO_REF: the number is a literal; there is no count */
+    ptx_ref x, c;    /* x: register with the number; PTX_NO_REF: the number is known, in `number`. c: register with the
+                      * count; PTX_NO_REF: there is no count */
     uint64_t number;
 };
+/* Reads the number from operand @first, and the count from the next operand if @operands is 2. */
 static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned operands)
 {
     struct barrier b = { .x = PTX_NO_REF, .c = PTX_NO_REF };
@@ -389,7 +393,7 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
-/* Selects trap and brkpt; brkpt, too, ends a program that has no debugger. */
+/* Selects trap and brkpt. Without a debugger, brkpt also ends the program. */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
     struct ptx_mi *mi;

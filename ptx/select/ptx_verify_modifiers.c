@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses combinations that PTX forbids although each modifier is valid: two modifiers of the same kind, rounding for
- * an operation without rounding, a missing mandatory rounding. Selection rules therefore need not check them. */
+/* Refuses instructions that PTX forbids although each modifier is valid: two modifiers of the same kind, a rounding of an
+ * operation that does not round, a missing mandatory rounding. Selection rules therefore need not check these. */
 #include "ptx/select/ptx_select_priv.h"
 
 enum { WORDS = 12 };
@@ -33,8 +33,7 @@ static const uint8_t exclusive[][WORDS] = {
     { PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED },
 };
 
-/* Modifiers for the precision of float operations: which of them an instruction permits, and whether one of them is
- * mandatory. */
+/* Modifiers for the precision of float operations that an instruction permits, and whether one of them is mandatory. */
 static const struct precision {
     uint8_t op, words[8];
     bool required;
@@ -149,8 +148,8 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
         ptx_sel_fail(sel, LW_EINPUT, ".bf16 cannot be converted to or from 8 bits: convert through 16 or 32 bits");
     if (from == PTX_T_BF16 && ptx_has(&sel->in, PTX_W_SAT))
         ptx_sel_fail(sel, LW_EINPUT, "type .bf16 has no '.sat'");
-    if (brain && between_floats && to != from) { /* a conversion between floats may have any rounding, although it is
-                                                  * often exact */
+    if (brain && between_floats && to != from) { /* a conversion to or from bf16 permits the roundings of floats, also
+                                                  * if it is exact */
         if (has_any(&sel->in, to_integer) || ptx_has(&sel->in, PTX_W_RNA))
             ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s does not allow this rounding",
                          ptx_type_name(from), ptx_type_name(to));
@@ -178,7 +177,7 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                      ptx_word_text((enum ptx_word)needed[0]));
 }
 
-/* Returns true for forms that always flush denormals, never flush, or have no float. */
+/* Returns true for instructions without .ftz: those that always flush denormals, never flush them, or have no floats. */
 static bool never_flushes(const struct ptx_insn *in, enum ptx_type type, enum ptx_type last)
 {
     switch (in->op) {
@@ -198,7 +197,7 @@ static bool flushes(enum ptx_type type)
     return type == PTX_T_F32 || type == PTX_T_F16 || type == PTX_T_F16X2 || type == PTX_T_F32X2;
 }
 
-/* Returns true if the form can saturate: divisions, roots, f64 and bf16 cannot. */
+/* Returns true if the instruction permits .sat, which divisions, square roots, f64 and bf16 do not. */
 static bool saturates(const struct ptx_insn *in, enum ptx_type type)
 {
     if (in->op == PTX_CVT)
@@ -207,7 +206,7 @@ static bool saturates(const struct ptx_insn *in, enum ptx_type type)
            in->op != PTX_RCP && in->op != PTX_SQRT;
 }
 
-/* Refuses the pairs of types that set does not have. */
+/* Refuses pairs of types that the instruction set does not permit. */
 static void check_set(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
 {
     bool half = from == PTX_T_F16 || from == PTX_T_BF16;

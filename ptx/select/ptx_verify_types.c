@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the types of an instruction in order, the modifiers that an instruction's rule would drop without a check, and
- * combinations of modifiers on memory accesses. The source is the PTX ISA's sections on the instructions. Where the
- * manual's sections say nothing, the checks follow ptxas 13.0. */
+/* Checks the types of an instruction by position, the modifiers that its selection rule would drop without a check, and
+ * combinations of modifiers on memory accesses. The checks follow the PTX ISA's sections on the instructions; where these
+ * say nothing, they follow ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- types ------------------------------------------------------------------------ */
@@ -15,8 +15,8 @@ enum {
     HALF = T(F16) | T(BF16) | T(F16X2) | T(BF16X2),
     FLOAT = T(F32) | T(F64),
     PACKED = T(U16X2) | T(S16X2),
-    LANE = INT | BITS | FLOAT, /* values that fill one register without conversion */
-    CELL = LANE | T(B8) | T(U8) | T(S8), /* types in memory */
+    LANE = INT | BITS | FLOAT, /* types of values that instructions such as mov and selp copy */
+    CELL = LANE | T(B8) | T(U8) | T(S8), /* types of loads and stores */
     NUMBER = INT | T(U8) | T(S8) | FLOAT | HALF,
     FLAG = T(PRED),
     SHORT = T(F16) | T(BF16),
@@ -24,8 +24,9 @@ enum {
 };
 _Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
 
-/* Types of an operation. A row applies to instructions with modifier @word; the first matching row decides. 0: no type
- * at this position. An operation without a row has no types, or its rule checks them. */
+/* Permitted types of an operation, by position; 0: no type at this position. A row applies to instructions with modifier
+ * @word, and the first matching row decides. An operation without a row has no types, or its selection rule checks
+ * them. */
 static const struct signature {
     uint8_t op, word;
     uint32_t type[3];
@@ -156,7 +157,7 @@ static const struct signature *signature_of(const struct ptx_insn *in)
 {
     unsigned low = 0, high = LW_COUNT_OF(signatures);
 
-    while (low < high) { /* rows are in the order of the operations' names */
+    while (low < high) { /* rows are in the order of ptx_ops.def */
         unsigned middle = (low + high) / 2;
 
         if (signatures[middle].op < in->op)
@@ -215,7 +216,7 @@ static void check_types(struct ptx_sel *sel)
 
 enum { MAX_WORDS = 14 };
 
-/* Permitted modifiers of instructions, of which one of @needed is mandatory. */
+/* Modifiers that an instruction permits. At least one of @needed is mandatory if the list is not empty. */
 static const struct vocabulary {
     uint8_t op, words[MAX_WORDS], needed[5];
 } vocabularies[] = {
@@ -334,7 +335,7 @@ static void check_fence(struct ptx_sel *sel)
                                       "also with a state space");
 }
 
-/* Permitted modifiers for order, scope and caching of memory accesses. */
+/* Modifiers for order and caching that a memory access permits. */
 static const struct access {
     uint8_t op, words[MAX_WORDS];
 } accesses[] = {
@@ -390,7 +391,7 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' permits neither '.lu' nor '.cv'");
 }
 
-/* Checks cache hints: they have no effect, but invalid ones are refused. */
+/* Refuses invalid cache hints. Valid ones have no effect. */
 static void check_hints(struct ptx_sel *sel)
 {
     static const uint8_t first[] = { PTX_W_L1_NORMAL, PTX_W_L1_UNCHANGED, PTX_W_L1_FIRST,

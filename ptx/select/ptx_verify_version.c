@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that the module's .version and .target have the features that it uses. Compiled text is not checked: its
- * version is the lowest that the compiler can write, and inline assembly may use newer features. Source: the PTX ISA's
- * release notes, "PTX ISA Notes" and "Target ISA Notes"; where these do not specify a rule, the behaviour of ptxas
- * 13.0. */
+/* Checks that the module's .version and .target have the features that the module uses. Compiled text is not checked,
+ * because its version is the lowest that the compiler can write, and inline assembly may use newer features. The rules are
+ * those of the PTX ISA's release notes, "PTX ISA Notes" and "Target ISA Notes"; where these have no rule, the checks follow
+ * ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- versions and targets ------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static const struct since {
     { 0, { PTX_W_L2_128B }, 0, 74, 75 },
     { 0, { PTX_W_L2_256B }, 0, 74, 80 },
 };
-/* the newest version and target in the table */
+/* the newest version and target in the table: a module with both needs no search */
 enum { LAST_VERSION = 88, LAST_TARGET = 100 };
 
 static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t types)
@@ -177,8 +177,8 @@ static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t ty
     return true;
 }
 
-/* Requires a version and target for part @what of the instruction, which messages show with a dot; "": the instruction
- * itself. */
+/* Fails if the module's version or target is too old for part @what of the instruction, which the message shows after a
+ * dot. @what is "" for the instruction itself. */
 static void require(struct ptx_sel *sel, const char *what, unsigned version, unsigned target)
 {
     const struct ptx_dialect *have = &sel->unit->module->dialects.at[sel->fn->source];
@@ -216,7 +216,7 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
                                      "below sm_70");
 }
 
-/* Refuses features that only targets with a certain letter after their number have. */
+/* Refuses features that a target has only with the letter 'a' or 'f' after its number. */
 static void check_variant(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if (sel->in.op == PTX_REDUX && sel->in.type_count != 0 && sel->in.type[0] == PTX_T_F32 &&
@@ -253,7 +253,7 @@ void ptx_verify_version(struct ptx_sel *sel)
         return;
     for (unsigned i = 0; i < in->type_count; i++)
         types |= UINT32_C(1) << in->type[i];
-    while (low < high) { /* rows are in the order of the operations' names */
+    while (low < high) { /* rows are in the order of ptx_ops.def */
         unsigned middle = (low + high) / 2;
 
         if (since[middle].op != PTX_OP_NONE && since[middle].op < in->op)
