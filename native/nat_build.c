@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Typed values of LLVM. */
+/* Builds typed LLVM values: constants, conversions, vectors, intrinsics. */
 #include <string.h>
 
 #include "native/nat_build_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Typed values of LLVM, and the expressions of isa/insns.def compiled to them. */
+/* Typed LLVM values, and a compiler of the expressions of isa/insns.def to such values. */
 #ifndef NAT_BUILD_PRIV_H
 #define NAT_BUILD_PRIV_H
 
@@ -8,7 +8,7 @@
 /** C types of the table's expressions. */
 enum nat_type { NAT_BOOL, NAT_S32, NAT_U32, NAT_S64, NAT_U64, NAT_F32, NAT_F64 };
 
-/** A value of one lane's type: the same in all lanes, or a vector of all lanes. */
+/** An LLVM value with its C type. It is either one value for all lanes, or a vector with a value for each lane. */
 struct nat_value {
     LLVMValueRef v;
     uint8_t type; /* enum nat_type */
@@ -39,12 +39,12 @@ static inline bool nat_is_wide(unsigned type)
 LLVMTypeRef nat_type_of(const struct nat_build *b, unsigned type, bool vector);
 /** Returns an integer constant. */
 struct nat_value nat_constant(const struct nat_build *b, unsigned type, uint64_t value);
-/** Returns @x as a vector: every lane has the value. */
+/** Returns a vector in which every lane has the value @x. */
 LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes);
 struct nat_value nat_vector(const struct nat_build *b, struct nat_value x);
-/** Returns the value as C converts it to @type. */
+/** Converts the value to @type by the rules of C. */
 struct nat_value nat_convert(const struct nat_build *b, struct nat_value x, unsigned type);
-/** Returns the same bits as another type of the same width. */
+/** Returns a value of @type, which has the same width, with the same bits. */
 struct nat_value nat_bits(const struct nat_build *b, struct nat_value x, unsigned type);
 struct nat_value nat_select(const struct nat_build *b, struct nat_value c, struct nat_value x, struct nat_value y);
 /** Calls the intrinsic @name, which is overloaded on the type of its first argument. */
@@ -52,7 +52,7 @@ LLVMValueRef nat_intrinsic(const struct nat_build *b, const char *name, LLVMType
                            unsigned count);
 LLVMValueRef nat_shuffle(const struct nat_build *b, LLVMValueRef x, LLVMValueRef y, const int *lanes, unsigned count);
 
-/** A name that an expression may use. */
+/** A name that an expression may use, and its value. */
 struct nat_name {
     const char *name;
     struct nat_value value;

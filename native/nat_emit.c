@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IR of a kernel: flow, entering and leaving.
+ * IR of a kernel: control flow, and how native code is entered and left.
  *
- * With u->through, leaving stores nothing but the rows of uniform and affine registers, in functions that all places
- * with the same shapes share. So the size of the code is proportional to the number of instructions, however many
- * registers are live.
+ * With u->through, the code that leaves stores only uniform and affine registers. It does so in functions that all exits
+ * with the same shapes of registers share. Therefore the size of the code is proportional to the number of instructions,
+ * however many registers are live.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ void nat_wide_vectors(const struct nat_unit *u, LLVMValueRef function)
     for (size_t i = 0; i < LW_COUNT_OF(names); i++)
         l->AddAttributeAtIndex(function, ~0u, l->CreateStringAttribute(u->b.context, names[i], (unsigned)strlen(names[i]), "512", 3));
 }
-/** Adds a function of the frame that only this module calls. */
+/** Adds a function whose only parameter is the frame, and which only this module calls. */
 static LLVMValueRef new_function(struct nat_unit *u, LLVMTypeRef result)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -58,8 +58,8 @@ static void load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape 
 static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape *shape, LLVMValueRef *all);
 static void load_frame(struct nat_unit *u);
 
-/** Builds the body of a shared function: stores rows of registers whose base is in frame->uniform, or verifies the shapes
- *  of rows and sets frame->uniform. */
+/** Builds the body of a shared function. With f->enter, the function verifies the shapes of registers in the register file
+ *  and sets frame->uniform. Otherwise it stores the registers, whose bases are in frame->uniform, to the register file. */
 static void shared_body(struct nat_unit *u, const struct nat_shared *f)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -129,7 +129,8 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     free(kept);
 }
 
-/** Returns the function for the registers of @live in the shapes of u->state; NULL without memory. */
+/** Returns the shared function that enters or leaves with the registers of @live in the shapes of u->state, or NULL if
+ *  memory is short. */
 static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_set *live, bool enter)
 {
     struct nat_shared *f = calloc(1, sizeof *f + 256 * sizeof f->item[0]), *old;
@@ -173,7 +174,7 @@ static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_s
     return f;
 }
 
-/** Returns the number of a new site. */
+/** Adds a site and returns its number. */
 static uint32_t add_site(struct nat_unit *u, struct emu_native_site site)
 {
     if (u->sites == u->sites_room) {
@@ -196,8 +197,8 @@ static void put_site(struct nat_unit *u, LLVMValueRef site)
     (void)u->b.llvm->BuildBr(u->b.b, u->out);
 }
 
-/** Returns the code that leaves with the registers of @live in the shapes of u->state, at a site of its phi node. NULL
- *  without memory. */
+/** Returns the shared code that leaves with the registers of @live in the shapes of u->state. Its phi node has the number
+ *  of the site for each block that jumps to it. Returns NULL if memory is short. */
 static struct nat_shared *leave_shared(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -224,7 +225,7 @@ static void comes_from_here(struct nat_unit *u, const struct nat_shared *f, uint
     u->b.llvm->AddIncoming(f->site, &value, &block, 1);
 }
 
-/** Leaves at @site, with the state of u->state. */
+/** Emits code that leaves at @site. u->state has the shapes of the registers @live. */
 static void leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live)
 {
     const uint32_t number = add_site(u, site);
@@ -252,7 +253,7 @@ static void leave_here(struct nat_unit *u)
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u);
-    const bool again = u->leave_at == u->at + 1; /* the checks of an instruction leave with one state */
+    const bool again = u->leave_at == u->at + 1; /* all checks of one instruction use the same code to leave */
 
     if (!again && u->through) {
         u->leave_site = add_site(u, site_here(u));
@@ -325,11 +326,11 @@ static void go_to(struct nat_unit *u, int32_t n)
     const struct nat_block *to = &u->block[n];
 
     reshape(u, to);
-    if (to->first <= u->at) { /* a backward branch: endless loops leave when they reach the limit */
+    if (to->first <= u->at) { /* a backward branch: leaves if the number of executed instructions has reached the limit */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
         struct nat_state kept = u->state;
         LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
-        if (u->masked) /* a time slice of the split must not end before the next test */
+        if (u->masked) /* the split's time slice must not end before the next test, so the path to it is added */
             counted = l->BuildAdd(u->b.b, counted, quad(u, to->path - 1), "");
         LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, u->limit, "");
         (void)l->BuildCondBr(u->b.b, more, go, out);
@@ -360,7 +361,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
         LLVMValueRef any = taken.v;
         if (taken.vector) {
             any = nat_any_lane(u, taken.v);
-            /* the lanes diverge */
+            /* leaves if the lanes diverge */
             nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), ""));
         }
         add_to(u, u->counted, b->count);
@@ -372,7 +373,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     position(u, go);
     go_to(u, b->next[1]);
     if (b->next[0] >= 0) {
-        if (u->through) /* values that were computed in the other arm are not available */
+        if (u->through) /* drops values that were computed on the other side of the branch */
             u->values = kept;
         position(u, fall);
         go_to(u, b->next[0]);
@@ -396,7 +397,7 @@ void nat_emit_generic(struct nat_unit *u)
             continue;
         u->values.vec[r] = u->through ? NULL : u->values.vec[r];
         if (u->through && after.v[r].kind != NAT_SAME)
-            continue; /* the row stays in the register file */
+            continue; /* the next use loads the value from the register file */
         if (after.v[r].kind == NAT_SAME)
             nat_put_same(u, r, nat_first(u, nat_load_lanes(u, r)));
         nat_put_lanes(u, r, nat_load_lanes(u, r));
@@ -409,7 +410,7 @@ void nat_emit_generic(struct nat_unit *u)
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(&writes, NAT_P + p))
             nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
-                           l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), "")); /* stored already */
+                           l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), "")); /* no store needed */
         if (nat_has(&writes, NAT_SP + p))
             nat_write_variable(u, &u->values.spred[p], u->b.i1, nat_load_scalar_predicate(u, p));
     }
@@ -429,7 +430,7 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bsync, u->b.i1, types, args, 2));
 }
 
-/** An exit with a guard. */
+/** Emits an exit with a guard, which leaves before the exit if a lane exits. */
 static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_value gone = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
@@ -437,8 +438,8 @@ static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
     nat_leave_unless(u, u->b.llvm->BuildNot(u->b.b, gone.vector ? nat_any_lane(u, gone.v) : gone.v, ""));
 }
 
-/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits: the instruction
- *  then faults. */
+/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits, because the
+ *  interpreter then reports a fault. */
 static void must_be_alone(struct nat_unit *u)
 {
     struct nat_set reads, writes;
@@ -451,7 +452,7 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** Converts to NAT_LANES the other half of a pair of which the next instruction overwrites one half. */
+/** If the next instruction overwrites one half of an affine pair, writes the other half as a vector (NAT_LANES). */
 static void keep_halves(struct nat_unit *u)
 {
     struct nat_state after = u->state;
@@ -502,7 +503,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
     add_to(u, u->stores, u->block_stores);
     if (b->next[0] >= 0) {
         go_to(u, b->next[0]);
-    } else { /* the last instruction leaves, and the interpreter faults past the function's end */
+    } else { /* never reached: the function's last instruction leaves, and the interpreter reports a fault after it */
         u->at = b->first + b->count - 1;
         (void)u->b.llvm->BuildUnreachable(u->b.b);
     }
@@ -510,7 +511,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
 
 /* ---- entering --------------------------------------------------------------------------------- */
 
-/** Removes from *@all the lanes in which the row differs from the values that its shape promises. */
+/** Removes from *@all the lanes in which @row differs from @expected, the values by the shape of the register. */
 static void must_hold(struct nat_unit *u, LLVMValueRef *all, LLVMValueRef row, LLVMValueRef expected)
 {
     LLVMValueRef same = u->b.llvm->BuildICmp(u->b.b, NAT_INT_EQ, row, expected, "");
@@ -552,7 +553,7 @@ static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape 
     }
 }
 
-/** Returns true (i1) if a predicate is the same in all lanes that are executed; *@any: its value there. */
+/** Returns an i1 that is true if predicate @p has the same value in all executed lanes. *@any is that value. */
 static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -565,7 +566,8 @@ static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRe
     return l->BuildOr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, all_bits, ""), l->BuildNot(u->b.b, *any, ""), "");
 }
 
-/** Loads the registers that are live before block @b unless u->through, and verifies their shapes. */
+/** Emits the entry at block @b: verifies the shapes of the registers that are live before @b, and without u->through loads
+ *  these registers. */
 static void emit_entry(struct nat_unit *u, const struct nat_block *b)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -639,7 +641,7 @@ static void load_frame(struct nat_unit *u)
     u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, alone, quad(u, 0), "");
 }
 
-/** Returns where the code counts: the frame's member, or a variable. */
+/** Returns the address of a counter, which starts at 0: the frame's member at @offset with u->through, or a variable. */
 static LLVMValueRef counter(struct nat_unit *u, size_t offset)
 {
     if (u->through) {
@@ -662,7 +664,7 @@ bool nat_emit(struct nat_unit *u)
     u->live = calloc(u->count, sizeof *u->live);
     if (u->start == NULL || u->live == NULL)
         return false;
-    (void)add_site(u, (struct emu_native_site){0}); /* nothing executed */
+    (void)add_site(u, (struct emu_native_site){0}); /* site 0: no instruction was executed */
     l->PositionBuilderAtEnd(u->entry_builder, u->entry_block);
     dispatch = nat_new_block(u);
     position(u, dispatch);
@@ -671,7 +673,7 @@ bool nat_emit(struct nat_unit *u)
     u->counted = counter(u, offsetof(struct emu_native_frame, retired));
     u->loads = counter(u, offsetof(struct emu_native_frame, loads));
     u->stores = counter(u, offsetof(struct emu_native_frame, stores));
-    for (unsigned p = 0; p < 7 && !u->through; p++) { /* predicates are false where no path writes them */
+    for (unsigned p = 0; p < 7 && !u->through; p++) { /* a predicate is false until the code writes it */
         nat_write_variable(u, &u->values.pred_same[p], u->b.i1, l->ConstNull(u->b.i1));
         nat_write_variable(u, &u->values.spred[p], u->b.i1, l->ConstNull(u->b.i1));
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiles the expressions of isa/insns.def: the table's C text is the one definition of what an instruction computes,
- * for the interpreter at build time and for native code here. The subset of C is that of the table: integers of 32 and
- * 64 bits, floats, casts, all operators but assignment, and calls of the functions listed at the end.
+ * Compiles the C expressions of isa/insns.def to LLVM IR. An expression defines what an instruction computes, both for the
+ * interpreter, into which the C compiler compiles it at build time, and for native code. The table uses a subset of C:
+ * integers of 32 and 64 bits, floats, casts, all operators but assignment, and calls of the functions in `functions`.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static struct nat_value apply(struct reader *r, enum operation o, struct nat_val
 
     if (o == O_SHL || o == O_SHR)
         return shift(b, o, x, y);
-    if (o == O_ANDAND || o == O_OROR) { /* the table's operands have no side effects */
+    if (o == O_ANDAND || o == O_OROR) { /* evaluates both operands, as operands in the table have no side effects */
         x = nat_convert(b, x, NAT_BOOL);
         y = nat_convert(b, y, NAT_BOOL);
         if (x.vector || y.vector) {
@@ -177,7 +177,8 @@ static struct nat_value like(const struct nat_build *b, struct nat_value x, uint
     return x.vector ? nat_vector(b, c) : c;
 }
 
-/** Divides. The divisor is replaced by 1 where LLVM's division is undefined and the table defines a result. */
+/** Divides. Where LLVM's division is undefined, the divisor is replaced by 1, and the result that the table defines is
+ *  selected. */
 static struct nat_value divide(const struct nat_build *b, struct nat_value *a, unsigned type, bool remainder)
 {
     const struct nat_llvm *l = b->llvm;
@@ -239,7 +240,7 @@ static bool mulhi_s64(const struct nat_build *b, struct nat_value *a, struct nat
     return mulhi(b, a, NAT_S64, out);
 }
 
-/** Intrinsics of one integer: ctpop, ctlz (with a defined result for 0), bitreverse. */
+/** Calls an intrinsic of one integer. @flag: the intrinsic has a second argument, which requests a defined result for 0. */
 static bool count_bits(const struct nat_build *b, struct nat_value *a, const char *name, bool flag, unsigned type,
                        unsigned result, struct nat_value *out)
 {
@@ -263,7 +264,7 @@ BITS(ctz64, "llvm.cttz", true, NAT_U64, NAT_U32)
 BITS(brev32, "llvm.bitreverse", false, NAT_U32, NAT_U32)
 BITS(brev64, "llvm.bitreverse", false, NAT_U64, NAT_U64)
 
-/** Compiles another expression in terms of @a: a, b, c. */
+/** Compiles the expression @text, in which a, b and c name the values @a[0], @a[1] and @a[2]. */
 static bool in_terms(const struct nat_build *b, const char *text, struct nat_value *a, unsigned count, struct nat_value *out)
 {
     static const char *const letters[] = {"a", "b", "c"};
@@ -278,8 +279,8 @@ static bool in_terms(const struct nat_build *b, const char *text, struct nat_val
     {                                                                                         \
         return in_terms(b, text, a, count, out);                                              \
     }
-/* As in emu/lane/emu_math_priv.h; shifts by a count out of range are not evaluated there, here their results are not
- * selected and the counts are masked. */
+/* These compute what the functions in emu/lane/emu_math_priv.h do. There a shift by a count out of range is not evaluated.
+ * Here both sides of ?: are evaluated, so the counts are masked, and the result of such a shift is not selected. */
 TERMS(bfe_u64, 2, "((b & 255) > 63 ? 0 : a >> (b & 63)) & ((b >> 8 & 255) > 63 ? ~UINT64_C(0) : (UINT64_C(1) << (b >> 8 & 63)) - 1)")
 TERMS(bfe_u32, 2, "(uint32_t)(((b & 255) > 63 ? 0 : (uint64_t)a >> (b & 63)) & ((b >> 8 & 255) > 63 ? ~UINT64_C(0) : (UINT64_C(1) << (b >> 8 & 63)) - 1))")
 TERMS(bfe_s64, 2, "(b >> 8 & 255) == 0 ? 0 : (b >> 8 & 255) > 63 ? a >> ((b & 255) > 63 ? 63 : (b & 63)) : "
@@ -331,7 +332,7 @@ static bool rsq_f32(const struct nat_build *b, struct nat_value *a, struct nat_v
     return in_terms(b, "(float)(1.0 / a)", &root, 1, out);
 }
 
-/** The smaller or larger of two floats, as EMU_MINMAX; a NaN gives the other one. */
+/** Computes the smaller or larger of two floats, as EMU_MINMAX does. If one is a NaN, the result is the other one. */
 static bool least(const struct nat_build *b, struct nat_value *a, unsigned type, const char *text, struct nat_value *out)
 {
     const unsigned bits = type == NAT_F32 ? NAT_S32 : NAT_S64;
@@ -365,7 +366,7 @@ static const struct {
     {"emu_bfi_b32", 3, bfi_b32}, {"emu_bfi_b64", 3, bfi_b64}, {"emu_funnel_l", 3, funnel_l}, {"emu_funnel_r", 3, funnel_r},
     {"emu_clamp_s32", 1, clamp_s32}, {"emu_fma_f32", 3, fma_f32}, {"emu_fma_f64", 3, fma_f64},
     {"emu_sqrt_f32", 1, sqrt_f32}, {"emu_sqrt_f64", 1, sqrt_f64}, {"emu_rsq_f32", 1, rsq_f32},
-    /* the third argument, modifiers, is 0: instructions with modifiers are not compiled from the table */
+    /* the third argument, the modifiers, is 0, because instructions with modifiers are not compiled from the table */
     {"emu_min_f32", 3, min_f32}, {"emu_max_f32", 3, max_f32}, {"emu_min_f64", 3, min_f64}, {"emu_max_f64", 3, max_f64},
 };
 
@@ -464,7 +465,7 @@ static struct nat_value unary(struct reader *r)
                 return fail(r);
             x = unary(r);
             if (nat_is_float(x.type) && !nat_is_float((unsigned)type))
-                return fail(r); /* C does not define the conversion of a value that does not fit */
+                return fail(r); /* C and LLVM do not define the result for a value that does not fit the integer */
             return nat_convert(b, x, (unsigned)type);
         }
         x = ternary(r);

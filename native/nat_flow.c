@@ -132,7 +132,8 @@ static bool ends_block(const struct nat_unit *unit, uint32_t i)
     return unit->kind[i] == NAT_BRANCH || unit->kind[i] == NAT_LEAVE || unit->kind[i] == NAT_EXIT;
 }
 
-/** Sets bits of leader[] for each instruction. 1: first of a block; 2: target of a backward branch; 4: an entry. */
+/** Sets bits of leader[] for each instruction. 1: it is the first of a block; 2: a backward branch targets it; 4: native
+ *  code is also entered here for another reason. Returns false if a branch leaves the kernel or has no known target. */
 static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
 {
     int64_t target;
@@ -151,7 +152,7 @@ static bool find_leaders(struct nat_unit *unit, uint8_t *leader)
         if (ends_block(unit, i) && i + 1 < unit->count)
             leader[i + 1] |= unit->kind[i] != NAT_BRANCH || divides ? 5 : 1;
         if (unit->kind[i] == NAT_BSYNC && i + 1 < unit->count)
-            leader[i + 1] |= 5; /* an entry: the lanes have reconverged */
+            leader[i + 1] |= 5; /* the lanes have reconverged, so native code can be entered again */
     }
     return true;
 }
@@ -178,7 +179,7 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (unit->kind[last] == NAT_BRANCH && isa_insn_jumps(insn, unit->first + last, &target))
             b->next[1] = unit->block_of[target - unit->first];
         if ((unit->kind[last] != NAT_BRANCH || guarded) && last + 1 < unit->count)
-            b->next[0] = (int32_t)n + 1; /* for liveness: the interpreter may continue there after NAT_LEAVE */
+            b->next[0] = (int32_t)n + 1; /* also after NAT_LEAVE, for liveness: the interpreter may continue there */
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
@@ -230,9 +231,9 @@ bool nat_flow(struct nat_unit *unit)
         struct isa_reg_use use[ISA_MAX_USES];
         const unsigned uses = isa_insn_uses(&unit->insn[i], use);
         unit->kind[i] = (uint8_t)nat_kind_of(&unit->insn[i]);
-        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that do not exit run past the end and fault */
+        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that do not exit fault, because no code follows */
             unit->kind[i] = NAT_LEAVE;
-        for (unsigned u = 0; u < uses; u++) /* a write to exec changes the active lanes */
+        for (unsigned u = 0; u < uses; u++) /* a write to exec, which changes the active lanes, is not supported */
             if (use[u].written && use[u].reg_class == ISA_REG_S && use[u].first + use[u].count > ISA_S_EXEC)
                 good = false;
     }

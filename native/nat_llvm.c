@@ -51,7 +51,7 @@ missing:
 
 void nat_llvm_unload(struct nat_llvm *llvm)
 {
-    /* The library stays loaded: its own destructors do not expect to run before the program's end. */
+    /* The library is not closed, because its destructors must not run before the program's end. */
     memset(llvm, 0, sizeof *llvm);
 }
 

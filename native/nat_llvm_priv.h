@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LLVM's C interface, loaded at run time: a program that compiles no kernel pays nothing for it. The types and
- * functions are those of llvm-c/ in LLVM 19 (Debian: libllvm19); each function is a member of struct nat_llvm without
- * its prefix `LLVM`.
+ * LLVM's C interface. The library is loaded at run time, so that programs that compile no kernel need not load it. The
+ * types and functions are those of llvm-c/ in LLVM 19 (Debian: libllvm19). Each function is a member of struct nat_llvm,
+ * without its prefix `LLVM`.
  */
 #ifndef NAT_LLVM_PRIV_H
 #define NAT_LLVM_PRIV_H
@@ -155,8 +155,8 @@ struct nat_llvm {
 #undef NAT_MEMBER
 };
 
-/** Loads the library and sets up code generation for this host. Errors: LW_EUNSUPP: it is not installed, or is not
- *  the version we know. */
+/** Loads the library and sets up code generation for this host. Errors: LW_EUNSUPP if LLVM is not installed, or is not
+ *  version 19. */
 enum lw_status nat_llvm_load(struct nat_llvm *llvm, struct lw_error *err) LW_MUST_CHECK;
 void nat_llvm_unload(struct nat_llvm *llvm);
 /** Returns a target machine for this host's processor, or NULL. @level: NAT_CODEGEN_... */

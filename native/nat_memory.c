@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IR of loads and stores. A row of the warp with consecutive addresses is loaded or stored as a vector. A row of loads
- * from one address loads one word. Other loads gather; other stores are executed by their handlers. The exact bytes of
- * every access are checked before any state changes.
+ * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
+ * vector. If they are equal, one element is loaded. All other loads are gathers, and the interpreter's handlers execute
+ * all other stores. The exact bytes of every access are checked before any state changes.
  */
 #include <string.h>
 
@@ -42,12 +42,13 @@ void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t s
 
 /* ---- addresses -------------------------------------------------------------------------------- */
 
+/** Addresses of an access, as offsets from the start of global or shared memory. */
 struct place {
-    bool shared;
-    bool affine;        /* base + x * sx + y * step; else `lanes` */
+    bool shared;        /* shared memory; else global memory */
+    bool affine;        /* the addresses are base + x * sx + y * step; else they are `lanes` */
     int64_t sx;
-    bool flat;          /* all rows have the same addresses */
-    LLVMValueRef base, step; /* i64; offsets from the start of the space's memory */
+    bool flat;          /* all rows of the lane grid have the same addresses */
+    LLVMValueRef base, step; /* i64 */
     LLVMValueRef lanes; /* <W x i64> */
 };
 
@@ -77,7 +78,7 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
         } else {
             base = nat_get_base(u, insn->a, false);
             step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : l->ConstNull(u->b.i32);
-            if (mode == ISA_AMODE_32) /* offsets in their space are added modulo 2^32 */
+            if (mode == ISA_AMODE_32) /* this mode adds the offset modulo 2^32 */
                 base = l->BuildAdd(b, base, l->ConstInt(u->b.i32, (uint32_t)disp, 0), "");
             if (shape.kind == NAT_AFFINE) {
                 nat_extend(u, is_signed, base, at->sx, step, &base, &step);
@@ -114,8 +115,8 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
 }
 
-/** Leaves native code unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align.
- *  @bytes: i64. */
+/** Leaves native code unless the bytes [@offset, @offset + @bytes) of shared or global memory may be accessed and @offset
+ *  is a multiple of @align. @bytes is an i64. */
 static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -158,7 +159,8 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
     check_range(u, shared, offset, quad(u, bytes), align, write);
 }
 
-/** Checks a row of elements of @bytes from @offset on, from the lowest to the highest lane of the mask. */
+/** Does what check_range() does, for consecutive elements of @bytes, which begin at @offset in lane 0, from the lowest to
+ *  the highest lane of the mask. */
 static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offset, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -308,7 +310,7 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
     return l->BuildAdd(u->b.b, at->base, l->BuildMul(u->b.b, at->step, quad(u, row), ""), "");
 }
 
-/** Gathers a word of each lane from memory + lanes. */
+/** Loads a word of each lane from address @memory + @lanes. */
 static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -385,7 +387,8 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         return load_scattered(u, insn, &at, bytes, words);
     const bool equal = at.sx == 0, run = at.sx == (int64_t)bytes;
     const int64_t way = at.sx * (int64_t)(u->columns - 1);
-    if (u->lanes.some && !(equal && at.flat) && !(run && u->rows == 1)) { /* rows outside the mask may be invalid */
+    if (u->lanes.some && !(equal && at.flat) && !(run && u->rows == 1)) { /* lanes outside the mask may have invalid
+                                                                           * addresses, which must not be checked */
         at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
         return load_scattered(u, insn, &at, bytes, words);
     }
@@ -398,7 +401,7 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
     const unsigned rows = at.flat ? 1 : u->rows;
     if (u->lanes.some && run)
         check_masked_row(u, at.shared, at.base, bytes, false);
-    for (unsigned row = 0; row < rows && !(u->lanes.some && run); row++) /* all checks are before all effects */
+    for (unsigned row = 0; row < rows && !(u->lanes.some && run); row++) /* checks all rows before the first load */
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)way + bytes, bytes, false);
     if (!equal && !run) {
         LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
@@ -454,7 +457,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
     if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1))
-        return false; /* lanes with equal addresses must store in the order of lanes */
+        return false; /* the handler also stores in the order of lanes if lanes have equal addresses */
     find_place(u, insn, &at);
     if (u->lanes.some)
         check_masked_row(u, at.shared, at.base, bytes, true);
@@ -467,7 +470,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
         for (unsigned k = 0; k < words; k++)
             part[k] = u->rows == 1 ? data[k] : slice(u, data[k], row * u->columns, u->columns, 1);
         all = part[0];
-        if (words > 1) { /* interleaved */
+        if (words > 1) { /* interleaves the words, so that those of a lane are consecutive */
             int lanes[512];
             LLVMValueRef both = join(u, part[0], u->columns, part[1], u->columns);
             if (words == 4)
@@ -496,7 +499,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
 
     if (bytes < 4)
         return false;
-    if (constant) { /* only an offset in the constant bank that is known now */
+    if (constant) { /* supports only constant bank 0 with an offset that is known now */
         if (insn->c != 0 || insn->a < 128 || disp < 0 || disp + bytes > ISA_CONST_BANK_BYTES || disp % bytes != 0)
             return false;
         memory = u->bank0;
@@ -516,8 +519,8 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
     return true;
 }
 
-/** Emits a load or store with a guard: nothing if the guard is false in all lanes. Returns false: to be executed by its
- *  handler. */
+/** Emits a load or store with a guard, which is skipped if the guard is false in all lanes. Returns false if the
+ *  interpreter's handler must execute the instruction. */
 static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -543,7 +546,7 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     u->lanes = kept;
     for (unsigned k = 0; done && load && k < words; k++)
         nat_put_lanes(u, insn->d + k, l->BuildSelect(u->b.b, mask, nat_get_stored(u, insn->d + k), old[k], ""));
-    if (done) { /* an access of no lane is not counted */
+    if (done) { /* counts the access here, because an access of no lane is not counted */
         LLVMValueRef counter = u->kind[u->at] == NAT_LOAD ? u->loads : u->stores;
         LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
         (void)l->BuildStore(u->b.b, count, counter);
@@ -551,7 +554,7 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
     if (u->through)
-        u->values = values; /* values computed under the guard are not valid after it */
+        u->values = values; /* values that were computed under the guard are not valid afterwards */
     for (unsigned k = 0; u->through && load && k < words; k++)
         u->values.vec[insn->d + k] = NULL;
     return done;

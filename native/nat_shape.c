@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes of registers: a forward analysis over the blocks, with the tag column of isa/insns.def as its rules. The
- * shapes hold for lanes that have not diverged. Native code leaves at a branch on which the lanes diverge, and verifies
- * the shapes where it is entered.
+ * Finds the shapes of registers by a forward analysis over the blocks. Its rules are the tag column of isa/insns.def. The
+ * shapes are valid for lanes that have not diverged: native code leaves at a branch at which the lanes diverge, and
+ * verifies the shapes where it is entered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static struct nat_shape join(const struct nat_shape *a, const struct nat_shape *
     return lanes;
 }
 
-/** Makes halves of pairs consistent: a pair needs both. */
+/** Sets to NAT_LANES each half of an affine pair whose other half does not belong to the pair any more. */
 static void repair(struct nat_state *state)
 {
     for (unsigned r = 0; r < 255; r++) {
@@ -87,7 +87,8 @@ void nat_sources(const struct isa_insn *insn, struct nat_source source[3])
         x.mods = isa_insn_srcmod(insn, 1);
         c.mods = isa_insn_srcmod(insn, 2);
     }
-    if (insn->variant && x.words != 0 && c.words != 0) { /* the table's b and c are the sources as written */
+    if (insn->variant && x.words != 0 && c.words != 0) { /* `variant` exchanges x and c in the encoding, but not the
+                                                          * table's b and c */
         const struct nat_source t = x;
         const unsigned x_words = x.words, c_words = c.words, x_mods = x.mods, c_mods = c.mods;
         x = c;
@@ -151,7 +152,7 @@ bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_
     return true;
 }
 
-/** Returns the shape of a special register in a warp that is whole. */
+/** Returns the shape of a special register in a warp of which all lanes exist. */
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr)
 {
     const uint32_t *block = unit->request->block;
@@ -161,8 +162,8 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
         return same(true, value);
     if ((unsigned)sr - ISA_SR_NTID_X < (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X))
         return same(false, 0);
-    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* a row of the block is a row of
-                                                                                   * the warp */
+    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* a row of the block is a row of the
+                                                                                   * lane grid */
     const bool whole = block[0] % unit->width == 0;
     const bool planes = rows && block[1] % unit->rows == 0; /* all lanes of a warp have the same z */
     if (sr == ISA_SR_TID_X && (whole || rows))
@@ -178,7 +179,7 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
     return lanes;
 }
 
-/** Adds @a and @sign times @b; both SAME or AFFINE. */
+/** Returns the shape of @a + @sign * @b, both of which are SAME or AFFINE. */
 static struct nat_shape sum(bool pair, const struct nat_shape *a, const struct nat_shape *b, int sign)
 {
     const bool ka = a->kind == NAT_SAME || a->known_sy, kb = b->kind == NAT_SAME || b->known_sy;
@@ -188,7 +189,7 @@ static struct nat_shape sum(bool pair, const struct nat_shape *a, const struct n
     return affine(pair, (int64_t)((uint64_t)a->sx + (uint64_t)sign * (uint64_t)b->sx), ka && kb,
                   (int64_t)((uint64_t)a->sy + (uint64_t)sign * (uint64_t)b->sy));
 }
-/** Multiplies @a by @b, one of which is SAME. */
+/** Returns the shape of @a * @b: LANES unless one is SAME, and its value known or sx of the other 0. */
 static struct nat_shape product(bool pair, const struct nat_shape *a, const struct nat_shape *b)
 {
     const struct nat_shape *line = a->kind == NAT_AFFINE ? a : b, *factor = a->kind == NAT_AFFINE ? b : a;
@@ -228,7 +229,7 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     case ISA_TAG_MUL:
     case ISA_TAG_MULWIDE:
     case ISA_TAG_MULWIDE_S: {
-        /* a known factor that is not negative has the same value signed and unsigned */
+        /* only a factor that is not negative has the same value signed and unsigned */
         if (info->tag == ISA_TAG_MULWIDE && ((a->kind == NAT_SAME && a->known && (int32_t)a->value < 0) ||
                                              (b->kind == NAT_SAME && b->known && (int32_t)b->value < 0)))
             return lanes;
@@ -274,7 +275,7 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
 {
     if (reg == ISA_VZ)
         return;
-    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* the pair is broken up: its low word becomes LANES */
+    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* the pair below loses its high word, so its low word becomes LANES */
         state->v[reg - 1] = lanes;
     if (state->v[reg + words - 1].kind == NAT_AFFINE && state->v[reg + words - 1].pair && reg + words < 255)
         state->v[reg + words] = lanes;
@@ -297,8 +298,8 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
             nat_add(&state->bits, NAT_V + reg + k);
     }
 }
-/** Records that register @reg has a result of f32. Where a guard keeps bits of the old value, the result must be
- *  canonical. */
+/** Records that the destination has a result of f32, which may be a NaN that is not canonical. Does nothing if a guard may
+ *  keep the old value and @old_bits says that its bits must not change: then the result is already canonical. */
 static void put_float(struct nat_state *state, const struct isa_insn *insn, bool old_bits)
 {
     if (insn->d == ISA_VZ || (insn->guard != ISA_PT && old_bits))
@@ -307,7 +308,7 @@ static void put_float(struct nat_state *state, const struct isa_insn *insn, bool
     nat_remove(&state->bits, NAT_V + insn->d);
 }
 
-/** Sets everything that the instruction writes to "anything". */
+/** Sets all registers that the instruction writes to shapes about which nothing is known. */
 static void put_anything(const struct nat_unit *unit, struct nat_state *state, uint32_t i)
 {
     struct nat_set reads, writes;
@@ -377,7 +378,7 @@ static struct nat_shape guarded(const struct nat_unit *unit, const struct nat_st
     return lanes;
 }
 
-/** Writes predicates P and Q of the instruction. */
+/** Sets the shapes of predicates P and Q of the instruction. */
 static void put_predicates(struct nat_state *state, const struct isa_insn *insn, bool uniform)
 {
     const uint8_t kind = uniform ? NAT_SAME : NAT_LANES;
@@ -480,7 +481,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
     }
 }
 
-/** Joins @from into the state before block @to. Returns true if that changed. */
+/** Joins the shapes @from into the state before block @to. Returns true if this changed the state. */
 static bool flow(struct nat_block *to, const struct nat_state *from)
 {
     struct nat_state *in = to->in;

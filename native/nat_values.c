@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registers in IR: as variables, and in the register file.
+ * IR that reads and writes registers, as LLVM variables and in the register file.
  *
- * A register is up to three variables, one for each shape that it has somewhere; at the end of a block a value takes
- * the shape that the next block expects. LLVM's mem2reg pass turns the variables into SSA values.
+ * A register has a separate variable for each kind of shape that it has somewhere in the kernel. At the end of a block
+ * the value is converted to the shape that the next block expects. LLVM's mem2reg pass turns the variables into SSA values.
  *
- * Large kernels have u->through: each register is stored where it is written, and each block loads what it reads.
+ * In large kernels u->through is true: each register is stored where it is written, and each block loads the registers
+ * that it reads.
  */
 #include <string.h>
 
@@ -23,7 +24,7 @@ static LLVMValueRef variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef
         *slot = u->b.llvm->BuildAlloca(u->entry_builder, type, "");
     return *slot;
 }
-/* With u->through, *@slot is the register's last value in this block; NULL: the value is only in memory. */
+/* With u->through, *@slot is the register's last value in this block, or NULL if only memory has the value. */
 LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type)
 {
     if (!u->through)
@@ -64,7 +65,7 @@ LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
         bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->lanes.bits, ""), "");
     return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
 }
-/** Returns an i1: true if @lanes is true in an executed lane. */
+/** Returns an i1 that is true if @lanes is true in at least one executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -185,8 +186,8 @@ LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
     return nat_read_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32));
 }
 
-/* With u->through a register's value is also stored where the register is written: rows in the register file, bases and
- * steps in frame->uniform. */
+/* With u->through these functions also store the value of the register that they write: vectors to the register file,
+ * bases and steps to frame->uniform. */
 
 LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which)
 {
@@ -287,7 +288,7 @@ LLVMValueRef nat_get_uniform(struct nat_unit *u, const struct nat_source *source
     const bool wide = source->words == 2;
     LLVMValueRef value;
 
-    if (source->vector) /* vz */
+    if (source->vector) /* the zero register vz */
         return wide ? quad(u, 0) : word(u, 0);
     switch (source->kind) {
     case ISA_X_IMM:
@@ -345,7 +346,7 @@ LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
         bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
     return bits;
 }
-/** Stores the value in the lanes of the split. */
+/** Stores a register to the register file, in the lanes of the split. */
 void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
 {
     if (u->split.some)
@@ -353,7 +354,7 @@ void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
     else
         u->b.llvm->SetAlignment(u->b.llvm->BuildStore(u->b.b, value, row_address(u, reg)), 16);
 }
-/** Stores a predicate of the register file in the lanes of the split. */
+/** Stores a predicate to the register file, in the lanes of the split. */
 static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -370,7 +371,7 @@ static void store_scalar_predicate(struct nat_unit *u, unsigned p, LLVMValueRef 
 {
     (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildZExt(u->b.b, value, u->b.i8, ""), nat_address(u, u->sp, quad(u, p)));
 }
-/** Returns true, and the index, if @slot is one of @count variables. */
+/** Returns true if @slot is one of the @count variables from @first on, and sets *@index to its index. */
 static bool is_of(const LLVMValueRef *slot, const LLVMValueRef *first, unsigned count, unsigned *index)
 {
     const uintptr_t at = (uintptr_t)slot - (uintptr_t)first;
@@ -378,7 +379,7 @@ static bool is_of(const LLVMValueRef *slot, const LLVMValueRef *first, unsigned 
     *index = (unsigned)(at / sizeof *first);
     return at < count * sizeof *first;
 }
-/** Loads a variable from where its register was stored (u->through). */
+/** Loads a variable from the memory to which its register was stored (u->through). */
 static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVMTypeRef type)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -403,7 +404,7 @@ static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVM
         bits = l->BuildAnd(u->b.b, bits, u->split.bits, "");
     return l->BuildICmp(u->b.b, NAT_INT_NE, bits, l->ConstNull(mask_type(u)), "");
 }
-/** Stores the registers of the set that are not stored yet. */
+/** Stores those registers of @set that are not in the register file yet. */
 void nat_spill(struct nat_unit *u, const struct nat_set *set)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -441,7 +442,7 @@ LLVMValueRef nat_lane(struct nat_unit *u, LLVMValueRef vector, unsigned i)
 {
     return u->b.llvm->BuildExtractElement(u->b.b, vector, word(u, i), "");
 }
-/** Returns the value in lane 0 of an affine row with a known sy, from the value in the lowest lane that is executed. */
+/** Computes the value in lane 0 of an affine register with a known sy from the value in the lowest executed lane. */
 LLVMValueRef nat_base_of(struct nat_unit *u, bool wide, LLVMValueRef row, int64_t sx, int64_t sy)
 {
     const struct nat_llvm *l = u->b.llvm;

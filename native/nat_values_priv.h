@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers in IR, for nat_values.c and nat_emit.c. */
+/* Functions that nat_values.c and nat_emit.c share: registers in LLVM IR. */
 #ifndef NAT_VALUES_PRIV_H
 #define NAT_VALUES_PRIV_H
 
@@ -34,7 +34,7 @@ static inline bool is_raw(const struct nat_unit *u, unsigned reg)
 LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type);
 /** Sets a variable of u->values. */
 void nat_write_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type, LLVMValueRef value);
-/** Forgets all variables: a new function begins, or with u->through a new block. */
+/** Forgets all variables. Called when a new function begins, or with u->through a new block. */
 void nat_forget_values(struct nat_unit *u);
 /** Returns the address of a register's base (@which 0) or step (1) in frame->uniform. */
 LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which);
@@ -45,9 +45,9 @@ LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p);
 LLVMValueRef nat_load_scalar_predicate(struct nat_unit *u, unsigned p);
 /** Stores a row of the register file in the lanes of the split. */
 void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value);
-/** Stores the registers of the set that are not stored yet. */
+/** Stores those registers of @set that are not in the register file yet. */
 void nat_spill(struct nat_unit *u, const struct nat_set *set);
-/** Returns true (i1) if @lanes holds in a lane that is executed. */
+/** Returns an i1 that is true if @lanes, a vector of i1, is true in at least one executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes);
 /** Returns element @i of a vector. */
 LLVMValueRef nat_lane(struct nat_unit *u, LLVMValueRef vector, unsigned i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles kernels and keeps their code. */
+/* Compiles kernels to native code on request, and stores the code for later requests. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,14 @@
 
 #include "native/nat_priv.h"
 
-/* Limits, measured (docs/evidence/performance.md): larger kernels are left to the interpreter; from MOST_OPTIMISED instructions on
- * LLVM generates simple code; from MOST_LEAVE_COST on (nat_leave_cost) registers are stored where they are written. */
+/* Limits that were chosen by measurement (docs/evidence/performance.md). The interpreter executes kernels of more than
+ * MOST_INSTRUCTIONS instructions. Above MOST_OPTIMISED instructions LLVM does not optimise. If nat_leave_cost() exceeds
+ * MOST_LEAVE_COST, registers are stored where they are written. */
 enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600, MOST_LEAVE_COST = 1000 };
 
-/** Code of a kernel, and the blocks for which it was compiled. */
+/** Code of a kernel, and the parameters for which it was compiled: block shape, warp width and others. */
 struct nat_kernel {
-    struct emu_native_kernel code; /* run is NULL where the kernel was refused */
+    struct emu_native_kernel code; /* `count` is 0 if the kernel could not be compiled */
     struct isa_word *text; /* [count] the kernel's instructions; owned */
     uint32_t first, count;
     unsigned width;
@@ -27,10 +28,10 @@ struct nat_kernel {
 };
 
 struct translator {
-    struct emu_native native; /* first */
+    struct emu_native native; /* the first member, because pointers to it are cast to struct translator */
     struct nat_llvm llvm;
     LLVMTargetMachineRef machine;
-    LLVMOrcLLJITRef jit[2]; /* optimised code; simple code, made when it is needed */
+    LLVMOrcLLJITRef jit[2]; /* [0]: for optimised code; [1]: for code without optimisation, created when first needed */
     struct nat_kernel *kernels;
     struct nat_stats stats;
     pthread_mutex_t lock;
@@ -61,7 +62,7 @@ static void unit_free(struct nat_unit *u)
     free(u->site);
 }
 
-/** Builds the function @name in a new module. */
+/** Builds the IR of the function @name in a new module, and verifies and simplifies the IR. */
 static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef context, const char *name)
 {
     const struct nat_llvm *l = &t->llvm;
@@ -89,7 +90,7 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
         fprintf(stderr, "%s", text);
         l->DisposeMessage(text);
     }
-    if (good) { /* LLVM crashes at operands of the wrong type */
+    if (good) { /* LLVM would crash later at an operand of a wrong type */
         char *message = NULL;
         good = l->VerifyModule(b->module, 2, &message) == 0;
         if (!good)
@@ -106,7 +107,7 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
     return good;
 }
 
-/** Returns a compiler whose code is simple or optimised, or NULL. */
+/** Returns a JIT compiler, which does not optimise if @simple is true, or NULL. */
 static LLVMOrcLLJITRef jit_create(const struct nat_llvm *l, bool simple)
 {
     LLVMTargetMachineRef given = nat_llvm_host(l, simple ? NAT_CODEGEN_NONE : NAT_CODEGEN_DEFAULT);
@@ -162,7 +163,7 @@ static void translate(struct translator *t, const struct emu_native_request *req
             if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
                 k->entry[u.block[n].first] = u.block[n].entry;
         k->code.entry = k->entry;
-        k->code.site = k->site = u.site; /* the kernel owns it now */
+        k->code.site = k->site = u.site; /* `k` owns the sites now */
         u.site = NULL;
         k->code.first = u.first;
         k->code.count = k->entry != NULL ? u.count : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register allocation: linear scan over live ranges with holes, in the order of their starts. For each physical
- * register the scan keeps the future segments of its ranges, so an interference test merges two short lists. Copies
- * whose ranges do not interfere are coalesced first. A range without a register is split (ptx_spill.c); then the scan
- * starts over with the rewritten code. */
+ * register the scan has a list of the segments that end after the current position, so that an interference test compares
+ * two short lists. Copies whose ranges do not interfere are coalesced first. A range without a register is split
+ * (ptx_spill.c); then the scan starts over with the rewritten code. */
 #include "ptx/ptx_priv.h"
 
 struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1 */
@@ -11,8 +11,8 @@ struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1
 struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
     float weight;               /* cost of spilling the range: uses and definitions, weighted by loop depth */
-    float cost; /* result of cost_of(), computed once per scan */
-    uint32_t hint;              /* vreg whose register this range should get, too; PTX_NONE: none */
+    float cost;                 /* result of cost_of(), computed once per scan */
+    uint32_t hint;              /* vreg whose register this range should also get, if it is free; PTX_NONE: none */
     bool partial;               /* a write replaces only some rows or lanes of the value */
     bool crosses;               /* the range is live across a call */
 };
@@ -39,7 +39,8 @@ struct alloc {
     uint8_t *spilled; /* by representative vreg: the range is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
-    bool join_scalars; /* coalesce copies between scalars, too; without that, all scalars get registers (ptx_scalar.c) */
+    bool join_scalars; /* coalesce copies between scalars, too. Without this, ptx_scalar.c guarantees that there are enough
+                        * scalar registers */
     uint32_t *order;
     PTX_LIST(struct segment) joined; /* scratch memory of join_ranges() */
 };
@@ -300,7 +301,7 @@ static void coalesce(struct alloc *al)
                     continue;
                 if (unit->vregs.at[to].level != 0 || unit->vregs.at[from].level != 0) {
                     al->range[to].hint = from;
-                    continue; /* Pieces are not coalesced, because each is bound to the spill slot of its own value. */
+                    continue; /* pieces are not coalesced, because each is bound to the spill slot of its own value */
                 }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
@@ -315,7 +316,7 @@ static void coalesce(struct alloc *al)
     }
 }
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- physical registers ---------------------------------------------------- */
 
 static struct row *rows_of(struct alloc *al, uint32_t v, unsigned *count)
 {
@@ -356,7 +357,7 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
     old = row->s.count;
     for (size_t i = 0; i < n; i++)
         (void)PTX_PUSH(al->unit->job, row->s);
-    left = old; /* @left, @n: segments of the row and of the range that are not merged yet. The merge runs from the end. */
+    left = old; /* @left, @n: numbers of segments of the row and of the range that are not merged yet, from the end */
     for (size_t at = row->s.count; at-- > row->head && n != 0;) {
         if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {
             row->s.at[at] = row->s.at[--left];
@@ -468,14 +469,14 @@ static float add_row_cost(const struct alloc *al, const struct row *row, const s
     return cost;
 }
 
-/* Called if no register is free for @v: spills @v itself, or the cheapest set of ranges that occupy the registers @v could
- * have, and gives these to @v. */
+/* Called if no register is free for @v. Spills either @v itself, or the cheapest set of ranges that occupy a possible place
+ * for @v, and assigns their registers to @v. */
 static void make_room(struct alloc *al, uint32_t v)
 {
     unsigned n, width = width_of(al, v), best = 0;
     struct row *rows = rows_of(al, v, &n);
     const struct range *r = &al->range[v];
-    float best_cost = r->cost; /* If no set of ranges has a lower cost, @v itself is spilled. */
+    float best_cost = r->cost; /* if no set of ranges has a lower cost, @v itself is spilled */
 
     for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;

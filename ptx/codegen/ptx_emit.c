@@ -7,8 +7,7 @@
 struct emit {
     struct ptx_unit *unit;
     struct isa_object *object;
-    uint32_t *index; /* by instruction: index of its word in the function, or of the word of its LAT barrier if it has
-                      * one */
+    uint32_t *index; /* by instruction: index in the function of its word, or of its bar.synch_partner if it has one */
 };
 
 static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
@@ -23,7 +22,7 @@ static bool is_scalar(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].scalar;
 }
 
-/* Returns true if nothing is emitted: a PIN, or a copy whose two registers were allocated equal. */
+/* Returns true for an instruction that emits nothing: a pin, or a copy whose operands were assigned the same register. */
 static bool is_empty(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     if (mi->flags & PTX_MI_PIN)
@@ -94,8 +93,9 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
                            .column = loc->column, .is_stmt = !silent, .prologue_end = prologue_end };
 }
 
-/* Writes line rows. Debuggers treat the second row of a function as the end of its prologue. So the line of the opening
- * brace gets a row even if no instruction of that line remains: the row of the first statement is then the second. */
+/* Writes the function's rows of the line table. Debuggers take the second row of a function as the end of its prologue.
+ * Therefore the line of the opening brace gets a row even if no instruction of that line remains, so that the row of the
+ * first statement is the second. */
 static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
@@ -145,8 +145,8 @@ static void add_line(const struct ptx_unit *unit, struct isa_loop *loop, uint32_
         loop->to_line = at->line;
 }
 
-/* Describes what remains of loop @l in the code; blocks have the number of their innermost loop. Returns false if
- * nothing does. */
+/* Describes what remains of loop @l in the code, whose blocks are @member. Returns false if no block that enters the loop
+ * or no backward branch remains. */
 static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member, size_t members,
                           uint32_t base, struct isa_loop *loop)
 {
@@ -204,7 +204,7 @@ static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member,
     return loop->latch_count != 0;
 }
 
-/* Lists the blocks of each loop in order; the blocks of loop l begin at @first[l]. */
+/* Returns a list of the blocks of each loop, in order. The blocks of loop l begin at index @first[l]. */
 static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
 {
     size_t n = unit->loops.count, at = 0;
@@ -214,8 +214,8 @@ static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
         for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
             first[l]++;
     }
-    for (size_t l = 0; l <= n; l++) { /* first[l] is set to the end of the list of loop l. Filling the list moves it to
-                                       * the start. */
+    for (size_t l = 0; l <= n; l++) { /* sets first[l] to the end of loop l's part of the list; the loop below fills the
+                                       * part from its end, which moves first[l] to the start */
         at += l < n ? first[l] : 0;
         first[l] = at;
     }
@@ -239,8 +239,8 @@ static int by_header(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Stores the loops sorted by header. Outer loops have higher numbers, so parents are described before their
- * children. */
+/* Stores the loops in the object, sorted by header. Loops are described from the highest number down, so that parents,
+ * which have higher numbers, come before their children. */
 static void put_loops(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
@@ -287,8 +287,8 @@ static void put_loops(struct emit *emit, uint32_t base)
     object->loop_count += (unsigned)count;
 }
 
-/** Encodes @in with the assigned registers to *word. *full also gets the fields that the row implies, such as kinds of
- *  registers. */
+/** Encodes @in to *word. Sets *full to the decoded word, which also has the fields that the operation implies, such as
+ *  the kinds of its registers. */
 static void encode(const struct ptx_unit *unit, const struct ptx_mi *mi, const struct isa_insn *in, struct isa_word *word,
                    struct isa_insn *full)
 {

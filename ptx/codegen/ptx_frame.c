@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stack frames (docs/reference/abi.md), after register allocation, which determines the size of the frame and the
- * registers that the function must preserve. The prologue replaces the mark of ptx_select(); an epilogue precedes every
- * return. Offsets relative to the CFA are resolved. */
+/* Builds the function's stack frame (docs/reference/abi.md) after register allocation, which determines the size of the
+ * frame and the registers that the function must preserve. The prologue replaces the instruction that ptx_select()
+ * marked; an epilogue precedes every return. Offsets relative to the CFA become offsets from v2. */
 #include "ptx/ptx_priv.h"
 
 struct frame {
@@ -12,7 +12,7 @@ struct frame {
     uint32_t save_at;      /* offset of the first saved register */
     unsigned saves;        /* number of pieces of 1, 2 or 4 registers */
     uint8_t piece_row[ISA_VREG_COUNT], piece_rows[ISA_VREG_COUNT];
-    ptx_ref row[ISA_VREG_COUNT]; /* virtual registers fixed to each register, created when needed */
+    ptx_ref row[ISA_VREG_COUNT]; /* by vector register: a virtual register that is assigned to it; 0: not created yet */
 };
 
 static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *like)
@@ -24,7 +24,8 @@ static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *
     return mi;
 }
 
-/* Returns a virtual register in a fixed physical register, because allocation is already done. */
+/* Returns a virtual register that is assigned to @rows vector registers from @row on. Register allocation has already run
+ * and assigns no register. */
 static ptx_ref in_row(struct frame *f, unsigned row, unsigned rows)
 {
     struct ptx_unit *unit = f->unit;
@@ -108,7 +109,7 @@ static void epilogue(struct frame *f, const struct ptx_mi *like)
     add_to_stack(f, f->bytes, like);
 }
 
-/* Finds the registers that the function must preserve, in aligned pieces of at most four. */
+/* Finds the registers that the function must preserve, and divides them into aligned pieces of at most four. */
 static void find_saved(struct frame *f)
 {
     const struct ptx_unit *unit = f->unit;

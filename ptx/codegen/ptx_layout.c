@@ -6,9 +6,8 @@
 struct layout {
     struct ptx_unit *unit;
     PTX_LIST(struct ptx_mi) code;
-    PTX_LIST(struct ptx_block) lines; /* blocks of the linear code ("lines"), without instructions for their final
-                                       * jumps */
-    uint32_t *head;                   /* by block of the graph: number of the line that begins it */
+    PTX_LIST(struct ptx_block) lines; /* straight-line blocks of the new code, without their final jumps */
+    uint32_t *head;                   /* by block of the graph: number of its first line */
     uint32_t loc, line;
 };
 
@@ -29,8 +28,8 @@ static void put_barrier(struct layout *lay, enum isa_op op, uint8_t barrier)
     mi->in.variant = op == ISA_BSYNC && lay->unit->soft;
 }
 
-/* Saves a barrier register in a pair. The restoring sequence sets the pair to zero, so lanes that have not saved a
- * number restore none. */
+/* Saves a barrier register in a register pair. put_give() sets the pair to zero when it has restored the barrier, so that
+ * lanes that have saved nothing restore nothing. */
 static void put_take(struct layout *lay, uint8_t barrier, uint32_t pair)
 {
     struct ptx_mi *mi = put(lay, ISA_V_MOV_TAKE_B);
@@ -85,7 +84,7 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
     }
 }
 
-/* Removes the nop of a jump's line at the end of the code: another instruction of that line follows. */
+/* Removes the nop with a jump's line from the end of the code, because another instruction of that line follows. */
 static bool drop_mark(struct layout *lay, uint32_t first)
 {
     bool has = lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE;
@@ -123,7 +122,8 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     return (uint32_t)(lay->lines.count - 1);
 }
 
-/* Appends a block. Successors are old blocks until all lines exist; stubs of edges follow directly. */
+/* Appends a block of the graph as a line. Its successors are blocks of the graph until all lines exist. The instructions
+ * of an edge (bbreak, yield) get a line of their own, a stub, which follows directly. */
 static void lay_block(struct layout *lay, uint32_t old)
 {
     struct ptx_unit *unit = lay->unit;
@@ -154,8 +154,9 @@ static void lay_block(struct layout *lay, uint32_t old)
     bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
                   drop_mark(lay, lay->lines.at[line].first);
 
-    /* The jump's instructions get the line of the preceding statement if that statement falls through to the jump,
-     * because processors have no instruction for such a jump. A breakpoint on a `while` is then at the loop's head. */
+    /* The barrier instructions before the jump get the line of the preceding instruction, because processors without
+     * barriers have no instruction for a jump that falls through. Only if the jump has a nop for its line, or the block is
+     * empty, do they get the line of the jump. A breakpoint on a `while` is then at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -214,11 +215,11 @@ static void lay_block(struct layout *lay, uint32_t old)
         s->end = PTX_END_NEXT;
         s->succ_count = 1;
         s->succ[0] = b->succ[k];
-        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* The bit marks a number of a line, not of a block. */
+        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* the bit marks the number of a line instead of a block */
     }
 }
 
-/* Follows empty lines that fall through. */
+/* Returns the first line, from @line on, that is not an empty line that falls through. */
 static uint32_t thread(const struct layout *lay, uint32_t line)
 {
     for (size_t steps = 0; steps < lay->lines.count; steps++) {
@@ -251,7 +252,7 @@ static uint32_t depth_of(const struct layout *lay, uint32_t line)
     return loop == PTX_NONE ? 0 : lay->unit->loops.at[loop].depth;
 }
 
-/* Emits jumps, after the order of lines is known. */
+/* Writes the @retained lines in order, with their jumps. */
 static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
 {
     struct ptx_unit *unit = lay->unit;
@@ -303,7 +304,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
                 (to->end == PTX_END_EXIT ||
                  (to->end == PTX_END_FINAL && unit->function->kernel)) &&
                 b->succ[0] != next) {
-                (void)put(lay, ISA_EXIT); /* A jump to an exit becomes an exit. */
+                (void)put(lay, ISA_EXIT); /* a jump to an exit becomes an exit */
                 out->end = PTX_END_EXIT;
                 out->succ_count = 0;
             } else if (b->succ[0] != next) {
@@ -311,7 +312,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
             }
         } else if (b->succ[0] == next ||
                    (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
-            /* if neither successor follows, the edge that stays in the loop costs one jump, and the other edge two */
+            /* if neither successor follows, the edge that stays in the loop executes one jump, the other edge two */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
             if (b->succ[0] != next)
                 (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);
@@ -322,7 +323,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
         }
         out->count = (uint32_t)lay->code.count - out->first;
         if (out->end == PTX_END_BRANCH)
-            out->end = PTX_END_NEXT; /* An instruction with a guard now stands for the branch. */
+            out->end = PTX_END_NEXT; /* the branch is now an instruction with a guard */
     }
     unit->code.at = lay->code.at;
     unit->code.count = lay->code.count;

@@ -60,7 +60,7 @@ static struct ptx_mi *put_like(struct split *sp, const struct ptx_mi *like, enum
     return mi;
 }
 
-/* ---- homes ------------------------------------------------------------------ */
+/* ---- spill slots ------------------------------------------------------------ */
 
 static uint32_t home_of(struct split *sp, uint32_t v)
 {
@@ -286,7 +286,7 @@ static void plan_loops(struct split *sp)
     }
 }
 
-/* ---- pieces of straight lines ----------------------------------------------- */
+/* ---- pieces of straight-line code ------------------------------------------- */
 
 static void close_pieces(struct split *sp)
 {
@@ -355,7 +355,7 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
             if (!sp->spilled[v])
                 continue;
             if (written && sp->remat[v] != 0)
-                return; /* The definition is dropped, because each use repeats it (rematerialisation). */
+                return; /* drops the definition, because each use repeats it (rematerialisation) */
             loop = loop_for(sp, v, block);
             t = loop == PTX_NONE ? PTX_NONE : piece_of_loop(sp, v, loop);
             if (t == PTX_NONE) /* a partial write needs the old value */
