@@ -18,7 +18,7 @@ __global__ void multiply_add_pairs(const half2 *a, const half2 *b, half2 *c, int
         c[i] = __hfma2(a[i], b[i], c[i]);
 }
 
-/* With operators instead of fma: two roundings instead of one. */
+/* Uses operators instead of fma, so that the result is rounded twice. */
 __global__ void separately(const half *a, const half *b, half *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts byte values. Of the lanes of a warp with the same value one counts for all of them, so
- * each different value takes one atomic operation. */
+/* Counts byte values. In histogram_by_warps() one lane counts for all lanes of its warp with the same value,
+ * so a warp executes one atomic operation for each different value. */
 #define BINS 256
 
 __global__ void histogram(const unsigned *data, unsigned *bins, unsigned n)

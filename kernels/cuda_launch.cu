@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search that launches itself, with nvcc and with clang: one thread launches a kernel for each level, one
- * after the other in its block's stream; there a vertex with at least 4 edges leaves them to a kernel of its own. The
- * next level begins when all of these are complete.
+ * Breadth-first search with launches by the device, for nvcc and for clang. One thread launches a kernel for each level,
+ * one after the other in its block's stream. In this kernel a vertex with at least 4 edges launches another kernel, which
+ * visits them. The next level begins when all kernels of the level are complete.
  */
 enum { MANY = 4, THREADS = 32 };
 

@@ -5,7 +5,7 @@
 
 namespace cg = cooperative_groups;
 
-/* Writes one partial sum per block: each warp adds up by halves, then the first warp adds these. */
+/* Writes one partial sum per block: each warp adds up its numbers by halves, then the first warp adds the warps' sums. */
 __global__ void by_shuffles(const float *in, float *partial, int n)
 {
     __shared__ float warps[32];
@@ -28,7 +28,7 @@ __global__ void by_shuffles(const float *in, float *partial, int n)
     }
 }
 
-/* The same by cooperative groups: each tile of lanes adds its sum to the total. */
+/* Computes the sum by cooperative groups: each tile of lanes adds its sum to the total. */
 template <int Tile> __global__ void by_groups(const float *in, float *total, int n)
 {
     cg::thread_block block = cg::this_thread_block();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A mesh that refines itself, in OpenCL C 2.0: each work-item has a cell, and one whose energy is over a threshold enqueues
- * its four parts as a kernel. The cells of a level are counted; the parts' sum is built in local memory, which a
- * block has as a parameter.
+ * Refines a mesh by enqueued kernels, in OpenCL C 2.0. Each work-item has a cell. If the energy of the cell is at least a
+ * threshold, the work-item enqueues a kernel for the four parts of the cell. The kernels count the cells of each level and
+ * add up their energies. Local memory is a parameter of the enqueued block.
  */
 enum { PARTS = 4, DEEPEST = 6 };
 
@@ -23,7 +23,7 @@ static void refine(queue_t queue, __global uint *cells, __global uint *sums, uin
     if (rank == 0) {
         uint sum = 0;
 
-        for (uint i = 0; i < PARTS; i++) /* the others are no wider than a warp's lanes, but need not go along */
+        for (uint i = 0; i < PARTS; i++) /* computes all energies, because without a barrier part[] may be incomplete */
             sum += energy_of(seed * 5 + i + 1);
         atomic_add(&sums[level], sum);
     }
@@ -40,7 +40,7 @@ __kernel void mesh(__global uint *cells, __global uint *sums, __global uint *aft
 
     after[get_global_id(0)] = 1;
     refine(queue, cells, sums, get_group_id(0), 0, part);
-    if (get_global_id(0) == 0) { /* begins when all work-items of this kernel have ended */
+    if (get_global_id(0) == 0) { /* the enqueued block begins when all work-items of this kernel have ended */
         const uint n = get_global_size(0);
         const size_t size[2] = {n / 8, 8}, group[2] = {8, 4};
 

@@ -18,13 +18,13 @@
     v_add_u32 v3, v3, s0                # i
     s_mov_b64 s10:11, exec              # all lanes
     v_setp_u32.lt p0, v3, s8
-    s_ballot exec, p0                   # those with an element
+    s_ballot exec, p0                   # the lanes with an element
     v_shl_b32 v3, v3, 2
     ld.global.b32 v0, [s2:3+v3]         # a
     ld.global.b32 v1, [s4:5+v3]         # b
 
     v_setp_f32.gt p0, v0, v1            # v_cmp_gt_f32 r0, r1
-    s_ballot s16:17, p0                 # vcc: zero in lanes that exec has not
+    s_ballot s16:17, p0                 # vcc: 0 in lanes that are not in exec
     s_mov_b64 s12:13, exec              # s_mov_b64 s0, exec
     s_and_b64 exec, s16:17, exec        # s_and_b64 exec, vcc, exec
     s_setp_u64.eq sp0, s16:17, 0

@@ -10,7 +10,7 @@
 .param ptr.global level
 .param ptr.global changed
 .param u32 n
-    v_mov_b32 v0, 0                     # the level whose vertices are swept
+    v_mov_b32 v0, 0                     # the level whose vertices the next launch processes
     v_mov_b64 v2:3, c[changed]
     v_mov_b32 v4, lo(sweep_d)
     v_mov_b32 v5, hi(sweep_d)
@@ -56,7 +56,7 @@ next:
     @p0 exit
     v_mov_b64 v6:7, c[row]
     v_madwide_u32 v6:7, v0, 4, v6:7
-    ld.global.b32 v9, [v6:7]            # its edges: from v9 to v10
+    ld.global.b32 v9, [v6:7]            # its edges are v9 to v10 - 1
     ld.global.b32 v10, [v6:7+4]
     v_sub_u32 v11, v10, v9
     v_setp_u32.ge p0, v11, 4

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# scripts/install-deps.sh [demo|test]: installs the Debian packages that are missing to build
-# and run (demo), or to run all tests as well (test). Nothing is touched when all are there.
+# scripts/install-deps.sh [demo|test]: installs the Debian packages that are missing to build and run Lanewise (demo), or
+# to run all tests as well (test). Does nothing if no package is missing.
 set -eu
 what=${1:-demo}
 case $what in demo | test) ;; *) echo "usage: $0 [demo|test]" >&2; exit 2 ;; esac
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "install-deps: not a Debian system: see README.md for what is needed" >&2
+    echo "install-deps: this is not a Debian system: README.md lists what is needed" >&2
     exit 0
 fi
 
@@ -24,7 +24,7 @@ need() {
 
 need gcc libc6-dev make autoconf automake pkg-config
 need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb opencl-headers libzstd-dev libdw-dev
-# Any clang of these and any libclc will do; the oldest is the smallest.
+# One of these versions of clang and one libclc are enough. The oldest packages are the smallest.
 have=
 for c in clang-19 clang-16 clang-15 clang-14; do
     ! command -v $c >/dev/null || have=yes
@@ -44,7 +44,7 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null; then
     run=sudo
 else
-    echo "install-deps: missing, and neither root nor sudo: apt-get install$missing" >&2
+    echo "install-deps: packages are missing, but you are not root and there is no sudo: run apt-get install$missing" >&2
     exit 1
 fi
 echo "install-deps: installing$missing"

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions of programs on a terminal, for pages and pictures that show them.
+"""Runs the terminal sessions that pages and pictures show.
 
-run_block(text, directory, environment) does what a console block says:
+run_block(text, directory, environment) executes the commands of a console block:
 
-    $ command              is given to sh; the lines below it are what it prints
-    (gdb) command          is typed at that prompt of the program that the last $ line began; so is (lanewise)
+    $ command              sh executes the command; the lines below are the command's output
+    (gdb) command          is typed at this prompt of the program that the last $ line started, as (lanewise) lines are
 
-and returns the block as it is today. Text that differs between runs is made equal: times, ports, the directory."""
+It returns the block with the current output. Text that differs between runs (times, the directory) is made equal."""
 import difflib, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 import fcntl
 
 PROMPT = re.compile(r"^(\((?:gdb|lanewise)\b[^)]*\)) ?(.*)$")
 AT_PROMPT = re.compile(r"(?:^|\n)(\((?:gdb|lanewise)\b[^)\n]*\)) $")
-# What gdb prints about itself and the connection rather than about the kernel.
+# Lines that gdb prints about itself and the connection, not about the kernel.
 NOISE = re.compile(r"^(?:warning: File transfers from remote|Use \"set sysroot\"|Reading .* from remote target"
                    r"|Source directories searched|\[Inferior 1 .* detached\]|  Id   Target Id|\[Switching to Thread"
                    r"|Remote debugging using|Reading symbols from |Continuing\.$|0x[0-9a-f]+ in \?\? \(\)$)")
 
 
 class Terminal:
-    """A program on a terminal of 400 columns; read_to_prompt() returns its output since the last command."""
+    """A program that runs on a terminal of 400 columns. read_to_prompt() returns its output since the last command."""
 
     def __init__(self, command, directory, environment):
         self.pid, self.fd = pty.fork()
@@ -59,13 +59,13 @@ class Terminal:
 
 
 def plain(text):
-    """Without escape sequences and carriage returns."""
+    """Returns the text without escape sequences and carriage returns."""
     text = re.sub(r"\x1b(?:\[[0-9;?]*[a-zA-Z]|[=>])", "", text)
     return text.replace("\r", "").replace("\a", "")
 
 
 def same(text, directory):
-    """Without what differs from run to run."""
+    """Returns the lines of the text without what differs from run to run."""
     text = text.replace(os.path.realpath(directory) + "/", "").replace(directory + "/", "")
     text = re.sub(r"\b\d+\.\d+ s\b", "0.00 s", text)
     lines = [line.rstrip() for line in text.split("\n")]
@@ -97,7 +97,7 @@ def run_block(text, directory, environment):
                 raise RuntimeError("the program has ended before: " + line)
             out.append(terminal.prompt + " " + typed)
             terminal.type(typed)
-            if typed == "quit":  # gdb asks whether it may
+            if typed == "quit":  # gdb may ask for confirmation, so no prompt follows
                 terminal.close()
                 terminal = None
                 continue
@@ -110,7 +110,7 @@ def run_block(text, directory, environment):
 
 
 def environment_for(lanewise):
-    """The program of this build as lanewise, a plain terminal, no configuration of the user's."""
+    """Returns an environment in which `lanewise` is this build, with a plain terminal and no configuration of the user."""
     folder = os.path.dirname(os.path.abspath(lanewise))
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LANEWISE", "INPUTRC"))}
     environment.update(PATH=folder + ":" + os.environ.get("PATH", ""), TERM="dumb", LC_ALL="C.UTF-8", HOME="/nonexistent",
@@ -119,12 +119,13 @@ def environment_for(lanewise):
 
 
 def fits(said, line):
-    """A line of a page: "..." in it is for anything, as a line alone for any lines."""
+    """Returns whether the output line `said` matches `line` of a page, in which "..." matches any text."""
     return re.fullmatch(".*".join(re.escape(part) for part in line.split("...")), said) is not None
 
 
 def merge(page, today):
-    """The current lines; a line that a line of the page matches is returned as on the page. "..." alone matches all lines up to the next line of the page."""
+    """Returns the current lines. A current line that matches a line of the page is replaced by that line. A line "..." of
+    the page matches all lines up to the page's next line."""
     out, at = [], 0
     for line in today:
         if at < len(page) and page[at] == "...":
@@ -141,15 +142,15 @@ def merge(page, today):
             out.append(line)
             while at < len(page) and not (page[at].startswith("$ ") or PROMPT.match(page[at])) \
                     and (line.startswith("$ ") or PROMPT.match(line)):
-                at += 1  # the answer of the command before
+                at += 1  # skips the page's output of the previous command
             if at < len(page) and (line.startswith("$ ") or PROMPT.match(line)):
                 at += 1
     return out
 
 
 def check_page(name, source, directory, environment, update=False):
-    """Runs the console blocks of a Markdown page, in order, in one directory, and checks that blocks after a comment
-    with the name of a file are part of that file. The differences, as text."""
+    """Runs the console blocks of a Markdown page, in order, in one directory, and compares their output with the page. Checks
+    that each block after a comment with a file's name is part of that file. Returns the differences as lines of text."""
     page = open(name).read()
     differences = []
 
@@ -163,17 +164,18 @@ def check_page(name, source, directory, environment, update=False):
 
     for file, text in re.findall(r"^<!-- ([\w./-]+) -->\n```\w*\n(.*?)^```$", page, re.M | re.S):
         if text not in open(os.path.join(source, file)).read():
-            differences.append("%s: the block is no part of %s" % (name, file))
+            differences.append("%s: the block after the comment with this name is no part of %s" % (name, file))
     renewed = re.sub(r"(^```console\n)(.*?)(^```$)", console, page, flags=re.M | re.S)
     if "```console" not in page:
-        differences.append(name + ": no console block")
+        differences.append(name + ": the page has no console block")
     if update:
         open(name, "w").write(renewed)
     return differences
 
 
 if __name__ == "__main__":
-    # session.py LANEWISE SOURCE DIRECTORY [--update] PAGE...: status 1 and the differences if a page is not as today
+    # session.py LANEWISE SOURCE DIRECTORY [--update] PAGE...: if the current output differs from a page, prints the
+    # differences and ends with status 1
     arguments = [a for a in sys.argv[1:] if a != "--update"]
     said = [d for page in arguments[3:] for d in check_page(page, arguments[1], arguments[2], environment_for(arguments[0]),
                                                             "--update" in sys.argv)]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the expected results of the large samples, and inputs that a launch file cannot describe:
- * expected FOLDER NAME SIZE... It is C for the host and does not use the emulator. prepare has the sizes.
+ * expected FOLDER NAME SIZE... The program runs on the host and does not use the emulator. prepare has the sizes.
  */
 #include "../../tests/program/expected/expected.h"
 
@@ -55,7 +55,7 @@ static void blur(const uint32_t *size) /* width, height */
     const size_t width = size[0], height = size[1];
     uint32_t *in = random_words(width * height, 12, 4095), *rows = room(width * height), *out = room(width * height);
 
-    /* Adds seven elements of a row, then seven such sums: another order than in the kernel. */
+    /* Adds seven elements of a row, then seven such sums, which is another order than the kernel's. */
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x + 6 < width; x++)
             for (size_t d = 0; d < 7; d++)

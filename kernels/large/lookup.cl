@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All threads read a table at data-dependent places, each in eight chained look-ups. The table is as large as an L1
- * cache. @mask: number of its entries minus one. */
+/* Each thread reads a table @count times, at an index that depends on the value read before. The table is as large as an
+ * L1 cache. @mask: the number of its entries minus one. */
 __kernel void lookup(__global const uint *table, __global uint *out, uint mask, uint count)
 {
     uint i = get_global_id(0);

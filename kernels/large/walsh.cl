@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walsh-Hadamard transform in place: each block transforms its own strip of global memory, and each pass reads the
- * results of the previous one. @strip: elements of a strip, a power of two; @pitch: distance of strips, chosen so that
- * they do not all use the same sets of a cache. */
+ * results of the previous one. @strip: number of elements of a strip, a power of two. @pitch: distance from a strip to the
+ * next, chosen so that the strips do not all use the same sets of a cache. */
 __kernel void walsh(__global uint *data, uint strip, uint pitch)
 {
     __global uint *mine = data + get_group_id(0) * pitch;

@@ -57,7 +57,7 @@ class Finding:
     previous     location of the previous access of a race, or None
     address      address of the access; 0: there is no access
     allocation   name of the nearest buffer at or below address; "" if there is none
-    count        number of lanes, over all occurrences
+    count        number of lanes with the finding, summed over all occurrences
     launched_by  the call in Python that launched the kernel, or None
     """
 

@@ -24,13 +24,13 @@ def _from_pkg_config(tried):
         return None
     folder = done.stdout.strip()
     if done.returncode != 0 or not folder:
-        tried.append("pkg-config (it does not know lanewise)")
+        tried.append("pkg-config (no package lanewise)")
         return None
     return folder
 
 
 def _folders(tried):
-    """Yields (the source of the folder's name, the folder), in the order of the search."""
+    """Yields (what names the folder, the folder) for each folder to search, in order."""
     here = os.path.dirname(os.path.abspath(__file__))
     prefixes = [("the prefix of Python", sys.prefix)]
     if here.endswith(os.path.join("share", "lanewise", "python", "lanewise")):  # where `make install` copies the package

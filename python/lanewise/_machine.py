@@ -76,13 +76,13 @@ def _texts(named):
 def _sizes(value, what):
     sizes = (value,) if isinstance(value, (int, numpy.integer)) else tuple(value)
     if not 1 <= len(sizes) <= 3 or any(not 1 <= int(n) < 1 << 32 for n in sizes):
-        raise Error("%s is %r, but it has one to three sizes of at least 1" % (what, value))
+        raise Error("%s is %r, but it must be one to three sizes of at least 1" % (what, value))
     return tuple(int(n) for n in sizes) + (1,) * (3 - len(sizes))
 
 
 class _Guard:
-    """Lock of a machine. A function of the user that the library calls does not get the lock, because the thread that
-    waits for the library holds it."""
+    """Lock of a machine. If the library calls a function of the user, this function must not use the machine: it could
+    never get the lock, because the thread that waits for the library holds it."""
 
     def __init__(self):
         self._lock = threading.RLock()
@@ -452,7 +452,7 @@ class Machine:
             return found
 
     def recover(self):
-        """Makes a machine that stopped at a fault or a hang usable again. Drops the launches that have not ended."""
+        """Makes the machine usable again after a fault or a hang. Drops the launches that have not ended."""
         with self._lock:
             self.call("recover")
             self._copy_back()
@@ -475,7 +475,7 @@ class Machine:
             options.ready = self._ready = _abi.READY_FUNCTION(lambda _, target: self._run_user(ready, target.decode()))
         self.call("gdb", options, ctypes.sizeof(options))
 
-    # ---- what happened ----------------------------------------------------------------------------------
+    # ---- findings, statistics and reports ---------------------------------------------------------------
 
     @property
     def findings(self):
@@ -483,12 +483,13 @@ class Machine:
         return self._findings_from(0)
 
     def finish(self):
-        """Ends the run: makes the checks that need a complete run (leaks, performance), and sorts findings by file and line.
+        """Ends the run: runs the checks that need a complete run (leaks, performance), and sorts findings by file and line.
         Afterwards no kernel can be launched. Returns all findings."""
         with self._lock:
             self._findings_from(self._related)
             self.call("finish")
-            self._seen = self._related = self._lib.lanewise_finding_count(self.handle)  # sorted anew
+            # finish() has sorted the findings, so their numbers have changed
+            self._seen = self._related = self._lib.lanewise_finding_count(self.handle)
             return self._findings_from(0)
 
     def statistic(self, name):
@@ -650,7 +651,7 @@ class Kernel:
             if lib.lanewise_kernel_param(handle, index, p, ctypes.sizeof(p)) != _abi.OK:
                 raise Error(module.machine._error())  # pylint: disable=protected-access
             name = _findings.text(p.name)
-            if name == "%s_param_%d" % (self.name, index):  # a name that clang makes if there is no debug information
+            if name == "%s_param_%d" % (self.name, index):  # the name that clang gives without debug information
                 name = ""
             self.parameters.append(Parameter(index, name, _KINDS[p.kind], _PARAM_TYPES[p.type], p.bytes))
 
@@ -685,8 +686,8 @@ class Kernel:
         self.module.machine.launch(self, grid, block, *arguments, **shape)
 
     def value(self, parameter, argument, copies):
-        """Returns the C value of an argument. Arrays get buffers, which are added to `copies` as (buffer, array to fill or
-        None)."""
+        """Returns the C value of an argument. An array gets a buffer, which is added to `copies` as (buffer, array), with the
+        array that the results are copied to, or None."""
         machine = self.module.machine
         what = "%s: %s" % (self.name, parameter)
         takes_address = parameter.kind != "local" and (parameter.type == "pointer" or (
@@ -714,7 +715,7 @@ class Kernel:
         return (ctypes.c_char * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0"))
 
     def _buffer_of(self, passed, parameter, copies):
-        """Returns a buffer for an array. An array that is passed twice in a launch has one buffer."""
+        """Returns the buffer of an array. If a launch has the same array as several arguments, they share one buffer."""
         for at, (buffer, array) in enumerate(copies):
             if buffer.source is passed.array:
                 if passed.copies_in and not buffer.filled:
