@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The eight kernels of the speed measurements; bench/run has their sizes and counts. */
+/* The eight kernels of the speed measurements. bench/run has their sizes and instruction counts. */
 
 __kernel void vecadd(__global const float *a, __global const float *b, __global float *c, int n)
 {

@@ -5,10 +5,10 @@
  *
  *     bench/history LAUNCH.yaml [REPEATS [INSTRUCTION]]
  *
- * runs the launch file alternately without and with history, each in a process of its own (one thread, the
- * fixed order), and prints medians with minimum and maximum: seconds from launch to end, most memory, going
- * back from the end to INSTRUCTION (10 million), and a checkpoint there: its bytes, writing, loading. Then it
- * measures the same run under a debugger without stoppoints, and steps back at INSTRUCTION.
+ * runs the launch file alternately without and with history, each time in a new process (one thread, the fixed order).
+ * It prints medians with minimum and maximum of: the seconds from launch to end; the largest memory; the time to go back
+ * from the end to INSTRUCTION (default: 10 million); and the size of a checkpoint there, with the times to write and load
+ * it. It also measures the run under a debugger without stoppoints, and steps back at INSTRUCTION.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void open_all(struct all *a, const char *path)
     check(emu_engine_functional_create(a->machine, &a->engine, &err), &err);
 }
 
-/** Runs to the end, or to @at instructions. Returns the seconds in kernels. */
+/** Runs to the end, or until @at instructions are executed. Returns the seconds that kernels ran. */
 static double run(struct all *a, uint64_t at)
 {
     enum lnc_state state;
@@ -94,7 +94,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
-/** Operations whose time a debugger's user waits for. */
+/** Measures operations for which the user of a debugger waits. */
 static struct figures measure_debugger(const char *path, enum mode mode, uint64_t instruction)
 {
     struct figures f = {0};
@@ -127,7 +127,7 @@ static struct figures measure_debugger(const char *path, enum mode mode, uint64_
     check(dbg_reverse_step(dbg, dbg_focus_get(dbg, DBG_FOCUS_RUN), &stop, &err), &err);
     f.recheck_at = seconds() - from;
     check(dbg_goto(dbg, UINT64_MAX, &stop, &err), &err);
-    /* Without a stoppoint the reverse continue would be at the beginning immediately. This watchpoint never hits,
+    /* Without a stoppoint, reverse-continue would go to the beginning without a search. This watchpoint is never hit,
      * because no kernel writes the first buffer. */
     if (!emu_allocation_get(a.machine, 0, &input)) {
         fprintf(stderr, "history: %s has no buffer\n", path);
@@ -221,7 +221,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** @offset of the member of struct figures */
+/** Prints the median, minimum and maximum of the member at @offset of struct figures. */
 static void show(const char *what, const struct figures *f, unsigned count, size_t offset,
                  double scale, const char *unit)
 {

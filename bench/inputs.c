@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the inputs of the benchmark that a launch file cannot describe, and the expected results. Plain C for the
- * host.
+ * Writes the inputs of the benchmark that a launch file cannot describe, and the expected results. The program runs on
+ * the host and does not use the emulator.
  *
  *   inputs FOLDER                       writes the files to FOLDER
- *   inputs --memcpy N                   prints N times the seconds that memcpy takes to move as many bytes as the
- *                                       vector addition moves
+ *   inputs --memcpy N                   measures N times the seconds that memcpy takes to move as many bytes as the
+ *                                       vector addition moves, and prints each time
  *   inputs --compare NAME FILE FOLDER   compares FILE with the expected result of case NAME. If they differ, prints
  *                                       the position and exits with 1
  */
@@ -55,7 +55,7 @@ static void gemm(void)
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++) {
             for (int j = 0; j < N; j++)
-                c[i * N + j] += a[i * N + k] * a[k * N + j]; /* exact: quarters below 2^13 */
+                c[i * N + j] += a[i * N + k] * a[k * N + j]; /* exact, as the sums are multiples of 1/4 below 2^13 */
         }
     }
     save("gemm.expected.bin", c, (size_t)N * N);
@@ -165,7 +165,7 @@ static int32_t mandel_steps(size_t x, size_t y, size_t n)
     return k;
 }
 
-/* Compares float64 results, with a tolerance for each component. */
+/* Computes the forces on body @i in float64. @scale is the sum of their magnitudes, to which the tolerance is relative. */
 static void nbody_forces(const float *body, size_t n, size_t i, double out[4], double *scale)
 {
     *scale = 0;
@@ -185,8 +185,9 @@ static void nbody_forces(const float *body, size_t n, size_t i, double out[4], d
     }
 }
 
-/* Sums of few bits, counts and levels are exact. Pictures of a fractal differ in single pixels at its edge, where
- * compilers contract a product and a sum; forces by rounding. */
+/* Compares the words of file @path with the expected result of case @name. Sums of few bits, counts and levels must be
+ * exact. A fractal may differ in few pixels at its edge, because compilers may contract a product and a sum to an fma.
+ * Forces may differ by rounding. */
 static int compare(const char *name, const char *path)
 {
     const size_t n = bench_size(name);
@@ -249,20 +250,20 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Three arrays of 64 MiB are read or written there, two of 96 MiB here. */
+/* Copies 96 MiB, which reads and writes as many bytes as the vector addition with its three arrays of 64 MiB. */
 static int time_memcpy(int times)
 {
     const size_t words = (size_t)96 << 18;
     uint32_t *from = room(words), *to = room(words);
 
     memset(from, 1, 4 * words);
-    memset(to, 2, 4 * words); /* The first copy makes the host allocate the pages of both arrays. */
+    memset(to, 2, 4 * words); /* makes the host allocate the pages of the arrays before the first measurement */
     for (int i = 0; i < times; i++) {
         const double start = seconds();
         memcpy(to, from, 4 * words);
         printf("%.6f\n", seconds() - start);
-        from[to[(size_t)i * 4096 % words] % words] += 1; /* The sum uses the moved bytes, so that the compiler keeps the
-                                                          * copy. */
+        from[to[(size_t)i * 4096 % words] % words] += 1; /* uses a copied word, so that the compiler does not remove the
+                                                          * copy */
     }
     free(from);
     free(to);

@@ -5,9 +5,9 @@
  *     bench/ptx_speed [SHAPE...]          translates generated modules, in sizes 1, 2, 4 ...
  *     bench/ptx_speed FILE.ptx...         translates these files
  *
- * Each translation runs three times, in a process of its own. For each module the program prints the number of
- * virtual registers of the largest function, the size of the text, the median CPU time, the text translated in
- * a second, and the largest increase of the process's memory.
+ * Each module is translated three times, each time in a new process. For each module the program prints the number of
+ * virtual registers of the largest function, the size of the text, the median CPU time, the text translated per second,
+ * and the increase of the process's memory in the median run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +28,9 @@ static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
     "ld.param.u64 %%rd0, [out];\nld.param.u32 %%r1, [n];\nmov.u32 %%r0, %%tid.x;\n"          \
     "mul.wide.u32 %%rd1, %%r0, 4;\nadd.s64 %%rd1, %%rd0, %%rd1;\n"
 
-/* ---- shapes: @size registers; the text goes to @s ------------------------------- */
+/* ---- shapes: functions that write a module with about @size registers to @s ------ */
 
-/* The shape has many kernels of 60 registers each. */
+/* Many kernels of 60 registers each. */
 static void kernels(struct lw_sink *s, unsigned size)
 {
     for (unsigned k = 0; k < size / 60; k++) {
@@ -44,7 +44,7 @@ static void kernels(struct lw_sink *s, unsigned size)
     }
 }
 
-/* One straight line, as of an unrolled loop: loads, sums that live on, short products. */
+/* Straight-line code like that of an unrolled loop: loads, sums that stay live, and products that do not. */
 static void line(struct lw_sink *s, unsigned size)
 {
     lw_printf(s, ENTRY, 0u, 2u, 2u, size + 16, 2u);
@@ -79,7 +79,7 @@ static void blocks(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.u32 [%%rd1], %%r%u;\nret;\n}\n", 3 + (n - 1) * 9 + 8);
 }
 
-/* All values are live together: more than there are registers. */
+/* More values than registers, which are all live at the same time. */
 static void live(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 2;
@@ -93,7 +93,7 @@ static void live(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.u32 [%%rd1], %%r%u;\nret;\n}\n", 2 + n + n);
 }
 
-/* Functions that call each other in a row. */
+/* A chain of functions, each of which calls an earlier one. */
 static void calls(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program with which Lanewise is compared: it runs the kernels of bench.cl on the first OpenCL device. If this device
- * is a CPU with PoCL, it runs them on one core. `inputs FOLDER` writes the inputs.
+ * Runs the kernels of bench.cl on the first OpenCL device, with which bench/run compares Lanewise. If this device is a
+ * CPU with PoCL, bench/run limits it to one core. `inputs FOLDER` writes the inputs.
  *
  * reference BENCH_CL FOLDER REPEATS NAME... prints a line for each kernel: its name, and the seconds of each
  * repetition from launch to end.
@@ -37,8 +37,8 @@ struct work {
     size_t x, y, block_x, block_y;
     cl_mem output;
     size_t words;
-    cl_mem levels, changed; /* of bfs */
-    int *level;             /* what they begin with */
+    cl_mem levels, changed; /* buffers of bfs */
+    int *level;             /* initial contents of `levels`; NULL for other cases */
 };
 
 static void check(cl_int error, const char *what)
@@ -130,8 +130,8 @@ static void launch_work(const struct peer *peer, const struct work *w)
     launch(peer, w->k, w->dimensions, w->x, w->y, w->block_x, w->block_y);
 }
 
-/** Returns the seconds from launch to end. Before that it restores the buffers that an earlier repetition has
- *  changed. */
+/** Restores the buffers that an earlier repetition has changed, and runs the case. Returns the seconds from launch to
+ *  end. */
 static double run_once(const struct peer *peer, const struct work *w)
 {
     double start;
@@ -280,8 +280,8 @@ static const struct {
     {"mandel", make_mandel}, {"nbody", make_nbody}, {"bfs", make_bfs},         {"hist", make_hist},
 };
 
-/** Prepares the case and runs it once, since the first launch compiles. Returns false if there is no case of
- *  this name. */
+/** Prepares the case and runs it once, because the first launch includes compilation. Returns false if there is no case
+ *  of this name. */
 static int begin(const struct peer *peer, const char *name, struct work *w)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -295,8 +295,7 @@ static int begin(const struct peer *peer, const char *name, struct work *w)
     return 0;
 }
 
-/** Frees the memory of the case, since that of the next case is large, too. (Its inputs are freed with the
- *  kernel's arguments.) */
+/** Frees the memory of the case, because the next case needs much memory, too. The kernel's release frees the inputs. */
 static void end(struct work *w)
 {
     if (w->k == NULL)

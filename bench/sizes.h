@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes of the cases, for inputs.c and reference.c; the launch files have the full sizes. With BENCH_SMALL in the
- * environment the sizes are the small ones of `bench/run --small`. */
+/* Sizes of the cases, for inputs.c and reference.c. The launch files have the full sizes. With BENCH_SMALL in the
+ * environment, bench_size() returns the small sizes of `bench/run --small`. */
 #ifndef SIZES_H
 #define SIZES_H
 
@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    size_t full, small; /* elements; for gemm and mandel elements of a side; for bfs nodes */
+    size_t full, small; /* number of elements; for gemm and mandel, elements of a side; for bfs, nodes */
     const char *output; /* name of the output buffer in the launch file */
 } bench_sizes[] = {
     {"vecadd", (size_t)16 << 20, 4096, "c"}, {"gemm", 512, 32, "c"},         {"gemm_tiled", 512, 32, "c"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that leaves the GPU model mostly idle: one warp, one load after the other. */
+/* A pointer chase, which leaves the GPU model mostly idle: one warp executes one load after the other. */
 __kernel void chase(__global const int *next, __global int *out, int n)
 {
     int p = get_global_id(0);

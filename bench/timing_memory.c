@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures the host time of a request in the memory side alone: `make bench/timing_memory`, then
+ * Measures the host time that a request takes in the memory part of the timing model alone: `make bench/timing_memory`,
+ * then
  *
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
@@ -38,7 +39,7 @@ static uint64_t random_bits(uint64_t *seed)
     return x ^ x >> 31;
 }
 
-/** A timing wheel for tim_memory.wake, as an engine has one. */
+/** Adds the core to a timing wheel, as an engine does for tim_memory.wake. */
 static void wake(void *context, unsigned core, uint64_t cycle)
 {
     struct state *s = context;

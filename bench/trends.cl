@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/timing_trends: each has one property that a machine or a policy is sensitive to. */
+/* Kernels of bench/timing_trends. Each has one property to which a GPU model or a policy is sensitive. */
 
-/* Each thread reads its own cache line word by word: locality within a warp, if the line stays in L1. */
+/* Each thread reads its own cache line word by word. There is locality within a warp if the line stays in L1. */
 __kernel void private_stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), sum = 0;
@@ -12,7 +12,7 @@ __kernel void private_stream(__global const int *a, __global int *out, int n)
     out[t] = sum;
 }
 
-/* All threads read the next stretch together: nothing is used twice. */
+/* All threads together read the next part of an array, so that no word is read twice. */
 __kernel void stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), all = get_global_size(0), sum = 0;
@@ -23,7 +23,7 @@ __kernel void stream(__global const int *a, __global int *out, int n)
     out[t] = sum;
 }
 
-/* Neighbours read each other's words: the wider the warp, the fewer requests. */
+/* Neighbouring threads read each other's words, so that wider warps need fewer requests. */
 __kernel void gather(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), all = get_global_size(0), sum = 0;
@@ -52,7 +52,7 @@ __kernel void paths(__global const int *next, __global int *out, int n)
     out[t] = p + q;
 }
 
-/* Arithmetic alone; the body is long, so that counting passes and fetching it first do not show. */
+/* Only arithmetic. The loop body is long, so that the loop counter and the first fetch of the code hardly matter. */
 __kernel void compute(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), x = a[t], y = x + 1, z = x + 2, w = x + n;

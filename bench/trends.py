@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared code of scripts that check claims: runs on a GPU model, comparison of figures with their sources, and the private-stream kernel."""
+"""Code that scripts which check claims share: runs on a GPU model, comparison of figures with their sources, and the
+private-stream kernel."""
 import json
 import os
 import struct
@@ -10,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Trends:
-    """Runs kernels, keeps figures, and says which claims hold."""
+    """Runs kernels, stores figures, and prints which claims hold."""
 
     def __init__(self, program, work, out):
         self.program, self.work, self.out = program, work, out
@@ -18,8 +19,8 @@ class Trends:
         self.rows = []
 
     def run(self, launch, machine, keys, dump=None, name='launch', options=()):
-        """One run of a launch file's text: its report, and the words of buffer @dump. Runs of different @name may run at once; its folder has
-        the launch's files. @options: more of the command line."""
+        """Runs the text of a launch file. Returns the report and, if given, the words of buffer @dump. Runs with different @name
+        may run at the same time. The folder of @name has the files of the launch. @options: further words of the command line."""
         at, name = os.path.split(os.path.join(self.work, name))
         with open(os.path.join(at, name + '.yaml'), 'w') as f:
             f.write(launch)
@@ -39,7 +40,7 @@ class Trends:
         return report, struct.unpack('<%dI' % (len(data) // 4), data)
 
     def opencl(self, kernel, threads, block, n, machine, keys):
-        """A kernel of bench/trends.cl."""
+        """Runs a kernel of bench/trends.cl, and returns the report."""
         return self.run('program: {source: %s/trends.cl}\nbuffers:\n'
                         '  a: {type: s32, count: %d, init: {random: {seed: 5, low: 0, high: 4095}}}\n'
                         '  out: {type: s32, count: %d}\n'
@@ -51,7 +52,7 @@ class Trends:
         self.bad |= not holds
 
     def band(self, what, ours, expected, share):
-        """A figure of a source: ours is within @share of it."""
+        """Claims that our figure differs from the source's figure @expected by at most @share."""
         inside = abs(ours / expected - 1) <= share + 1e-9
         self.rows.append((what, expected, share, ours, inside))
         self.claim(inside, '%s: %.5g, band %g +-%g %%' % (what, ours, expected, 100 * share))
@@ -76,15 +77,17 @@ def miss_rate(report):
 # ---- the private-stream kernel of the warp scheduling thesis's specification, 12.2 -------------------
 
 WAVES, WARPS, ITERATIONS = 2, 32, 82
-ARRAY = 384  # bytes from a lane's array to the next: whole lines, so that a lane misses 3 times in 82
-AT = 13312   # where they begin, modulo 64 KB: the source does not say; SWL 3 and 4 of one load depend on it
+ARRAY = 384  # bytes from a lane's array to the next lane's, a multiple of the line, so that a lane misses 3 times in 82 loads
+AT = 13312   # address of the arrays modulo 64 KB. The source does not give it; SWL 3 and 4 with one load depend on it
 
 
 def private_stream(loads, loop=False):
-    """@loads diverged loads of a lane's own arrays and six dependent additions, 82 times; without a branch, or as a @loop.
+    """Returns the text of a kernel with @loads diverged loads of a lane's own arrays and six dependent additions, 82 times,
+    without a branch or as a @loop.
 
-    The loads write one register, so the second issues when the first has its data. Only so the source's figures for two come out: a model of its
-    twelve lines of text has thread IPC .28 and miss rate .72 under gto, as they say, and .47 and .43 where both loads are under way together."""
+    All loads write the same register, so the second load issues when the first has its data. Only this gives the source's figures
+    for two loads: a model of the source's twelve lines of text has thread IPC .28 and miss rate .72 under gto, as the source; if
+    both loads were outstanding together, it would have .47 and .43."""
     text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
     text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'
     text += '    v_mov_b32 v20, 0\n    v_mov_b64 v6:7, c[x]\n'
@@ -106,8 +109,9 @@ def private_stream(loads, loop=False):
                    '    st.global.b32 [v4:5], v20\n    exit\n.end\n')
 
 
-# One SM, an instruction every four cycles, blocks of one warp; L1 32 KB with hashed sets, a hit 10 cycles; a miss 400 cycles,
-# and a line every 20 cycles; additions 20 cycles; no instruction misses. lsu.queue is the machine's own: 1.
+# The source's machine: one SM that issues an instruction every four cycles; blocks of one warp; an L1 of 32 KB with hashed sets.
+# A hit takes 10 cycles, a miss 400 cycles, with a line every 20 cycles, and an addition 20 cycles. Instruction fetches do not
+# miss. lsu.queue has the value of the GPU model, 1.
 SANITY = ['core.count=1', 'core.blocks=32', 'l1.hash=xor', 'l1.latency=10', 'fetch.perfect=true', 'constant.perfect=true',
           'clocks.core=1300', 'clocks.icnt=1300', 'clocks.l2=1300', 'clocks.dram=1300', 'l2.bytes=0', 'l2.slices=1',
           'dram.channels=1', 'dram.burst_bytes=128', 'dram.bus_bytes=8', 'dram.tCCD=20', 'dram.latency=300',
@@ -116,7 +120,8 @@ SANITY = ['core.count=1', 'core.blocks=32', 'l1.hash=xor', 'l1.latency=10', 'fet
 
 
 def sanity(t, loads, policy, *keys, loop=False, name='private'):
-    """Thread IPC and miss rate. As a @loop it counts the instructions of the kernel without one, so that both compare."""
+    """Returns thread IPC and miss rate of the private-stream kernel. For a @loop, IPC counts the instructions of the kernel
+    without a loop, so that both forms can be compared."""
     with open(os.path.join(t.work, name + '.s'), 'w') as f:
         f.write(private_stream(loads, loop))
     threads = WAVES * WARPS * 32

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the CUDA driver at run time, and calls it: a call that fails ends the program. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ char *read_file(const char *path)
     }
     size_t size = fread(text, 1, 1 << 20, file);
     fclose(file);
-    if (size == 0 || size == 1 << 20) { /* the text ends in a zero */
+    if (size == 0 || size == 1 << 20) { /* a zero must fit after the text */
         fprintf(stderr, "%s: is empty, or longer than 1 MiB\n", path);
         exit(2);
     }

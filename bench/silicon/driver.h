@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver, loaded when the program runs: no SDK is needed to build it. */
+/* The functions of the CUDA driver that the programs here call. The driver is loaded at run time, so no SDK is needed. */
 #ifndef DRIVER_H
 #define DRIVER_H
 
@@ -12,7 +12,7 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUevent_st *CUevent;
 typedef unsigned long long CUdeviceptr;
 
-/* The functions of the driver that are used, by the names that its library exports. */
+/* DRIVER(X) expands X(name, parameters) for each function, by the name that the driver's library exports. */
 #define DRIVER(X) \
     X(cuInit, (unsigned flags)) \
     X(cuDeviceGet, (CUdevice * device, int ordinal)) \
@@ -44,15 +44,17 @@ extern struct cuda_driver {
 #undef X
 } cu;
 
-/** Load the driver and make a context of the first device. End the program with status 2 if there is none. */
+/** Loads the driver and creates a context of the first device. Ends the program with status 2 if there is no driver, and with 1
+ * if there is no device. */
 CUdevice driver_open(void);
-/** End the program with status 1 if @result is an error. @what: what was tried. */
+/** Prints @what and the name of the error, and ends the program with status 1, if @result is an error. */
 void need(CUresult result, const char *what);
-/** Return the text of the file at @path, heap. End the program with status 2 if there is none. */
+/** Returns the text of the file at @path, which the caller frees. Ends the program with status 2 if the file cannot be read, is
+ * empty or is too long. */
 char *read_file(const char *path);
-/** Allocate @bytes of cleared memory of the device. */
+/** Returns @bytes of cleared memory of the device. */
 CUdeviceptr allocate(size_t bytes);
-/** Return an attribute of @device. */
+/** Returns attribute @number (a CUdevice_attribute) of @device. */
 int attribute(CUdevice device, int number);
 
 #endif

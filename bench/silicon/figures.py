@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that measure latencies and bandwidth with the clock, as PTX: the same text runs on a CUDA device
+"""Kernels in PTX that measure latencies and bandwidth with the clock. The same text runs on a CUDA device
 (bench/silicon/silicon.c) and on the timing model (bench/fidelity)."""
 
 HEAD = '.version 6.0\n.target sm_35\n.address_size 64\n'
 CHAIN = 64  # dependent instructions between two reads of the clock
 
-# name: declarations, a link of the chain; %r1 is the thread's number, so that nothing is uniform
+# name: (declarations, link of the chain, instructions that put the result into %rd9). The values depend on %r1, the number of the
+# thread, so that no instruction is uniform.
 CHAINS = {
-    # two registers in turn: a device's compiler makes shifts of a sum of a register with itself
+    # The sum goes to two registers in turn, because a device's compiler turns the sum of a register with itself into a shift.
     'int_add': ('.reg .b32 %x, %y; mov.b32 %x, %r1; add.s32 %y, %r1, 1;', ('add.s32 %x, %x, %y;', 'add.s32 %y, %y, %x;'), 'cvt.u64.u32 %rd9, %x;'),
     'float_add': ('.reg .f32 %x; mov.b32 %x, %r1;', 'add.rn.f32 %x, %x, %x;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
     'float_fma': ('.reg .f32 %x, %y, %z; mov.b32 %x, %r1; add.s32 %r2, %r1, 1; mov.b32 %y, %r2; add.s32 %r2, %r1, 2; mov.b32 %z, %r2;', 'fma.rn.f32 %x, %x, %y, %z;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
@@ -17,8 +18,8 @@ CHAINS = {
 
 
 def chain(name):
-    """out[0]: cycles of CHAIN dependent instructions the third time, when they are in the instruction caches; out[1]: their
-    result."""
+    """Returns a kernel that runs CHAIN dependent instructions three times. It stores the cycles of the third time, when the
+    instructions are in the caches, to out[0], and the result to out[1]."""
     declare, link, result = CHAINS[name]
     return '''.visible .entry %s(.param .u64 out)
 {
@@ -40,7 +41,7 @@ ret;
 ''' % (name, declare, '\n'.join(link if isinstance(link, str) else link[i % 2] for i in range(CHAIN)), result)
 
 
-# A ring of addresses: each has that of the next, @stride bytes on; a thread writes one.
+# Writes a ring of addresses: each entry has the address of the next entry, `stride` bytes further. Each thread writes one entry.
 FILL = '''.visible .entry fill(.param .u64 ring, .param .u32 stride, .param .u32 entries)
 {
 .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p<2>;
@@ -55,7 +56,7 @@ st.global.u64 [%rd2], %rd3;
 ret;
 }
 '''
-# One thread: `first` loads without the clock, then `loads` (a multiple of 8) with it. out[0]: their cycles.
+# One thread chases `first` addresses, then `loads` more (a multiple of 8), whose cycles it stores to out[0].
 CHASE = '''.visible .entry NAME(.param .u64 out, .param .u64 ring, .param .u32 first, .param .u32 loads)
 {
 .reg .b32 %r<8>; .reg .b64 %rd<12>; .reg .pred %p<2>;
@@ -95,7 +96,7 @@ def chases():
             chase('chase_shared', SHARED_SET, 'ld.shared.u32 %r3, [%r3];', 'st.global.u32 [%rd1+8], %r3;'))
 
 
-# Every thread reads 16 bytes at a time, neighbours next to each other.
+# Each thread reads 16 bytes `count` times, an even number. Neighbouring threads read neighbouring bytes.
 READ = '''.visible .entry read(.param .u64 out, .param .u64 data, .param .u32 count)
 {
 .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .pred %p<2>;

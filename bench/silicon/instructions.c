@@ -2,10 +2,10 @@
 /*
  * Prints results of the first CUDA device:
  *
- * instructions forms FORMS.txt: the results of each form of tests/ptx/silicon/forms.txt.
- * instructions random FIRST COUNT: the results of modules with random kernels of tests/ptx/eval/ptx_make.c.
- * instructions memory MODULE KERNEL: the memory after one random kernel, row by row, in hexadecimal.
+ * instructions forms FORMS.txt: hashes of the results of each form of tests/ptx/silicon/forms.txt; values of approximate ones.
  * instructions values FORMS.txt: the first register that each form writes, for each thread.
+ * instructions random FIRST COUNT: a hash of the memory of each random kernel in modules of tests/ptx/eval/ptx_make.c.
+ * instructions memory MODULE KERNEL: the memory after one random kernel, row by row, in hexadecimal.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 enum { LOG_BYTES = 4096, LOG = 5, LOG_SIZE = 6 }; /* options of cuModuleLoadDataEx */
 enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* for kernels that recurse; the default is 1024 */
 
-/* Return the module of @text, or NULL with the compiler's messages in @log. */
+/* Returns the module of @text, or NULL with the messages of the driver's compiler in @log (LOG_BYTES bytes). */
 static CUmodule load(const char *text, char *log)
 {
     CUmodule module;
@@ -32,7 +32,7 @@ static CUmodule load(const char *text, char *log)
     return cu.cuModuleLoadDataEx(&module, text, 2, options, values) == 0 ? module : NULL;
 }
 
-/* Run kernel @name with @memory, which it changes. */
+/* Copies @memory to the device, runs kernel @name, and copies the memory back. */
 static void run(CUmodule module, const char *name, unsigned blocks, unsigned threads, uint64_t *parameters, uint8_t *memory,
                 size_t bytes)
 {
@@ -74,7 +74,7 @@ static void print_form(const struct silicon_form *form, const uint8_t *memory, b
     printf("\n");
 }
 
-/* Run forms @first to @end of @all as kernels of one module. Return false if the device's compiler refuses it. */
+/* Runs forms @first to @end - 1 of @all as kernels of one module. Returns false if the driver's compiler refuses the module. */
 static bool run_forms(const struct silicon_form *all, unsigned first, unsigned end, bool values, char *log)
 {
     static uint8_t memory[SF_BYTES];
@@ -119,7 +119,7 @@ static void forms(const char *path, bool values)
 
         if (run_forms(all, first, end, values, log))
             continue;
-        for (unsigned i = first; i < end; i++) { /* one of them is refused */
+        for (unsigned i = first; i < end; i++) { /* at least one of the forms is refused: a module for each tells which */
             if (!run_forms(all, i, i + 1, values, log)) {
                 printf("%s\trefused\n", all[i].text);
                 fprintf(stderr, "%s: %s\n", all[i].text, log);
@@ -131,7 +131,8 @@ static void forms(const char *path, bool values)
 
 /* ---- random kernels ------------------------------------------------------------------------ */
 
-/* Run the kernels of module @seed, and print a hash for each, or the memory of kernel @shown. */
+/* Runs the kernels of module @seed, and prints a hash for each; if @shown is not negative, runs only that kernel and prints its
+ * memory. */
 static void random_module(uint64_t seed, int shown)
 {
     struct pm_kernel k[PM_KERNELS];

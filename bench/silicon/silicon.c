@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * silicon FIGURES.ptx: prints latencies and read bandwidth of the first CUDA device, a line for each. bench/fidelity
- * measures the same figures on GPU models.
+ * silicon FIGURES.ptx: prints latencies and the read bandwidth of the first CUDA device, one line for each figure. FIGURES.ptx
+ * is the output of figures.py. bench/fidelity measures the same figures on GPU models.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "driver.h"
 
-enum { L2_BYTES = 38, SM_COUNT = 16, CORE_KHZ = 13, MEMORY_KHZ = 36, BUS_BITS = 37, SM_THREADS = 39 }; /* attributes */
+enum { L2_BYTES = 38, SM_COUNT = 16, CORE_KHZ = 13, MEMORY_KHZ = 36, BUS_BITS = 37, SM_THREADS = 39 }; /* of CUdevice_attribute */
 enum { CHAIN = 64, LOADS = 512 };
 
 static CUmodule module;
@@ -39,7 +39,8 @@ static void chain(const char *kernel, const char *figure)
     printf("%s\t%.2f\n", figure, cycles() / CHAIN);
 }
 
-/** Does what Model.chase of bench/fidelity does. @evict: bytes read between the ring's making and the chase. */
+/** Measures the cycles of a load of a pointer chase, as Model.chase of bench/fidelity does. Between writing the ring and the
+ * chase, @evict bytes of other memory are read, which replace the ring's lines in L2. */
 static void chase(const char *kernel, const char *figure, unsigned bytes, unsigned stride, unsigned first, size_t evict)
 {
     unsigned entries = bytes / stride, loads = LOADS, count = 4;

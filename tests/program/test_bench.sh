@@ -78,7 +78,7 @@ WRONG=hist bench 1 --repeats 1 bfs hist mandel
 grep -q '^bench/run: hist: the result of the reference is wrong: element 17 is .*; 1 of 256 differ$' err || fail "a wrong result of the reference"
 [ "$(awk '$7 == "-" { print $1 }' out)" = hist ] || fail "a reference that is wrong has a ratio"
 LEAVE=reduce bench 1 --repeats 1 gemm reduce mandel
-grep -q '^bench/run: the reference has left: it has left$' err || fail "a reference that ends is not reported"
+grep -q '^bench/run: the reference has ended: it has left$' err || fail "a reference that ends is not reported"
 [ "$(wc -l <out)" = 3 ] || fail "without the reference the others do not go on"
 unset BENCH_REFERENCE
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanisms hold back warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead
- * decide which loads get a line of L1, or which instruction of the load/store queue makes the next access, or only count events. A mechanism is an entry of tim_mechanisms[], defined in its
- * own file. It has a section of keys, state on each core, and hooks. A core calls the hooks at their events, in the order
- * of the phases of a cycle. The core contains no code for a particular mechanism.
+ * Mechanisms hold back warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead decide
+ * which loads get a line of L1, or which instruction of the load/store queue makes the next access, or only count events. A
+ * mechanism is an entry of tim_mechanisms[], defined in its own file. It has a section of keys, state on each core, and
+ * hooks. A core calls the hooks at their events, in the order of the phases of a cycle. The core contains no code for a
+ * particular mechanism.
  *
  *              block, warp_begins, waits, warp_ends            access, evict, issues, bypasses
  *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
