@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of bench/papers/run dwr: each has the property of a benchmark of the paper on dynamic warp resizing.
- * dwr.py has their inputs and results. */
+ * dwr.py has the inputs and expected results. */
 
-/* BKP: convergent; neighbouring threads access a line of 16 words, in another order: warps of 8 need each line several times. */
+/* BKP: convergent. Each 64 threads access 64 words, but not in order, so that warps of 8 access each line several times. */
 __kernel void bkp(__global const int *in, __global int *out, int rounds)
 {
     int t = get_global_id(0), n = get_global_size(0), at = (t & ~63) + (5 * t & 63), sum = 0;
@@ -14,9 +14,9 @@ __kernel void bkp(__global const int *in, __global int *out, int rounds)
     }
 }
 
-/* MU: groups of eight threads follow chains of records of eight words; each group has its own chain and number
- * of steps. There are few threads, which wait for memory. A record has the number of the next record times 8,
- * and a value for each thread. */
+/* MU: each group of eight threads follows a chain of records of eight words, with its own number of steps. There are
+ * few threads, which wait for memory. Each of a record's words is the number of the next record times 8, plus a random
+ * number below 8. */
 __kernel void mu(__global const int *a, __global const int *b, __global const int *c, __global const int *d,
                  __global int *out, int mask, int steps)
 {
@@ -57,7 +57,7 @@ __kernel void mu(__global const int *a, __global const int *b, __global const in
     out[t] = sum;
 }
 
-/* CP: it computes. */
+/* CP: arithmetic, with one load and one store per thread. */
 __kernel void cp(__global const int *in, __global int *out, int rounds)
 {
     int t = get_global_id(0), x = in[t], y = t;
@@ -70,7 +70,7 @@ __kernel void cp(__global const int *in, __global int *out, int rounds)
     out[t] = x + y;
 }
 
-/* NNC: blocks of 16 threads, whose halves take different paths at each step, with different loads. */
+/* NNC: the halves of a block of 16 threads choose their paths independently; the paths have different loads. */
 __kernel void nnc(__global const int *a, __global const int *b, __global const int *c, __global const int *d,
                   __global int *out, int n, int steps)
 {
@@ -99,7 +99,7 @@ __kernel void nnc(__global const int *a, __global const int *b, __global const i
     out[t] = best;
 }
 
-/* MTM: a product of matrices by tiles, with barriers of the block around each. */
+/* MTM: multiplies matrices by tiles. The block waits at a barrier before and after it computes with a tile. */
 __kernel void mtm(__global const int *a, __global const int *b, __global int *c, int n, int inner)
 {
     __local int left[16][16], right[16][16];

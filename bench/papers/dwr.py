@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamic warp resizing: its kernels, its machine and the trends of dwr.md 16.2.
+"""Dynamic warp resizing: kernels, machine, and the trends of its specification (dwr.md), 16.2.
 
-A kernel represents a benchmark of the paper by the property with which the paper explains its figures. Results are computed
-here, never by the emulator.
+Each kernel represents a benchmark of the paper: it has the property that the paper gives as the reason of the benchmark's
+figures. The expected results are computed here, never by the emulator.
 """
 import os
 import random
@@ -43,7 +43,7 @@ def bkp(folder, size=1):
 def mu(folder, size=1):
     n, records, steps, r = 256 * max(1, int(8 * size)), 8192, 40, random.Random(32)
     mask, out, tables = records - 1, [], []
-    for _ in range(4): # some records are followed to much more often
+    for _ in range(4): # four tables; the first records are the next ones much more often than the others
         following = [int(records * r.random() ** 1.5) for _ in range(records)]
         tables.append([8 * x + below(r, 8) for x in following for _ in range(8)])
     a, b, c, d = tables
@@ -130,7 +130,8 @@ def large(width, simd=8):
 
 
 def lanes(simd):
-    """A wider warp holds the scheduler (2); shared memory serves as many threads a cycle whatever their warps."""
+    """Returns the keys of a machine with @simd lanes: the scheduler, the units and the banks of shared memory serve so many
+    threads in a cycle, whatever the width of warps. A wider warp holds the scheduler for several cycles (2)."""
     return ['issue.lanes=%d' % simd, 'shared.banks=%d' % simd] + ['units.%s.lanes=%d' % (u, simd) for u in ('int', 'fp', 'cvt', 'mem', 'warp') if simd != 8]
 
 
@@ -139,8 +140,8 @@ LITERAL = ['dwr.skip_counts_as_arrival=false']
 
 
 def sizes(simd=8):
-    """Warps of 1, 2, 4 and 8 times the lanes; of more than 64 lanes there are none. explicit: barriers are instructions of the
-    program. literal: an ignored barrier is no arrival."""
+    """Returns the variants with @simd lanes: warps of 1, 2, 4 and 8 times the lanes, up to 64, and resized warps of 2, 4 and 8
+    times. 'explicit': barriers are instructions of the program. 'literal': an ignored barrier does not count as an arrival."""
     return {**{w: fixed(w, simd) for w in (simd, 2 * simd, 4 * simd, 8 * simd) if w <= 64},
             **{'dwr %d' % w: large(w, simd) for w in (2 * simd, 4 * simd, 8 * simd)}, 'explicit %d' % (8 * simd): large(8 * simd, simd) + EXPLICIT,
             'literal %d' % (8 * simd): large(8 * simd, simd) + LITERAL}
@@ -153,7 +154,7 @@ class Sized(Result):
         slots = sum(causes.values())
         self.idle = (slots - sum(causes.get(k, 0) for k in ('issued', 'unit', 'collector'))) / slots
         loads = self.core['l1_hits'] + self.core['l1_misses'] + self.core['l1_merges']
-        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # with stores, which write through
+        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # also stores, which write through
         self.accesses = self.core['accesses']
         self.coalescing = self.core['access_lanes'] / self.off_core
         self.pre_l1 = self.core['access_lanes'] / self.accesses
@@ -161,7 +162,7 @@ class Sized(Result):
 
 
 class Machine(Experiment):
-    """@cores of the 16, with their share of the 6 partitions."""
+    """A machine with @cores of the 16 cores of tesla-dwr, and their share of the 6 memory partitions."""
 
     model = 'tesla-dwr'
 
@@ -191,7 +192,7 @@ class Machine(Experiment):
 
 
 BARRIERS = ('dwr 64', 'explicit 64', 'literal 64')
-MODES = (('', 'dwr 64'), (' explicit', 'explicit 64')) # of a barrier: how a trend of it is named
+MODES = (('', 'dwr 64'), (' explicit', 'explicit 64')) # modes of barriers: suffix of the trend's name, variant
 
 
 # ---- the experiment -----------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ def speeds(got, names, variant, over):
 
 
 def idle_cycles(got, names, variant, over):
-    """Mean of those of each kernel, over its cycles with @over."""
+    """Returns the mean over the kernels of the idle cycles of @variant, divided by all cycles of @over."""
     return mean([got[n][variant].idle * got[n][variant].cycles / got[n][over].cycles for n in names])
 
 
@@ -213,7 +214,7 @@ def table(e, title, got, variants, what, text):
 
 
 def gap(got, names, fixed_sizes, resized):
-    """Ratio of mean IPCs: the best resized configuration over the best fixed size."""
+    """Returns the ratio of two mean IPCs: that of the best resized variant over that of the best fixed size."""
     base = fixed_sizes[0]
     return (max(speeds(got, names, v, base) for v in resized) / max(speeds(got, names, v, base) for v in fixed_sizes))
 
@@ -283,7 +284,7 @@ def experiment(e, options):
             e.trend('dwr T6 best' + name, means[v] > max(means[w] for w in fixed_sizes), 'the mean IPC of %s is higher than that of any size: ' % v +
                     ', '.join('%s %.2f' % x for x in means.items()))
         e.trend('dwr T6 order', order, 'of one size, 8 is as 16, then 32, then 64')
-        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # 12.1: it follows there from the gains of DWR-64
+        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # follow from the gains of DWR-64 in 12.1
         e.trend('dwr T6 sizes', all(abs(means[w] / x - 1) <= .15 for w, x in implied.items()), 'the mean IPC of warps of one size is within 15 % of the source: ' +
                 ', '.join('%s %.2f (%.2f)' % (w, means[w], x) for w, x in implied.items()))
         e.trend('dwr T6 idle', idle['dwr 64'] < min(idle[w] for w in fixed_sizes), 'DWR-64 is idle least: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))
@@ -307,7 +308,7 @@ def sum_of(histogram):
 
 
 def sensitivity(e, options, names, base):
-    """T7 to T9: other caches, more lanes, smaller lists."""
+    """Checks T7 to T9 (other caches, more lanes, smaller lists), and prints T14 (lines of 128 bytes)."""
     e_sizes, resized = [8, 16, 32, 64], ['dwr 16', 'dwr 32', 'dwr 64']
     some = ['dwr 64', 8, 16, 64] if options.quick else [v for v in sizes() if v not in BARRIERS[1:]]
     gaps = {}
@@ -340,7 +341,7 @@ def sensitivity(e, options, names, base):
 
 
 def costs(e, options, names, base):
-    """T10 and T11: without a list, and other latencies of the barrier."""
+    """Checks T10 and T11: no list of ignored instructions, and other latencies of the barrier."""
     variants = {'no list': large(64) + ['dwr.ilt_sets=0'], 'no list explicit': large(64) + EXPLICIT + ['dwr.ilt_sets=0'],
                 **{t: large(64) + ['dwr.latency=%d' % t] for t in (0, 48)}}
     if not names:
@@ -374,7 +375,7 @@ SETTINGS = {
 
 
 def open_points(e, options):
-    """What the trends that depend on an open point are with each setting of it."""
+    """Prints the figures of the trends that depend on an open point, with each setting of the point."""
     names, sets = list(KERNELS), {}
     fixed_sizes = (8, 16, 32, 64)
     for what, keys in SETTINGS.items():
@@ -407,7 +408,7 @@ def open_points(e, options):
     e.keep('dwr_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
 
 
-# Knobs whose settings are combined in all ways; lat_param, ilt_keep and ilt_index_shift change nothing on these kernels.
+# The settings that product() combines. lat_param, ilt_keep and ilt_index_shift change nothing on these kernels.
 KNOBS = {
     'explicit': EXPLICIT, 'ignored_latency 0 (9)': ['dwr.ignored_latency=0'], 'wakeup large (10)': ['dwr.wakeup=large'],
     'on_foreign_release (6)': ['dwr.on_foreign_release=true'], 'group_span_blocks (5)': ['dwr.group_span_blocks=true'],
@@ -416,8 +417,8 @@ KNOBS = {
 
 
 def product(e, options):
-    """T4, T5, T6 and T11 (bkp) with all combinations of the open knobs: how many of them have a trend. --only: T4 needs nnc, T5 mtm, T11 bkp, T6
-    all kernels."""
+    """Prints T4, T5, T6 and T11 (bkp) with all combinations of the open points, and how many combinations have each trend. With
+    --only, T4 needs nnc, T5 needs mtm, T11 needs bkp, and T6 needs all kernels."""
     names, knobs = [n for n in KERNELS if not options.only or n in options.only], list(KNOBS)
     ways = [tuple(k for i, k in enumerate(knobs) if at >> i & 1) for at in range(1 << len(knobs))]
     if options.quick:

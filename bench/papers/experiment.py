@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs workloads on the model `rogers`, each configuration once, and prints the tables of a paper's experiments."""
+"""Runs kernels on a GPU model, by default `rogers`, and prints the claims and tables of a paper's experiments."""
 import concurrent.futures
 import os
 import subprocess
@@ -50,7 +50,8 @@ class Result:
 
 
 class Experiment(Trends):
-    """Keys for @cores of the 30 cores, with their share of memory: a channel and an L2 slice for four (3.75 in the whole machine)."""
+    """An experiment on @cores of rogers' 30 cores, with an L2 slice and a DRAM channel for each four cores (the whole machine has
+    them for 3.75). It runs each combination of kernel and keys only once."""
 
     model = 'rogers'
 
@@ -79,7 +80,7 @@ class Experiment(Trends):
         return self.launches[name]
 
     def launch_with(self, name, keys):
-        """The launch file of a run with @keys."""
+        """Returns the text of the launch file of a run with @keys."""
         return self.launch(name)
 
     def start(self, name, keys, machine=None):
@@ -90,7 +91,8 @@ class Experiment(Trends):
         return self.running[name, keys]
 
     def start_profiled(self, name, keys):
-        """The same with a profile of its loads, from a run with an input of half the size."""
+        """Starts a run of kernel @name with @keys and a profile of its loads. A run with inputs of half the size measures the
+        profile."""
         def job(number):
             self.run(smaller, 'rogers', self.machine, name='profile/%s' % name, options=['--mechanism', 'loads'])
             return Result(self.run(self.launch(name), 'rogers', self.machine + keys, name='run%d' % number,
@@ -114,26 +116,27 @@ class Experiment(Trends):
                 os._exit(1)
 
     def all(self, names, variants):
-        """{name: {variant: Result}}: @variants has keys by name."""
+        """Runs each kernel of @names with each of @variants (name to keys). Returns {kernel: {variant: Result}}."""
         for name in names:
             for keys in variants.values():
                 self.start(name, keys)
         return {name: {v: self.get(name, keys) for v, keys in variants.items()} for name in names}
 
     def functional(self, name):
-        """Does the kernel without the timing model give the host's result?"""
+        """Runs the kernel without the timing model. Returns whether its result is that of the host."""
         with open(os.path.join(self.work, 'functional.yaml'), 'w') as f:
             f.write(self.launch(name))
         return subprocess.run([self.program, 'run', 'functional.yaml', '-q'], cwd=self.work).returncode == 0
 
-    # ---- what is said of a paper ----
+    # ---- rows, trends and tables ----
 
     def row(self, what, source, ours, where):
-        """Adds a row to the table at the end. @source, @ours: text."""
+        """Adds a row to the table that finish() prints. @source and @ours are texts, @where is a section of the source."""
         self.table.append((what, source, ours, where))
 
     def trend(self, name, holds, text):
-        """A trend of the specification, 12.1. One that is @known not to come out is named so, and must not."""
+        """Prints a trend and whether it holds. The experiment fails if it does not hold. For a trend in self.known, which is
+        known to fail, it is the reverse: the reason is printed, and the experiment fails if the trend holds."""
         self.seen.add(name)
         if name in self.known:
             print('%s  %s: %s' % ('NOW ' if holds else 'off ', name, text), flush=True)
@@ -144,11 +147,11 @@ class Experiment(Trends):
             self.claim(holds, '%s: %s' % (name, text))
 
     def report(self, name, text):
-        """A trend that the specification leaves open."""
+        """Prints a trend that the specification leaves open, so that it cannot fail."""
         print('--    %s: %s' % (name, text), flush=True)
 
     def lay_out(self, heading, rows):
-        """A table, and kept as text."""
+        """Prints a table with aligned columns."""
         rows = [[str(x) for x in row] for row in rows]
         widths = [max(len(row[i]) for row in [heading] + rows) for i in range(len(heading))]
         for row in [heading] + rows:

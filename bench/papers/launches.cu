@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers/run dtbl and laperm: codes that find work as they run, each in four forms: flat, where a thread
- * does all of its own; cdp and dtbl, where a thread with much work launches a kernel or a group of blocks for it; pt, where
- * warps that never end take work from a counter. launches.py has their inputs and results. */
+/* Kernels of bench/papers/run dtbl, laperm and power: codes that find work while they run, each in four forms. flat: a thread
+ * does all of its work. cdp, dtbl: a thread with much work launches a kernel (cdp) or a group of blocks (dtbl) for it. pt:
+ * persistent warps take work from a counter until none is left. launches.py has the inputs and expected results. */
 
 enum { FLAT, CDP, DTBL };
-enum { BLOCK = 32 }; /* threads of a block that is launched */
+enum { BLOCK = 32 }; /* threads of each block that the device launches */
 
-/** Launches a kernel in a stream of its own, or a group of blocks. */
+/** Launches @F as a group of blocks (DTBL), or else as a kernel in a stream of its own. */
 template <int FORM, auto *F, typename... A> __device__ void start(unsigned blocks, unsigned threads, A... args)
 {
     if constexpr (FORM == DTBL) {
@@ -20,7 +20,7 @@ template <int FORM, auto *F, typename... A> __device__ void start(unsigned block
 }
 
 /* ---- items with ranges ---------------------------------------------------------------------------
- * A code is a struct: range() gives the elements of an item, element() does one of them. */
+ * A code is a struct: range() returns the range of an item's elements, element() processes one of them. */
 
 template <typename C> __global__ void elements(C code, int item, int first, int last, int more)
 {
@@ -46,7 +46,7 @@ template <int FORM, typename C> __device__ void per_item(C code, int n, int many
         code.element(item, e, more);
 }
 
-/** Persistent warps: a warp takes 32 items, each lane does a short one, all do a long one together. */
+/** Persistent warps: a warp takes 32 items. Each lane processes its item if that is short; all lanes share each long item. */
 template <typename C> __device__ void persistent(C code, int n, int many, unsigned *next)
 {
     int lane = (int)(threadIdx.x & 31);
@@ -88,7 +88,7 @@ template <typename C> __device__ void persistent(C code, int n, int many, unsign
     extern "C" __global__ void NAME##_pt(UNPACK ARGS, int n, int many, unsigned *next) { persistent(TYPE{__VA_ARGS__}, n, many, next); }
 #define UNPACK(...) __VA_ARGS__
 
-/* bfs: a launch a level; the element is an edge. */
+/* bfs: the host launches one kernel for each level. An element is an edge. */
 struct bfs_code {
     const int *row, *column;
     int *level, *changed, current;
@@ -112,7 +112,7 @@ struct bfs_code {
 };
 PER_ITEM(bfs, bfs_code, (const int *row, const int *column, int *level, int *changed, int current), row, column, level, changed, current)
 
-/* sssp: a launch a round, of vertices whose distance has become shorter in the last one. */
+/* sssp: the host launches one kernel for each round, which processes the vertices whose distance the last round shortened. */
 struct sssp_code {
     const int *row, *column, *weight;
     int *distance, *touched, *changed, round;
@@ -138,7 +138,7 @@ struct sssp_code {
 PER_ITEM(sssp, sssp_code, (const int *row, const int *column, const int *weight, int *distance, int *touched, int *changed, int round),
          row, column, weight, distance, touched, changed, round)
 
-/* clr: a vertex takes the colour of the round unless a neighbour without one has a larger number. */
+/* clr: a vertex takes the colour of the round unless a neighbour without a colour has a larger rank. */
 struct clr_code {
     const int *row, *column, *rank, *colour;
     int *held, round;
@@ -174,7 +174,7 @@ extern "C" __global__ void clr_take(int *colour, const int *held, int *changed, 
         colour[v] = round;
 }
 
-/* join: of each element of one relation, the matches in the other, which is sorted. */
+/* join: finds for each element of one relation the matches in the other relation, which is sorted. */
 struct join_code {
     const int *left, *right, *payload, *place;
     int *out, matches;
@@ -204,7 +204,7 @@ struct join_code {
 PER_ITEM(join, join_code, (const int *left, const int *right, const int *payload, const int *place, int *out, int matches),
          left, right, payload, place, out, matches)
 
-/* pre: of the things that a customer has bought, all ordered pairs. */
+/* pre: counts all ordered pairs of the things that a customer has bought. */
 struct pre_code {
     const int *row, *thing;
     int *together, things;
@@ -239,7 +239,7 @@ __device__ unsigned mixed(unsigned x)
     return x ^ x >> 16;
 }
 
-/** Heat of part @i of a cell: that of the cell, changed a little, in steps that depend on each other. */
+/** Returns part @i of a cell, a hash of @cell and @i in @steps steps that depend on each other. */
 __device__ unsigned part_of(unsigned cell, unsigned i, int steps)
 {
     unsigned x = cell * 33 + i;
@@ -255,7 +255,7 @@ __device__ bool is_hot(unsigned cell, int level, unsigned threshold)
     return (cell & 0xffff) < threshold >> level;
 }
 
-/** Sum of a warp's values, in lane 0. */
+/** Returns the sum of a warp's values in lane 0. */
 __device__ unsigned warp_sum(unsigned value)
 {
     for (int step = 16; step > 0; step /= 2)
@@ -263,7 +263,7 @@ __device__ unsigned warp_sum(unsigned value)
     return value;
 }
 
-/** Counts the cells of a warp. */
+/** Adds the number of a warp's cells and the sum of their heat (low 8 bits) to the counters of @level. */
 __device__ void count_cells(int *cells, unsigned *heat, unsigned cell, int level)
 {
     unsigned sum = warp_sum(cell & 0xff);
@@ -274,7 +274,7 @@ __device__ void count_cells(int *cells, unsigned *heat, unsigned cell, int level
     }
 }
 
-/** A launch a level; @list has the cells that are hot. */
+/** The host launches one kernel for each level. @list has the cells to refine; the hot parts are added to @further. */
 extern "C" __global__ void amr_flat(const unsigned *list, unsigned *further, const int *count, int *added, int *cells, unsigned *heat,
                                     int level, int levels, unsigned threshold, int steps)
 {
@@ -323,7 +323,7 @@ extern "C" __global__ void amr_dtbl(const unsigned *list, int count, int *cells,
     amr<DTBL>(list, count, cells, heat, levels, threshold, steps);
 }
 
-/** Persistent warps with one list: an entry of @list is there when it is not 0; @open counts entries that are not done. */
+/** Persistent warps with one list. An entry of @list is valid once it is not 0. @open is the number of unfinished entries. */
 extern "C" __global__ void amr_pt(volatile unsigned *list, unsigned *taken, int *added, volatile int *open, int *cells, unsigned *heat,
                                   volatile unsigned char *depth, int levels, unsigned threshold, int steps)
 {
@@ -369,8 +369,8 @@ extern "C" __global__ void amr_pt(volatile unsigned *list, unsigned *taken, int 
 }
 
 /* ---- regx: an automaton over strings --------------------------------------------------------------
- * state * 16 + letter has the transitions from edge[row[...]] on; each leads to a state, -1 accepts. A string has
- * @length letters. */
+ * The transitions of a state and letter are edge[row[i]] to edge[row[i + 1] - 1], with i = state * 16 + letter. Each is the
+ * next state, or -1 to accept. A string has @length letters. */
 
 enum { DEEPEST = 16 };
 
@@ -405,7 +405,8 @@ extern "C" __global__ void regx_flat(const unsigned char *text, const int *row, 
 template <int FORM>
 __global__ void regx_edges(const unsigned char *mine, const int *row, const int *edge, int *found, int first, int last, int depth, int length, int many);
 
-/** The transitions from state @to on at letter @depth: here while there are few. @return how often it accepts. */
+/** Follows the transitions from state @to with letter @depth, and launches those of a state that has many. Returns how often it
+ * accepts here. */
 template <int FORM>
 __device__ int regx_walk(const unsigned char *mine, const int *row, const int *edge, int *found, int to, int depth, int length, int many)
 {
@@ -413,7 +414,7 @@ __device__ int regx_walk(const unsigned char *mine, const int *row, const int *e
     bool down = true;
 
     for (;;) {
-        if (down) { /* into state @to with letter d */
+        if (down) { /* begin with state @to and letter d */
             int next = to * 16 + mine[d], first = row[next], last = row[next + 1];
 
             if (last - first >= many) {
@@ -479,7 +480,7 @@ extern "C" __global__ void regx_dtbl(const unsigned char *text, const int *row, 
     regx<DTBL>(text, row, edge, found, n, length, many);
 }
 
-/** Persistent warps: a string is a warp's; its first state's transitions are the lanes'. */
+/** Persistent warps: each warp takes a string, and each lane follows some of the first state's transitions. */
 extern "C" __global__ void regx_pt(const unsigned char *text, const int *row, const int *edge, int *found, int n, int length, unsigned *next)
 {
     unsigned lane = threadIdx.x & 31;
@@ -510,8 +511,8 @@ extern "C" __global__ void regx_pt(const unsigned char *text, const int *row, co
 }
 
 /* ---- bht: forces of bodies in a tree of squares -----------------------------------------------------
- * A node has its centre and mass (x, y, m), its size, the node after all that are below it, and whether it is a leaf; its
- * first child comes next. A body takes a node that is far as one, and opens one that is near. @top: the root's children. */
+ * A node has its centre and mass (x, y, m), its size, the number of the node after all nodes below it, and whether it is a leaf.
+ * Its first child follows it. A body treats a far node as one mass, and opens a near node. @top has the root's children. */
 
 __device__ int walk(const int *node, int x, int y, int from)
 {
@@ -548,7 +549,7 @@ extern "C" __global__ void bht_flat(const int *node, const int *, const int *bod
         force[i] = walk(node, body[2 * i], body[2 * i + 1], 0);
 }
 
-/** Bodies in the @dense square open the root by a launch, a thread for each child; the others do all themselves. */
+/** A body in the square of size @dense launches a thread for each of the root's children; other bodies walk the whole tree. */
 template <int FORM> __device__ void bht(const int *node, const int *top, const int *body, int *force, int n, int dense)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -570,7 +571,7 @@ extern "C" __global__ void bht_dtbl(const int *node, const int *top, const int *
     bht<DTBL>(node, top, body, force, n, dense);
 }
 
-/** Persistent warps: half a warp has a body, a lane a child of the root. */
+/** Persistent warps: each half of a warp takes a body, and each of its lanes a child of the root. */
 extern "C" __global__ void bht_pt(const int *node, const int *top, const int *body, int *force, int n, unsigned *next)
 {
     unsigned lane = threadIdx.x & 31;

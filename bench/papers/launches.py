@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and results of the kernels in launches.cu: the codes of the dynamic parallelism thesis, 12, with inputs of its
-classes. Results are computed here, never by the emulator.
+"""Inputs and expected results of the kernels in launches.cu: the codes of the dynamic parallelism thesis, 12, with inputs of
+its classes. The results are computed here, never by the emulator.
 
-A maker gets a Folder, a form (flat, cdp, dtbl or pt) and a size (1: as the papers' figures are made), and returns the text of
-a launch file, which checks the result. Inputs and results are made once for all forms.
+A maker gets a Folder, a form (flat, cdp, dtbl or pt) and a size (1: that of the papers' figures). It returns the text of a
+launch file, which checks the result. Inputs and results are made only once for all forms.
 """
 import os
 import random
@@ -14,9 +14,9 @@ from workloads import HERE, MASK, below, buffers, compressed, levels
 from workloads import Folder as Files
 
 FORMS = ('flat', 'cdp', 'dtbl', 'pt')
-MANY = 64 # elements from which on an item is launched
-BLOCK = 64 # threads of a block of the host's launches
-PERSISTENT = 16 # blocks of persistent warps
+MANY = 64 # an item with so many elements or more is launched
+BLOCK = 64 # threads of each block that the host launches
+PERSISTENT = 16 # blocks that the host launches in the form pt
 
 
 class Folder(Files):
@@ -51,7 +51,7 @@ def grid(form, n):
 # ---- graphs -----------------------------------------------------------------------------------------
 
 def citation(n, r):
-    """Degrees by a power law: most vertices have few edges, some have thousands."""
+    """Returns a graph whose degrees follow a power law: most vertices have few edges, a few have hundreds (at most n / 8)."""
     lists = []
     for v in range(n):
         degree = min(n // 8, int(2 / (1 - r.random()) ** .95))
@@ -60,7 +60,7 @@ def citation(n, r):
 
 
 def road(n, r):
-    """A grid of streets with some missing: degrees from 1 to 4."""
+    """Returns a grid of streets, some of which are missing: degrees of up to 4."""
     side = int(n ** .5)
     lists = [[] for _ in range(side * side)]
     for v in range(side * side):
@@ -72,12 +72,12 @@ def road(n, r):
 
 
 def cage(n, r):
-    """A band: neighbours are near, and their number varies much."""
+    """Returns a graph whose vertices have neighbours with near numbers. The degrees differ much: 3 to 132."""
     return [[min(n - 1, max(0, v + below(r, 400) - 200)) for _ in range(3 + int(130 * r.random() ** 3))] for v in range(n)]
 
 
 def uniform(n, r):
-    """Degrees in a narrow range above the threshold, neighbours anywhere."""
+    """Returns a graph with degrees of 56 to 72, close to MANY, and neighbours anywhere."""
     return [[below(r, n) for _ in range(56 + below(r, 17))] for _ in range(n)]
 
 
@@ -185,7 +185,7 @@ def join(folder, form, size, kind):
             keys_here = max(64, m // 24)
             right = sorted(below(r, keys_here) for _ in range(m))
             left = [below(r, keys_here) for _ in range(n)]
-        else: # most keys are near the middle, where many are equal
+        else: # Most keys are near the middle, where many are equal.
             right = sorted(min(keys - 1, max(0, int(r.gauss(keys / 2, 12 if below(r, 2) else 400)))) for _ in range(m))
             left = [min(keys - 1, max(0, int(r.gauss(keys / 2, 900)))) for _ in range(n)]
         payload = [below(r, 1 << 20) for _ in range(m)]
@@ -230,7 +230,7 @@ def mixed(x):
 
 
 def amr(folder, form, size, kind):
-    """Every cell of the roots is refined; of its parts those with energy over a threshold, which rises with the level."""
+    """All roots are refined. Of their parts, those are refined whose low 16 bits are below a threshold that halves per level."""
     n, depth, threshold, steps, room = int(192 * size), 4, 9000, 24, 1 << 15
 
     def make():
@@ -281,7 +281,7 @@ def regx(folder, form, size, kind):
                 count = 16 + below(r, 17) if wide else below(r, 3)
                 lists.append([below(r, states - 1) + 1 if r.random() > .12 else -1 for _ in range(count)])
         row, edge = compressed(lists)
-        if kind == 'packets': # few words, often
+        if kind == 'packets': # a few words that occur often
             words = [[below(r, letters) for _ in range(length)] for _ in range(24)]
             strings = [words[below(r, 24)] for _ in range(n)]
         else:
@@ -311,7 +311,8 @@ def regx(folder, form, size, kind):
 
 
 def bht(folder, form, size, kind):
-    """Some bodies are in a small square. A leaf has at most 2; a node that is opened has 16 children."""
+    """An eighth of the bodies is in a small square. A leaf has at most 2 bodies, or the largest depth; other nodes have 16
+    children."""
     n, side, deepest = int(1024 * size), 4096, 5
     dense = side // 16
 

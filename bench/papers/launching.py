@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches by the device and where their blocks go: the trends of the dynamic parallelism thesis, 15 (TR-1 to TR-14, TR-18), on a part of
-`kepler-k20c`, with the codes of launches.cu."""
+"""Launches by the device and the placement of their blocks: the trends of the dynamic parallelism thesis, 15 (TR-1 to TR-13,
+TR-18). The codes of launches.cu run on a part of `kepler-k20c`."""
 import os
 import re
 
@@ -35,7 +35,7 @@ class Launched(Result):
 
 
 class Machine(Experiment):
-    """@cores of the 13, with their share of the 5 channels and 10 slices."""
+    """A machine with @cores of the 13 cores of kepler-k20c, and their share of the 5 DRAM channels and 10 L2 slices."""
 
     model = 'kepler-k20c'
 
@@ -48,7 +48,8 @@ class Machine(Experiment):
         return launches.Folder(self.work, self.program)
 
     def make(self, name):
-        """@name: a code and a form, and perhaps the number of elements from which on an item is launched."""
+        """Returns a function that makes the launch file of @name, CODE/FORM[@ELEMENTS]. With ELEMENTS, an item with so many
+        elements or more is launched, in place of launches.MANY."""
         code, form = name.split('/')
         form, _, many = form.partition('@')
 
@@ -64,7 +65,8 @@ class Machine(Experiment):
         return Launched(report)
 
     def every(self, codes, variants, more=()):
-        """{code: {variant: Launched}}; @variants has forms and keys."""
+        """Runs each code with each of @variants (name to form and keys) and the keys @more. Returns {code: {variant:
+        Launched}}."""
         for code in codes:
             for form, keys in variants.values():
                 self.start(code + '/' + form, keys + list(more))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels with the access patterns of the codes of the address pre-computation thesis: blocks that share lines with their
- * neighbour in a row, with the one in the next row of blocks, or with none. All numbers are whole. */
+/* Kernels with the access patterns of the codes of the address pre-computation thesis: a block shares lines with its
+ * neighbour in the row of blocks, with the block in the next row, or with none. All numbers are integers. */
 
-/* HS: tiles of 12 x 12 with a halo of two, in shared memory. */
+/* HS: two steps of a stencil on tiles of 12 x 12 with a halo of two, in shared memory. */
 __kernel void hs(__global const int *in, __global const int *power, __global int *out, int w)
 {
     __local int t[16][16];
@@ -21,7 +21,7 @@ __kernel void hs(__global const int *in, __global const int *power, __global int
         out[y * w + x] = n;
 }
 
-/* BP: a layer forward, then its weights: rows of 17. */
+/* BP: bp_forward computes a layer, then bp_adjust changes its weights. A row of weights has 17 words. */
 __kernel void bp_forward(__global const int *in, __global const int *weight, __global int *sum)
 {
     __local int t[16][16];
@@ -43,7 +43,7 @@ __kernel void bp_adjust(__global const int *in, __global const int *delta, __glo
     out[at] = weight[at] + delta[tx] * in[16 * get_group_id(1) + ty];
 }
 
-/* SRAD: each reads its four neighbours. */
+/* SRAD: each thread reads its element and the four neighbours from global memory. */
 __kernel void srad(__global const int *in, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), c = in[y * w + x];
@@ -53,7 +53,7 @@ __kernel void srad(__global const int *in, __global int *out, int w)
     out[y * w + x] = c + ((n + s + a + b - 4 * c) >> 2);
 }
 
-/* CONV: seventeen factors along rows, then along columns. */
+/* CONV: a convolution with seventeen factors, first along rows, then along columns. */
 __kernel void conv_rows(__global const int *in, __constant int *factor, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), sum = 0;
@@ -73,7 +73,7 @@ __kernel void conv_columns(__global const int *in, __constant int *factor, __glo
     out[y * w + x] = sum;
 }
 
-/* HIS: blocks of 32 threads read bytes, so that four neighbours share a line, in each of the rounds. */
+/* HIS: blocks of 32 threads read bytes, so that four neighbouring blocks share a line in each round. */
 __kernel void his(__global const uchar *in, __global int *out, int rounds)
 {
     int t = get_global_id(0), n = get_global_size(0), low = 0, high = 0;
@@ -88,7 +88,7 @@ __kernel void his(__global const uchar *in, __global int *out, int rounds)
     out[t] = high * 65536 + low;
 }
 
-/* LUD: the inner tiles of one step: blocks of a row share the left panel, those of a column the upper one. */
+/* LUD: the inner tiles of one step. Blocks of one row share the left panel, blocks of one column the upper panel. */
 __kernel void lud(__global const int *a, __global int *out, int n, int k)
 {
     __local int left[16][16], up[16][16];
@@ -102,7 +102,7 @@ __kernel void lud(__global const int *a, __global int *out, int n, int k)
     out[y * n + x] = a[y * n + x] - sum;
 }
 
-/* GAUSSIAN: neighbouring threads are of neighbouring rows. */
+/* GAUSSIAN: neighbouring threads work on neighbouring rows. */
 __kernel void gaussian(__global const int *a, __global const int *m, __global int *out, int n, int t)
 {
     int row = get_global_id(0), column = get_global_id(1);
@@ -110,7 +110,7 @@ __kernel void gaussian(__global const int *a, __global const int *m, __global in
     out[n * row + column] = a[n * row + column] - m[n * row + t] * a[n * t + column];
 }
 
-/* TRAN: reads columns. */
+/* TRAN: a transpose that reads columns and writes rows. */
 __kernel void tran(__global const int *in, __global int *out, int w, int h)
 {
     int x = get_global_id(0), y = get_global_id(1);
@@ -118,7 +118,7 @@ __kernel void tran(__global const int *in, __global int *out, int w, int h)
     out[y * w + x] = in[x * h + y];
 }
 
-/* SIFT: a block looks at sixteen columns of 64 rows; the next columns are of the block in the next row of blocks. */
+/* SIFT: a block reads sixteen columns of 64 rows; the block in the next row of blocks reads the next columns. */
 __kernel void sift(__global const int *in, __global int *out, int w)
 {
     int row = get_global_id(0);
@@ -128,7 +128,7 @@ __kernel void sift(__global const int *in, __global int *out, int w)
     out[get_group_id(1) * get_global_size(0) + row] = max(max(most.x, most.y), max(most.z, most.w));
 }
 
-/* NN: blocks of a warp, each with lines of its own. */
+/* NN: each block is one warp, and shares no line with other blocks. */
 __kernel void nn(__global const int *in, __global int *out, int rounds)
 {
     int t = get_global_id(0), n = get_global_size(0), best = 0x7fffffff;
@@ -142,7 +142,7 @@ __kernel void nn(__global const int *in, __global int *out, int rounds)
     out[t] = best;
 }
 
-/* NW: the tiles of a diagonal; a thread a column. */
+/* NW: the tiles of one diagonal. Each thread computes a column of its block's tile. */
 __kernel void nw(__global const int *ref, __global int *m, int n, int diagonal, int first)
 {
     __local int t[17][17], r[16][16];
@@ -166,7 +166,7 @@ __kernel void nw(__global const int *ref, __global int *m, int n, int diagonal, 
         m[(y + i + 1) * w + x + tx + 1] = t[i + 1][tx + 1];
 }
 
-/* GABOR: a filter of 8 x 8 that all blocks read. */
+/* GABOR: a filter of 8 x 8, whose factors all blocks read. */
 __kernel void gabor(__global const int *in, __constant int *factor, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), sum = 0;
@@ -178,7 +178,7 @@ __kernel void gabor(__global const int *in, __constant int *factor, __global int
     out[y * w + x] = sum;
 }
 
-/* Rows: a block reads as many words of each row as it is wide, of as many rows as it is high, in each of the rounds. */
+/* Rows: in each round, a block reads from as many rows as it is high, and from each as many words as it is wide. */
 __kernel void rows(__global const int *in, __global int *out, int w, int rounds)
 {
     int x = get_global_id(0), ty = get_local_id(1), high = get_local_size(1), sum = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Address pre-computation: its machine and the trends of its specification, 14.2. The kernels are in locality_workloads.py."""
+"""Address pre-computation: machine, and the trends of its specification, 14.2. locality_workloads.py has the kernels' inputs."""
 import os
 import subprocess
 import sys
@@ -35,7 +35,7 @@ class Local(Result):
 
 
 class Machine(Experiment):
-    """@cores of the 15, with their share of the 6 channels."""
+    """A machine with @cores of the 15 cores of fermi, and their share of the 6 DRAM channels."""
 
     model = 'fermi'
 
@@ -79,7 +79,7 @@ def table(e, title, got, what, kept):
 
 
 def each_kernel(e, got, quick):
-    """R1 to R5, R7 and R8."""
+    """Checks R1 to R8, the trends of single kernels."""
     if 'rows2' in got:
         r = got['rows2']
         m = {v: r[v].l1_misses for v in r}
@@ -106,7 +106,7 @@ def each_kernel(e, got, quick):
             r = got[n]
             e.trend('loc R6 la_b ' + n, speed(r, 'la_b', 'bcs') >= .99, '%s: la_b is not slower than bcs: x %.2f' % (n, speed(r, 'la_b', 'bcs')))
             text = '%s: la_bw is faster than la_b: x %.3f' % (n, speed(r, 'la_bw', 'la_b'))
-            if quick: # one or two percent either way, by the size of the input
+            if quick: # one or two per cent faster or slower, depending on the size of the input
                 e.report('loc R6 la_bw ' + n, text)
             else:
                 e.trend('loc R6 la_bw ' + n, speed(r, 'la_bw', 'la_b') > 1, text)
@@ -125,7 +125,7 @@ def each_kernel(e, got, quick):
 
 
 def averages(e, got):
-    """R14, and the source's figures."""
+    """Checks R14, and adds the rows of the source's mean figures."""
     of = lambda *types: [n for n in got if TYPES.get(n) in types]
     gain = lambda names, v, over: harmonic([speed(got[n], v, over) for n in names])
     names = of('I', 'II', 'III')
@@ -154,7 +154,7 @@ def averages(e, got):
 
 
 def sweep(e, what, name, points, over):
-    """IPC over @over of keys by point."""
+    """Returns the IPC over @over of kernel @name with the keys of each of @points (point to keys)."""
     for keys in points.values():
         e.start(name, keys)
     base = e.get(name, over).cycles

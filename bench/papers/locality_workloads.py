@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and results of the kernels in locality.cl: the twelve codes of the address pre-computation thesis, 10, and what its
-trends are about. Results are computed here, never by the emulator. A row of tiles is an odd number of lines, so that columns
-are in all sets of L1."""
+"""Inputs and expected results of the kernels in locality.cl: the twelve codes of the address pre-computation thesis, 10, and
+kernels for its trends. The results are computed here, never by the emulator. A row of tiles is an odd number of lines long, so
+that the lines of a column are in all sets of L1."""
 import random
 
 from workloads import MASK, below, buffers
@@ -20,7 +20,8 @@ def check(buffer, file):
 
 
 def text(folder, arrays, outputs, steps):
-    """@arrays: name to values; @outputs: name to expected values, or to a number of words."""
+    """Returns the text of a launch file. @arrays: name to values. @outputs: name to expected values, or to a number of words for
+    a buffer that is not checked."""
     rows = {n: ('s32', len(v), folder.put(folder.prefix + n, v)) for n, v in arrays.items()}
     rows.update({n: ('s32', v if isinstance(v, int) else len(v), None) for n, v in outputs.items()})
     return ('program: {source: locality.lwo}\n' + buffers(**rows) + 'steps:\n' + steps +
@@ -28,7 +29,7 @@ def text(folder, arrays, outputs, steps):
 
 
 def side(size, of=18):
-    """Tiles on a side: twice an odd number, and no multiple of five cores."""
+    """Returns the number of tiles on a side: twice an odd number, and not a multiple of the five cores."""
     return max((n for n in (2, 6, 14, 18, 22, 26, 34) if n <= of * size ** .5 + 1), default=2)
 
 
@@ -144,7 +145,7 @@ def tran(folder, size):
 
 
 def tran_multiple(folder, size):
-    """A row has a multiple of the cores in blocks."""
+    """A transpose in which the number of blocks in a row is a multiple of the number of cores."""
     return transpose(folder, size, max(folder.cores, int(20 * size ** .5) // folder.cores * folder.cores))
 
 

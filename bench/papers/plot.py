@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bars and lines as SVG."""
+"""Draws bar charts and line charts as SVG."""
 COLOURS = ('#4c72b0', '#dd8452', '#55a868', '#c44e52', '#8172b3', '#937860', '#8c8c8c', '#ccb974', '#64b5cd', '#da8bc3')
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 860, 320, 50, 50, 40
 
@@ -13,7 +13,7 @@ def text(x, y, what, anchor='middle'):
 
 
 class Plot:
-    """Axes; y from 0 to @most."""
+    """A chart with its title, legend and axes. The y axis goes from 0 to a little above @most."""
 
     def __init__(self, title, unit, series, most):
         self.most = 1.05 * most or 1
@@ -38,7 +38,7 @@ class Plot:
 
 
 def bars(path, title, unit, groups, series):
-    """@series: name to a value for each of @groups."""
+    """Writes a bar chart to @path. @series: name to a list with a value for each of @groups."""
     plot = Plot(title, unit, series, max(v for values in series.values() for v in values))
     wide = (WIDTH - LEFT) / len(groups)
     for g, name in enumerate(groups):
@@ -51,7 +51,7 @@ def bars(path, title, unit, groups, series):
 
 
 def lines(path, title, unit, ticks, series):
-    """@series: name to a value for each of @ticks, which are equally far apart."""
+    """Writes a line chart to @path. @series: name to a list with a value for each of @ticks, which are equally far apart."""
     plot = Plot(title, unit, series, max(v for values in series.values() for v in values))
     wide = (WIDTH - LEFT) / len(ticks)
     for i, tick in enumerate(ticks):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sparse matrix times a vector that is read through the texture cache. It is in CUDA, since OpenCL has no
- * one-dimensional textures. */
+/* Multiplies a sparse matrix by a vector, which it reads through the texture cache. It is in CUDA, because OpenCL has no
+ * such textures. */
 texture<float, 1, cudaReadModeElementType> x;
 
-/* A thread a row. */
+/* One thread for each row. */
 __global__ void scalar(const int *row, const int *column, const float *value, float *y, int n)
 {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -18,7 +18,7 @@ __global__ void scalar(const int *row, const int *column, const float *value, fl
     }
 }
 
-/* A warp a row; the warp's sums meet in shared memory. */
+/* One warp for each row. The sums of its lanes are added in shared memory. */
 __global__ void vector(const int *row, const int *column, const float *value, float *y, int n)
 {
     __shared__ volatile float part[128];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of bench/papers run vws: each has the control flow and access pattern of a benchmark of the thesis's
- * chapter 6. There, narrow warps run divergent benchmarks faster than wide warps, insensitive ones as fast,
- * convergent ones slower. vws_workloads.py has their inputs and results. Paths differ between quads of threads,
- * as those of neighbouring pixels do.
+ * Kernels of bench/papers/run vws: each has the control flow and access pattern of a benchmark of the thesis's
+ * chapter 6. There, narrow warps run divergent benchmarks faster than wide warps do, insensitive ones as fast, and
+ * convergent ones slower. vws_workloads.py has the inputs and expected results. In most divergent kernels, the four
+ * threads of a quad take the same path, as neighbouring pixels do.
  */
 
 /* ---- divergent ------------------------------------------------------------------------------------------------------ */
@@ -41,8 +41,8 @@ __kernel void lighting(__global const uint *material, __global uint *out, int li
     out[t] = x;
 }
 
-/* Ray tracing: each quad of rays walks down a tree on its own path, of its own length. A node has two children
- * and a value to add. */
+/* Ray tracing: each quad of rays walks down a tree on a path of its own, whose length differs. A node has two children
+ * and a value. */
 __kernel void raytrace(__global const int *node, __global const uint *ray, __global uint *out)
 {
     int t = get_global_id(0), at = 0;
@@ -64,7 +64,7 @@ __kernel void raytrace(__global const int *node, __global const uint *ray, __glo
     out[t] = x + steps;
 }
 
-/* Molecular dynamics (CoMD): as many neighbours as an atom has, and a force of those that are near. */
+/* Molecular dynamics (CoMD): each thread sums the forces of an atom's near neighbours. The number of neighbours differs. */
 __kernel void comd(__global const int *first, __global const int *neighbour, __global const int *place, __global int *force)
 {
     int t = get_global_id(0), sum = 0, mine = place[t], end = first[t + 1];
@@ -79,7 +79,7 @@ __kernel void comd(__global const int *first, __global const int *neighbour, __g
     force[t] = sum;
 }
 
-/* Game physics: half of 32 bodies are at rest; the others are stepped in lockstep. */
+/* Game physics: half of each 32 bodies is at rest, the first or the last 16; the others all take the same number of steps. */
 __kernel void physics(__global const int *active, __global int *state, int steps)
 {
     int t = get_global_id(0), x = state[t], v = t & 63;
@@ -95,7 +95,7 @@ __kernel void physics(__global const int *active, __global int *state, int steps
     state[t] = x;
 }
 
-/* Object classifier: a cascade of stages, which a window leaves as soon as one refuses it. */
+/* Object classifier: a window passes through stages, until one rejects it. */
 __kernel void classify(__global const int *image, __global const int *stage, __global int *found, int n, int stages)
 {
     int t = get_global_id(0), s = 0, x = image[t];
@@ -112,7 +112,7 @@ __kernel void classify(__global const int *image, __global const int *stage, __g
 
 /* ---- insensitive ------------------------------------------------------------------------------------------------------ */
 
-/* Image processing: each pixel alone. */
+/* Image processing: each pixel is computed independently. */
 __kernel void image(__global const uint *in, __global uint *out, int rounds)
 {
     int t = get_global_id(0);
@@ -158,7 +158,7 @@ __kernel void fft(__global const int *in, __global int *out)
 
 /* ---- convergent ------------------------------------------------------------------------------------------------------- */
 
-/* Dense matrix multiplication: a row for all lanes, and neighbouring columns. */
+/* Dense matrix multiplication: neighbouring lanes compute neighbouring columns, mostly of one row. */
 __kernel void matmul(__global const int *a, __global const int *b, __global int *c, int n)
 {
     int column = get_global_id(0) % n, row = get_global_id(0) / n, sum = 0;
@@ -169,8 +169,8 @@ __kernel void matmul(__global const int *a, __global const int *b, __global int 
     c[row * n + column] = sum;
 }
 
-/* A pass of radix sort: keys are where the pass before has put them, and go to where their digit's are; those of neighbouring
- * threads with one digit are neighbours. */
+/* A pass of radix sort: it reads keys from where the pass before has put them, and moves each to the keys with the same digit.
+ * Keys of neighbouring threads with the same digit become neighbours. */
 __kernel void radix(__global const uint *key, __global const int *source, __global const int *place, __global uint *out,
                     int keys, int threads)
 {
@@ -184,7 +184,7 @@ __kernel void radix(__global const uint *key, __global const int *source, __glob
     }
 }
 
-/* Feature detection: boxes of an integral image, at the same place in each window. */
+/* Feature detection: sums boxes of an integral image, which are at the same place in each window. */
 __kernel void feature(__global const int *integral, __global int *out, int width, int boxes)
 {
     int t = get_global_id(0), x = t % (width - 64), y = t / (width - 64), sum = 0;
@@ -200,7 +200,7 @@ __kernel void feature(__global const int *integral, __global int *out, int width
     out[t] = sum;
 }
 
-/* A game's vertices: records of four words. */
+/* A game's vertices: sums records of four words. */
 __kernel void vertices(__global const int4 *in, __global int4 *out, int rounds, int n)
 {
     int t = get_global_id(0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiment of variable warp sizing, the thesis's chapter 6, on machine rogers-vws: one SM of 32 lanes."""
+"""The experiments of variable warp sizing, chapter 6 of the thesis, on machine rogers-vws: one core of 32 lanes."""
 import itertools
 import os
 
@@ -9,11 +9,11 @@ from vws_workloads import CONVERGENT, DIVERGENT, INSENSITIVE
 
 KERNELS = {**DIVERGENT, **INSENSITIVE, **CONVERGENT}
 QUICK = ('lighting', 'raytrace', 'physics', 'fft', 'matmul', 'radix')
-PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # of T13, of T14
+PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # the kernels of T13, and of T14
 
 
 def slices(width):
-    """Keys of a machine with warps of @width lanes: as many slices as 32 lanes make, and all else as with warps of 32."""
+    """Returns the keys of a machine with warps of @width lanes: 32 / @width slices, and all else as with warps of 32."""
     n = 32 // width
     keys = ['core.warp_width=%d' % width, 'core.warps=%d' % (1024 // width), 'core.group=%d' % n, 'issue.schedulers=%d' % n, 'fetch.width=8']
     for unit, lanes in (('int', width), ('dp', width // 2), ('sfu', max(1, width // 4)), ('mem', width)):
@@ -26,7 +26,8 @@ def fixed(width):
 
 
 def cache(ports, l0):
-    """Fetches from the instruction cache of the SM in a cycle; bytes of each slice's own, in lines of 32."""
+    """Returns the keys of a core whose instruction cache serves @ports fetches in a cycle. @l0: bytes of the instruction cache of
+    each slice, in lines of 32 bytes, or 0."""
     if l0 == 0:
         return ['fetch.cache_line=32', 'fetch.width=%d' % ports]
     return ['fetch.cache_line=32', 'fetch.ports=%d' % ports, 'fetch.l0_bytes=%d' % l0, 'fetch.l0_ways=%d' % (l0 // 32), 'fetch.link=1']
@@ -48,7 +49,7 @@ QUICK_CONFIGURATIONS = ('WS 32', 'WS 4', 'I-VWS', 'I-VWS 1 gang', 'I-VWS-Impatie
 
 
 class Widths(Experiment):
-    """Its kernels under its configurations."""
+    """The kernels with the configurations of the thesis."""
 
     model = 'rogers-vws'
 
@@ -74,7 +75,7 @@ class Widths(Experiment):
         return harmonic([self.speed(n, configuration, over) for n in names])
 
     def fetches(self, name, configuration):
-        """In a cycle."""
+        """Returns the fetches in a cycle."""
         r = self.got[name][configuration]
         return r.core['fetches'] / r.cycles
 
@@ -90,7 +91,7 @@ def show(e):
                     rows.append(['harmonic mean, ' + what] + ['%.2f' % e.speeds(e.of(kernels), c) for c in columns])
             e.keep('vws', ['kernel'] + [c.replace(' ', '_') for c in columns], rows[:len(e.names)])
         print('\n' + title)
-        for at in range(0, len(columns), 8): # as wide as a page
+        for at in range(0, len(columns), 8): # eight columns fit a page
             e.lay_out(['kernel'] + columns[at:at + 8], [row[:1] + row[1 + at:9 + at] for row in rows])
     if e.out:
         plot.bars(os.path.join(e.out, 'vws.svg'), 'IPC over that of WS 32', 'x', e.names,
@@ -98,7 +99,7 @@ def show(e):
 
 
 def trends(e):
-    """T13 to T15 and T18 of the specification's 12.1."""
+    """Checks T13 to T15 and T18 of the specification's 12.1."""
     for n in e.of(PATHS):
         ws4, ivws = e.speed(n, 'WS 4'), e.speed(n, 'I-VWS')
         e.trend('T13 ' + n, min(ws4, ivws) >= 1.2 and ivws >= .95 * ws4,
@@ -122,7 +123,7 @@ def trends(e):
 
 
 def instruction_supply(e):
-    """T16: two ports of the instruction cache, and caches of the slices."""
+    """Checks T16: an instruction cache with two ports, and instruction caches of the slices."""
     names = e.of(PATHS)
     ports, sizes = ((2,), (0, 64, 256)) if e.quick else ((2, 4, 8), (0, 32, 64, 128, 256))
     if not names:
@@ -147,7 +148,7 @@ def instruction_supply(e):
 
 
 def figures(e):
-    """Our figures and those of the specification's 9.3."""
+    """Adds rows of our figures and those of the specification's 9.3."""
     divergent, convergent, insensitive = (e.of(k) for k in (DIVERGENT, CONVERGENT, INSENSITIVE))
     if not (divergent and convergent and insensitive):
         return
@@ -188,7 +189,7 @@ SETTINGS = {
     'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 7 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=7'],
     'GroupMem': ['vws.memory=group'], 'ImpatientMem': ['vws.memory=impatient'],
 }
-CACHES = { # A18; T16 alone
+CACHES = { # A18, which affects only T16
     'L0 of lines of 64': ['fetch.cache_line=64', 'fetch.l0_ways=4'], 'L0 of 2 ways': ['fetch.l0_ways=2'], 'link 4': ['fetch.link=4'],
     'prefetch 2': ['fetch.prefetch=2'], 'L0 of 512': ['fetch.l0_bytes=512', 'fetch.l0_ways=16'], 'L0 of 1024': ['fetch.l0_bytes=1024', 'fetch.l0_ways=32'],
 }
@@ -219,7 +220,7 @@ def open_points(e, options):
     e.keep('vws_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
 
 
-# Settings of each open point, combined in all ways. merge_limit matters only with reforming.
+# The settings of each open point, which product() combines. merge_limit matters only where warps reform.
 POINTS = [[('', []), ('gang_fetch 1', ['vws.gang_fetch=1']), ('gang_fetch 4', ['vws.gang_fetch=4'])],
           [('', []), ('gangs 1', ['vws.gangs=1']), ('gangs 4', ['vws.gangs=4'])],
           [('', []), ('policy gto', ['vws.policy=gto'])],
@@ -228,7 +229,7 @@ POINTS = [[('', []), ('gang_fetch 1', ['vws.gang_fetch=1']), ('gang_fetch 4', ['
 
 
 def product(e, options):
-    """T13, T14, T16 and T18 with all combinations of the open points: how many have each trend, and all."""
+    """Prints T13, T14, T16 and T18 with all combinations of the open points, and how many combinations have each trend."""
     points = [p[:2] for p in POINTS[:2]] if options.quick else POINTS
     ways = {', '.join(name for name, _ in way if name) or 'as it is': [k for _, keys in way for k in keys] for way in itertools.product(*points)}
     base = {n: e.start(n, []) for n in PATHS + DENSE}

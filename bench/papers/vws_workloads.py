@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and results of the kernels in vws.cl, as workloads.py has them for workloads.cl: computed here, never by the emulator."""
+"""Inputs and expected results of the kernels in vws.cl, as in workloads.py. The results are computed here, never by the
+emulator."""
 import random
 
 from workloads import MASK, below, buffers
@@ -17,7 +18,7 @@ def signed(x):
 
 
 def quads(r, n, of):
-    """A value for each of @n threads: that of its quad."""
+    """Returns a value for each of @n threads. The four threads of a quad have the same value, which @of returns."""
     return [x for _ in range(n // 4) for x in [of(r)] * 4]
 
 
@@ -39,7 +40,7 @@ PATHS = [
 def lighting(folder, size=1):
     n, lights, r = int(THREADS * size), 12, random.Random(21)
     material = []
-    for quad in range(n // 4): # every other quad's is its neighbour's
+    for quad in range(n // 4): # half of the quads have the material of the quad before
         material += material[-4:] if quad and below(r, 2) else [below(r, 16)] * 4
     out = []
     for t, m in enumerate(material):
@@ -170,7 +171,7 @@ def fft(folder, size=1):
 
 
 def matmul(folder, size=1):
-    n, r = 112 if size >= .5 else 48, random.Random(29) # rows of lines and a half
+    n, r = 112 if size >= .5 else 48, random.Random(29) # a row of 112 words is three and a half lines
     a, b = [below(r, 100) for _ in range(n * n)], [below(r, 100) for _ in range(n * n)]
     columns = [b[c::n] for c in range(n)]
     c = [sum(x * y for x, y in zip(a[i * n:(i + 1) * n], columns[j])) for i in range(n) for j in range(n)]
@@ -181,7 +182,7 @@ def matmul(folder, size=1):
 def radix(folder, size=1):
     n, keys, r = int(THREADS * size), 16, random.Random(30)
     key = [below(r, 1 << 32) for _ in range(n * keys)]
-    before = sorted(range(n * keys), key=lambda i: key[i] & 7) # the pass before this one has left them so
+    before = sorted(range(n * keys), key=lambda i: key[i] & 7) # the order after the pass before
     order = sorted(range(n * keys), key=lambda i: key[before[i]] >> 3 & 7)
     place = [0] * (n * keys)
     for at, i in enumerate(order):

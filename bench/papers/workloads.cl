@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers: each has the access pattern of a benchmark of the papers. workloads.py has their
- * inputs and results. */
+/* Kernels of bench/papers/run: each has the access pattern of a benchmark of the papers. workloads.py has the
+ * inputs and expected results. */
 
 /* Finds the nearest of @k centres for each point. A point is a row, which is read again for each centre. */
 __kernel void kmn(__global const int *point, __global const int *centre, __global int *nearest, int features, int k)
@@ -24,7 +24,7 @@ __kernel void kmn(__global const int *point, __global const int *centre, __globa
     nearest[t] = found;
 }
 
-/* The next level of a breadth-first search: each vertex of the last level visits all its neighbours. */
+/* Computes the next level of a breadth-first search: each vertex of the last level visits all its neighbours. */
 __kernel void bfs(__global const int *row, __global const int *column, __global int *level, __global int *changed, int n,
                   int current)
 {
@@ -43,8 +43,8 @@ __kernel void bfs(__global const int *row, __global const int *column, __global 
     }
 }
 
-/* Looks up a key in a hash table with chains, and sums up the values that are found. A record has next, words
- * of the value, key, value. */
+/* Looks up a key in a hash table with chains, and sums up the words of its value. A record has the next record's
+ * number, the number of words of the value, the key and the value. */
 __kernel void memc(__global const uint *request, __global const int *bucket, __global const uint *record,
                    __global uint *answer, int buckets, int key_words, int record_words)
 {
@@ -75,8 +75,8 @@ __kernel void memc(__global const uint *request, __global const int *bucket, __g
     answer[t] = sum;
 }
 
-/* A round of marking: objects that the last round reached mark the objects that they refer to, and are read. An
- * object has class, number of references, number of words, the references, the words. */
+/* A round of marking: each object that the last round reached marks the objects to which it refers, and is read. An
+ * object has its class, the numbers of references and of words, the references and the words. */
 __kernel void gc(__global const int *object, __global const int *heap, __global const int *class, __global int *mark,
                  __global int *sum, __global int *changed, int n, int round)
 {
@@ -102,8 +102,8 @@ __kernel void gc(__global const int *object, __global const int *heap, __global 
     sum[t] = total;
 }
 
-/* A round of shortest paths: the least that a neighbour offers. An edge is 128 + the distance of its node's number, and its
- * weight, in 16 bits each. */
+/* A round of shortest paths: computes the least distance over the edges. The low 16 bits of an edge are 128 + the neighbour's
+ * number - the node's own number, the high 16 bits its weight. */
 __kernel void sssp(__global const uint *edge, __global const int *old, __global int *new, __global int *changed, int degree)
 {
     int v = get_global_id(0), least = old[v];
@@ -130,7 +130,7 @@ __kernel void vecadd(__global const int *a, __global const int *b, __global int 
     c[t] = a[t] + b[t];
 }
 
-/* Steps of a five-point stencil on a tile of 16 x 16 in shared memory, whose edge elements are constant. */
+/* Computes steps of a five-point stencil on a tile of 16 x 16 in shared memory. The elements at its edges do not change. */
 __kernel void hotsp(__global const int *in, __global int *out, int width, int steps)
 {
     __local int tile[2][16][16];
@@ -149,7 +149,7 @@ __kernel void hotsp(__global const int *in, __global int *out, int width, int st
     out[at] = tile[steps & 1][y][x];
 }
 
-/* Elimination in tiles of 16 x 16 with pivots of one, in 32 bits that wrap. */
+/* Gaussian elimination in tiles of 16 x 16, as if each pivot were 1, in 32-bit arithmetic that wraps. */
 __kernel void lud(__global uint *a, int width)
 {
     __local uint tile[16][16];
@@ -165,7 +165,7 @@ __kernel void lud(__global uint *a, int width)
     a[at] = tile[y][x];
 }
 
-/* A layer of a network: each block of 16 x 16 sums 16 inputs times weights for 16 outputs. */
+/* A layer of a neural network: each block of 16 x 16 threads sums 16 inputs times weights for 16 outputs. */
 __kernel void backp(__global const int *in, __global const int *weight, __global int *partial, int outputs)
 {
     __local int product[16][16];

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and results of the kernels in workloads.cl and spmv.cu: one for each benchmark of the warp scheduling thesis, 8.1, that affects a result. Results are computed here, never by the emulator; all are integers, so they are exact.
+"""Inputs and expected results of the kernels in workloads.cl and spmv.cu: one kernel for each benchmark of the warp scheduling
+thesis, 8.1, that affects a figure. The results are computed here, never by the emulator. All numbers are integers, so that the
+results are exact.
 
-A maker gets a Folder and a size (1: as the papers' figures are made; smaller for tests), writes files there and returns the
-text of a launch file, which checks the result.
+A maker gets a Folder and a size (1: that of the papers' figures; smaller for tests). It writes files there, and returns the text
+of a launch file, which checks the result.
 """
 import array
 import os
@@ -15,7 +17,7 @@ MASK = 0xffffffff
 
 
 class Folder:
-    """A folder for inputs and results. Sources are compiled once."""
+    """A folder for inputs and expected results, in which the sources are compiled."""
 
     def __init__(self, path, program):
         self.path = path
@@ -25,7 +27,7 @@ class Folder:
                 sys.exit('bench/papers: cannot compile: ' + ' '.join(command))
 
     def put(self, name, values, kind='i'):
-        """A file of 32-bit numbers: its name."""
+        """Writes a file of 32-bit numbers (@kind: a type code of module array). Returns the file's name."""
         with open(os.path.join(self.path, name + '.bin'), 'wb') as f:
             a = array.array(kind, values)
             if sys.byteorder == 'big':
@@ -35,7 +37,7 @@ class Folder:
 
 
 def buffers(**rows):
-    """Of name=(type, count, file or None)."""
+    """Returns the section `buffers` of a launch file. @rows: name=(type, count, file or None)."""
     text = 'buffers:\n'
     for name, (kind, count, file) in rows.items():
         text += '  %s: {type: %s, count: %d%s}\n' % (name, kind, count, ', init: {file: %s}' % file if file else '')
@@ -47,7 +49,7 @@ def program(source):
 
 
 def below(r, n):
-    """The same numbers with every Python."""
+    """Returns a random number from 0 to @n - 1. Unlike randrange(), it returns the same numbers with each version of Python."""
     return int(r.random() * n)
 
 
@@ -108,18 +110,18 @@ def search(folder, name, lists):
 
 
 def bfs_random(folder, size=1, name='bfs_random'):
-    """Degrees of 1 to 15: half a million edges."""
+    """Searches a random graph with degrees of 1 to 15: half a million edges with size 1."""
     n, r = int(65536 * size), random.Random(12)
     return search(folder, name, [[below(r, n) for _ in range(1 + below(r, 15))] for _ in range(n)])
 
 
 def bfs_large(folder, size=1):
-    """Twice as many."""
+    """Searches a random graph that is twice as large."""
     return bfs_random(folder, 2 * size, 'bfs_large')
 
 
 def bfs_rmat(folder, size=1):
-    """A recursive matrix (R-MAT) with 16 edges a node, a few of which have hundreds."""
+    """Searches a recursive matrix (R-MAT) with 16 edges per node on average. A few nodes have hundreds of edges."""
     bits, r = 15 if size == 1 else 14 if size >= .5 else 11, random.Random(13)
     lists = [[] for _ in range(1 << bits)]
     for _ in range(16 << bits):
@@ -132,7 +134,7 @@ def bfs_rmat(folder, size=1):
 
 
 def bfs_road(folder, size=1):
-    """A grid in which a fifth of the streets is missing: few neighbours, many levels."""
+    """Searches a grid of streets, of which a fifth is missing: nodes have few neighbours, and there are many levels."""
     side, r = 64 if size == 1 else 24, random.Random(14)
     lists = [[] for _ in range(side * side)]
     for y in range(side):
@@ -146,7 +148,7 @@ def bfs_road(folder, size=1):
 
 
 def sssp(folder, size=1):
-    """Six edges a node to nodes nearby, packed, so that 32 warps' edges fit 32 KB."""
+    """Shortest paths: each node has six edges to near nodes. An edge takes one word, so that the edges of 32 warps fit 32 KB."""
     n, degree, r = int(16384 * size), 6, random.Random(15)
     edge = []
     for v in range(n):
@@ -171,7 +173,8 @@ def sssp(folder, size=1):
 # ---- a hash table and a heap --------------------------------------------------------------------------
 
 def memc(folder, size=1):
-    """Requests for 8,192 keys, of which some are asked for much more often; keys of a chain begin alike."""
+    """Requests for 8,192 keys, some of which are requested much more often than others. The first words of a key are one of 16
+    numbers, so that many keys begin with the same words."""
     n, items, buckets, key_words, record_words, r = int(16384 * size), 8192, 2048, 8, 32, random.Random(16)
     keys, chains = [], [[] for _ in range(buckets)]
     for i in range(items):
@@ -208,7 +211,7 @@ def memc(folder, size=1):
 
 
 def gc(folder, size=1):
-    """Objects of up to six references and 48 words; some are garbage."""
+    """Objects with up to six references and 48 words each. Some objects are garbage."""
     n, classes, r = int(32768 * size), 64, random.Random(17)
     table = [below(r, 1000) for _ in range(2 * classes)]
     heap, where, references, bodies = [], [], [], []
@@ -249,16 +252,16 @@ def gc(folder, size=1):
 # ---- sparse matrices ----------------------------------------------------------------------------------
 
 def matrix(kind, n, r):
-    """Columns of each row; 82 on average."""
+    """Returns for each row the list of its columns, 82 on average."""
     rows = []
     for t in range(n):
-        if kind == 'random':   # each element is there or not
+        if kind == 'random':   # row lengths are close to the average
             length = sum(below(r, 8) for _ in range(24)) - 2
             rows.append([below(r, n) for _ in range(max(length, 1))])
         elif kind == 'banded':
             length = 1 + below(r, 163)
             rows.append([min(max(t - length // 2 + i, 0), n - 1) for i in range(length)])
-        else:                  # power: row lengths follow a power law, so few rows are long
+        else:                  # 'power': row lengths follow a power law, so that few rows are long
             length = min(int(34 / (1 - r.random()) ** .65), 512)
             rows.append([int(n * r.random() ** 3) for _ in range(length)])
     return rows
@@ -292,7 +295,7 @@ def vecadd(folder, size=1):
 
 
 def tiles(side, data):
-    """Of 16 x 16: (y, x, rows)."""
+    """Yields (y, x, rows) of each tile of 16 x 16."""
     for y in range(0, side, 16):
         for x in range(0, side, 16):
             yield y, x, [data[(y + i) * side + x:(y + i) * side + x + 16] for i in range(16)]
@@ -344,7 +347,7 @@ def backp(folder, size=1):
             (outputs // 16, inputs // 16, outputs, folder.put('backp_expected', partial)))
 
 
-# Name: the thesis's class of the code that it stands for, the code, the maker.
+# Name: (class in the thesis of the code that the kernel represents, that code, maker).
 WORKLOADS = {
     'kmn': ('HCS', 'KMN', kmn), 'bfs_random': ('HCS', 'BFS', bfs_random), 'bfs_rmat': ('HCS', 'BFS', bfs_rmat), 'memc': ('HCS', 'MEMC', memc),
     'gc': ('HCS', 'GC', gc), 'spmv_random': ('HCS', 'SPMV-Scalar', spmv('scalar', 'random')),
