@@ -82,7 +82,7 @@ static bool declares_pointer(const struct ptx_assigned *source, size_t i)
     }
 }
 
-/* Returns true if the text around an occurrence of a name, [@from, @to) in the source, may assign to it. */
+/* Returns true if the occurrence of a name at [@from, @to) of the source may be an assignment to the variable. */
 static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to)
 {
     size_t before = before_blanks(source, from);
@@ -305,7 +305,7 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
             closed -= source->text[k] == '(';
             k--;
         }
-        round = source->text[k] == '('; /* the declaration is in a head */
+        round = source->text[k] == '('; /* the declaration is in a parameter list or in the head of a loop */
     }
     for (; i < source->size; i++) {
         const char c = source->text[i];
@@ -338,7 +338,7 @@ static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_
     return word;
 }
 
-/* Returns true if no loop contains @i, so a call of its function reaches @i at most once. */
+/* Returns true if certainly no loop contains @i, so that a call of the function reaches @i at most once. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
     if (source->jumps || source->passes_variables)
@@ -392,7 +392,7 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
-/* Returns the index of the character that ends the statement, or the parentheses, that contain @i. */
+/* Returns the index of the character that ends the statement, or the closing parenthesis of the list, in which @i is. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0, lines = 0;
@@ -481,8 +481,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
 
-    text.has_references = false; /* an assignment through a reference is in the function that has the reference, so the
-                                  * line that passes the reference does not count as an assignment */
+    text.has_references = false; /* the assignment is in the function that gets the reference, so the line that passes the
+                                  * variable does not count */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;

@@ -24,8 +24,8 @@ static const char *const scratch_source =
 
 /* ---- the override library ----------------------------------------------------------------- */
 
-/** Returns the name of the cached bitcode of @text, which is a hash of the compiler's identity (path, size, date) and of
- *  the text. */
+/** Writes the path of the cached bitcode of @text to @out. The file's name contains a hash of the text and of the compiler's
+ *  identity (path, size, modification time). Returns false if there is no cache. */
 static bool cached_name(const struct ptx_job *job, const char *text, char *out)
 {
     char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
@@ -89,7 +89,7 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     size_t size = 0;
     bool keep = cached_name(job, text, cached);
 
-    job->values = false; /* of an earlier run */
+    job->values = false; /* an earlier run may have set it */
     if (keep && is_bitcode(cached)) {
         memcpy(out, cached, sizeof cached);
         return LW_OK;
@@ -125,7 +125,7 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
     return status == LW_OK ? build_library(job, "scratch.c", true, scratch_source, job->scratch_library, err) : status;
 }
 
-/* ---- the door -------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------ */
 
 enum { DIALECT_OPTIONS = 40 };
 
@@ -145,12 +145,12 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                          "-D__OPENCL_VERSION__=120",
                                          "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
                                          "-D__reqd_work_group_size__(x,y,z)=reqd_work_group_size(x,y,z)",
-                                         /* the first target with 32-bit rotations: for older ones clang writes
-                                          * rotations as shifts, which are wrong for counts above 31 */
+                                         /* the first target with 32-bit rotations: for older targets clang writes rotations as
+                                          * shifts, which are wrong for counts above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
                                          "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
-                                         /* libclc and our overrides implement these extensions; clang 14 declares
-                                          * vload_half only with the first one */
+                                         /* libclc and our overrides implement these extensions; clang 14 declares vload_half only
+                                          * with cl_khr_fp16 */
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
@@ -246,13 +246,13 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     do {
         struct lw_error second = {.text = ""};
 
-        /* clang 19 cannot select some comparisons of vectors of two, which older versions can */
+        /* clang 19 crashes on some comparisons of two-element vectors, which older versions compile */
         job->has_other = clang == NULL && getenv("LANEWISE_CLANG") == NULL && ptx_find_clang_after(job->compiler, other);
         if (status == LW_OK)
             status = ptx_build_overrides(job, tries == 0 ? err : &second);
         if (status == LW_OK)
             status = compile(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
-        tries++; /* the first error is reported */
+        tries++; /* the error of the first try is reported */
         retries = status != LW_OK && job->crashed && job->has_other;
         if (retries) {
             if (words != NULL)

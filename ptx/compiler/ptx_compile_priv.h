@@ -11,8 +11,8 @@ enum { PTX_PATH_BYTES = 4096 };
 struct ptx_job {
     char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
-    char overrides[PTX_PATH_BYTES + 16]; /* bitcode of our overrides, linked before libclc */
-    char scratch_library[PTX_PATH_BYTES + 16]; /* bitcode of the local memory that the overrides use */
+    char overrides[PTX_PATH_BYTES + 16]; /* path of the bitcode of our override library, which is linked before libclc */
+    char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules that are linked */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
@@ -23,16 +23,17 @@ struct ptx_job {
 
 /* ---- values of variables in optimised code (ptx_values.c) ------------------------------------ */
 
-/** Options with which clang dumps its machine code with all debug values, and writes comments at their places in the
- *  PTX. */
+/** Options with which clang dumps its machine code with all debug values, and writes a comment to the PTX at the place of each
+ *  debug value. */
 #define PTX_CLANG_VALUES "-fverbose-asm", "-mllvm", "-print-after=fentry-insert"
-/** Returns true if clang optimises and writes debug information with these options, as it does by default here. */
+/** Returns true if clang optimises and writes debug information with the user's options, and none of them disables debug values.
+ *  Without options, the result is true. */
 bool ptx_values_wanted(const char *const *flags, size_t count);
 /** Moves the dump from clang's @output to *@dump (heap; the caller frees it; NULL: no dump). Returns the size of the
  *  remaining output. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** Brace in a source. For an opening brace: @end of its block, SIZE_MAX: none; @parent: index of the enclosing
- *  brace, or SIZE_MAX. */
+/** Brace at index @at of a source. @end: for an opening brace, the index of its closing brace in the source, or SIZE_MAX if there
+ *  is none. @parent: index in ptx_assigned.braces of the opening brace of the enclosing block, or SIZE_MAX if there is none. */
 struct ptx_brace {
     size_t at, end, parent;
 };
@@ -44,13 +45,13 @@ struct ptx_assigned {
     bool passes_variables;
     bool has_references;   /* the source is C++: functions may assign through references */
     bool jumps;            /* the source may contain a goto */
-    bool is_pointer;       /* the variable in question is a pointer, so an assignment to NAME[...] does not assign to
-                            * the variable */
-    size_t *lines, line_count; /* indices at which lines end */
+    bool is_pointer;       /* the variable whose assignments are searched is a pointer, so an assignment to NAME[...] does not
+                            * assign to it */
+    size_t *lines, line_count; /* indices in @text of the newline characters */
     struct ptx_brace *braces;
     struct ptx_source_loop {
         unsigned first, last; /* first and last line of the loop */
-        bool has_jumps;       /* a round may leave out statements */
+        bool has_jumps;       /* it contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
     } *loops;
     size_t brace_count, loop_count;
 };
@@ -59,12 +60,11 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path);
 void ptx_assigned_forget(struct ptx_assigned *source);
 /** Returns true if the name occurs in the source and nothing may assign to a variable of that name. */
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size);
-/** Writes for a variable declared on a line, separated by `,`: the last line of its scope, 0: unknown; 1 if a call of
- *  its function assigns to it once, else 0; the lines that may assign to it, ascending. Returns false if the source
- *  cannot be read. */
+/** Writes the scope of variable @name, declared on line @declared, and the lines that may assign to it, in the format that
+ *  ptx_values.c describes ("END,ONCE,BODY,..."). Returns false if the lines are not known. */
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Replaces the comments of debug values in heap text *@ptx by comments that the parser reads, and removes clang's
- *  other comments. @path: the source, which shows the variables that are never assigned. */
+/** Replaces clang's comments about debug values in heap text *@ptx by comments that the parser reads, and removes clang's other
+ *  comments. @path: the source, in which assignments to variables are searched. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
 /** Instructions of a function in the dump that the PTX has not reached (ptx_dump_calls.c). The caller sets @at and @end. */
 struct ptx_dump_calls {
@@ -88,7 +88,8 @@ bool ptx_is_file(const char *path);
 /** Finds program @name as a shell would: a path is used as it is, other names are searched in PATH. @out has
  *  PTX_PATH_BYTES. */
 bool ptx_find_program(const char *name, char *out);
-/** Finds clang: @wanted, else LANEWISE_CLANG, else the first of the known names. */
+/** Finds clang: program @wanted if it is not NULL, else the program in the environment variable LANEWISE_CLANG, else the first
+ *  installed one of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
 /** Finds the installed clang that follows @compiler, a path that ptx_find_clang() gave, among the known names. */
 bool ptx_find_clang_after(const char *compiler, char *out);
@@ -116,17 +117,17 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err) LW_MU
 enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
                                  size_t *size, struct lw_error *err) LW_MUST_CHECK;
 
-/** Compiles OpenCL C to LLVM's intermediate language as text, without optimisation and with kernels' declarations. Parameters are those of
- *  ptx_compile_cl. */
+/** Compiles OpenCL C to LLVM IR as text, without optimisation, with metadata about the parameters of kernels. Parameters are
+ *  those of ptx_compile_cl(). */
 enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t flag_count, const char *clang, char **ir,
                               size_t *size, struct lw_error *err) LW_MUST_CHECK;
-/** Writes the declarations in @ir, as ptx_describe_text() documents. */
+/** Writes the declarations of the kernels in LLVM IR @ir, in the format of ptx_describe_text(). */
 void ptx_describe_ir(const char *ir, struct lw_sink *out);
 /** Checks that the source can be read and does not look like an option. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the options request warnings; otherwise nvcc gets -w. */
 bool ptx_wants_warnings(const char *const *flags, size_t count);
-/** Suppresses a warning: the name of libclc's target differs from ours. */
+/** Suppresses the warning that the target of libclc has another name than ours. */
 #define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"
 /** Option after "-Xclang": an uninitialised argument is no undefined behaviour, because shuffles read it only in other
  *  lanes. Without the option clang removes the condition under which a lane initialises it. ptx_run_compiler() replaces

@@ -10,11 +10,11 @@
 /** Files of one compilation. */
 struct files {
     char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16], headers[PTX_PATH_BYTES + 16];
-    const char **flags; /* the user's, and the folder of the headers */
+    const char **flags; /* -I and the folder of the headers, then the user's options */
     size_t flag_count;
 };
 
-/** Writes the text after a #line directive with its name. */
+/** Writes a #line directive with the name of the text, then the text. */
 static enum lw_status write_source(const char *path, const char *name, const char *text,
                                    size_t size, struct lw_error *err)
 {
@@ -53,7 +53,9 @@ static enum lw_status write_header(const char *folder, const struct ptx_text *he
     char path[2 * PTX_PATH_BYTES];
 
     if (!is_inside(header->name))
-        return LW_FAIL(err, LW_EINPUT, "\"%.200s\": a header's name is a path below the folder of the headers", header->name);
+        return LW_FAIL(err, LW_EINPUT,
+                       "\"%.200s\": a header's name must be a relative path of less than 256 bytes, without empty, '.' or '..' "
+                       "components", header->name);
     snprintf(path, sizeof path, "%s/%s", folder, header->name);
     for (char *c = path + strlen(folder) + 1; (c = strchr(c, '/')) != NULL; *c++ = '/') {
         *c = '\0';
@@ -63,7 +65,7 @@ static enum lw_status write_header(const char *folder, const struct ptx_text *he
     return write_source(path, header->name, header->text, header->size, err);
 }
 
-/** Writes source and headers. On an error, too, the caller calls remove_files. */
+/** Writes source and headers. The caller calls remove_files(), even after an error. */
 static enum lw_status write_files(struct files *files, const struct ptx_text *source, const struct ptx_text *headers,
                                   size_t header_count, const char *const *flags, size_t flag_count, struct lw_error *err)
 {
@@ -105,7 +107,7 @@ static void rename_place(struct lw_error *err, const char *path, const char *nam
     }
 }
 
-/** Removes the files, and their names from the message of a failure. */
+/** Removes the files. After a failure, replaces the temporary file's path in the message by @name. */
 static void remove_files(struct files *files, const char *name, enum lw_status status, struct lw_error *err)
 {
     if (status != LW_OK && err != NULL && files->path[0] != '\0')

@@ -87,7 +87,7 @@ static const struct header headers[] = {
 #undef REFUSED
 };
 
-/* Included before the source with nvcc 13: declarations that sources for earlier versions need. All other declarations
+/* Text that nvcc 13 includes before the source: declarations that sources for earlier CUDA versions need. All other declarations
  * come from nvcc's own headers. */
 static const char nvcc_compat[] =
 #include "ptx/compiler/overrides/nvcc_compat.inc"
@@ -112,7 +112,7 @@ static bool write_headers(const char *folder, struct lw_error *err)
     return true;
 }
 
-/** Returns true if every header exists with its size: the user may have deleted files of the cache. */
+/** Returns true if every header exists with the right size. The user may have deleted files of the cache. */
 static bool headers_whole(const char *folder)
 {
     char path[PTX_PATH_BYTES + 80];
@@ -195,8 +195,8 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
         "-Wno-unused-command-line-argument", /* the driver does not use --cuda-noopt-device-debug when it compiles for
                                               * the device only */
-        /* Debug information with names and types of parameters: from -g, the driver makes only line tables in optimised
-         * CUDA C++. DWARF 2 has no call sites; with call sites clang crashes if a kernel calls printf. */
+        /* These options request debug information with names and types of parameters. For -g, the driver requests only line
+         * tables in optimised CUDA C++. DWARF 2 has no call sites; with call sites clang crashes if a kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
@@ -220,12 +220,12 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
-        if (strcmp(flags[i], "-rdc=true") != 0) /* an option of nvcc, with which kernels may launch kernels and
-                                                 * functions may be in other modules */
+        if (strcmp(flags[i], "-rdc=true") != 0) /* -rdc=true, which permits launches by kernels and functions in other modules, is
+                                                 * an option of nvcc only */
             argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
-    /* Shuffles and votes with masks, which clang does not enable without an SDK. */
+    /* PTX 6.3 has shuffles and votes with masks; without an SDK, clang would assume an older version of PTX. */
     argv[n++] = "-Xclang";
     argv[n++] = "-target-feature";
     argv[n++] = "-Xclang";
@@ -316,7 +316,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
         debug = debug || strcmp(flags[i], "-G") == 0;
     argv[n++] = job->compiler;
     argv[n++] = "-ptx";
-    argv[n++] = "-arch=sm_75"; /* the lowest architecture of nvcc 13 */
+    argv[n++] = "-arch=sm_75"; /* the lowest architecture that nvcc 13 supports */
     argv[n++] = "-std=c++17";
     if (!debug) { /* -G writes line tables itself, and does not optimise */
         argv[n++] = "-O3";
@@ -342,7 +342,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     return status;
 }
 
-/* ---- the door ----------------------------------------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------------------------------- */
 
 static enum lw_status compile_cu(const char *path, bool linked, const char *const *flags,
                                  size_t flag_count, const char *compiler, char **ptx, size_t *size,
@@ -367,7 +367,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
                          "LANEWISE_NVCC", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
-        /* Tries nvcc where no clang is installed. */
+        /* If no clang is installed, nvcc is tried. */
         if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
             ptx_find_nvcc("nvcc", job->compiler)) {
             nvcc = true;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations of kernels in OpenCL C, from the metadata that clang writes to LLVM's intermediate language. */
+/* Writes the declarations of OpenCL C kernels, which it reads from the metadata in clang's LLVM IR. */
 #include "ptx/compiler/ptx_compile_priv.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Returns the text after "!NUMBER = !{" of the node to which @name refers in the line at @line; NULL: there is none. */
+/** Returns the text of the metadata node to which the function definition in line @line refers by @name, from after "!NUMBER =
+ *  !{" on. Returns NULL if there is none. */
 static const char *node_of(const char *ir, const char *line, const char *name)
 {
     const size_t size = strcspn(line, "\n");
@@ -25,7 +26,8 @@ static const char *node_of(const char *ir, const char *line, const char *name)
     return at != NULL ? at + strlen(begin) : NULL;
 }
 
-/** Writes the text !"..." at *@at, whose escapes are \XX, and moves *@at past it. Returns false if there is none. */
+/** Writes the metadata string !"..." at *@at, in which \XX is a byte in hexadecimal, and moves *@at past it. Returns false if
+ *  there is no string at *@at. */
 static bool put_text(const char **at, struct lw_sink *out)
 {
     const char *c = *at;
@@ -49,7 +51,7 @@ static bool put_text(const char **at, struct lw_sink *out)
     return true;
 }
 
-/** Writes NAME(x,y,z) of an attribute with three sizes. */
+/** Writes @gap and NAME(x,y,z) for an attribute with three sizes. Writes nothing if @node is NULL. */
 static void put_sizes(const char *node, const char *name, const char *gap, struct lw_sink *out)
 {
     unsigned size[3];
@@ -58,7 +60,8 @@ static void put_sizes(const char *node, const char *name, const char *gap, struc
         lw_printf(out, "%s%s(%u,%u,%u)", gap, name, size[0], size[1], size[2]);
 }
 
-/** Writes vec_type_hint(TYPE) of a node such as "<4 x i32> undef, i32 1": the last number is 1 if the type is signed. */
+/** Writes @gap and vec_type_hint(TYPE) for a node such as "<4 x i32> undef, i32 1", in which the last number is 1 if the type is
+ *  signed. */
 static void put_hint(const char *node, const char *gap, struct lw_sink *out)
 {
     static const struct {

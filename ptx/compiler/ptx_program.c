@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of CUDA's runtime, host code and kernels, with clang and no SDK or with nvcc. The device side of a .cu file
- * is compiled to PTX. The compilation of the host side then puts this PTX into the object, in a fat binary. */
+/* Builds programs for CUDA's runtime (host code and kernels), with clang without an SDK or with nvcc. With clang, the device side
+ * of a .cu file is compiled to PTX. The compilation of the host side then puts this PTX into the object, in a fat binary. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -12,7 +12,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-/** Arguments of a compiler; arguments that do not fit are dropped. */
+/** Command line of a compiler. Arguments that exceed the capacity @room are dropped. */
 struct words {
     const char **word;
     size_t count, room;
@@ -20,7 +20,7 @@ struct words {
 
 static void add(struct words *w, const char *word)
 {
-    if (w->count + 1 < w->room) /* NULL terminates them */
+    if (w->count + 1 < w->room) /* the last element is for the NULL that ends the list */
         w->word[w->count++] = word;
 }
 
@@ -37,7 +37,7 @@ static bool make_words(struct words *w, const struct ptx_program *p)
     return w->word != NULL;
 }
 
-/** Options for optimisation and debug information are present if one of these begins with @prefix. */
+/** Returns true if an option for optimisation or debug information begins with @prefix. */
 static bool has_prefix(const struct ptx_program *p, const char *prefix)
 {
     for (size_t i = 0; i < p->flag_count; i++)
@@ -61,9 +61,9 @@ static char *make_container(const struct ptx_program *p, const char *path, const
         return NULL;
     entry = out + CONTAINER;
     lw_put32(out, 0xba55ed50);
-    lw_put32(out + 4, 1 | CONTAINER << 16); /* version, size of the header */
+    lw_put32(out + 4, 1 | CONTAINER << 16); /* version of the format, size of the header */
     lw_put64(out + 8, header + payload);
-    lw_put32(entry, 1 | 0x0101 << 16); /* PTX; version */
+    lw_put32(entry, 1 | 0x0101 << 16); /* kind of the entry: PTX; version of the entry */
     lw_put32(entry + 4, (uint32_t)header);
     lw_put64(entry + 8, payload);
     lw_put32(entry + 20, OPTIONS);
@@ -94,7 +94,7 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
-    add(&w, "-w"); /* the host pass, which reads the same code, has the warnings */
+    add(&w, "-w"); /* without warnings: the host pass compiles the same code and prints them */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
     if (status == LW_OK) {
@@ -108,14 +108,14 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     return status;
 }
 
-/** Compiles the host side of a .cu file with its fat binary, or (@fatbin NULL) a C or C++ file; writes @object. */
+/** Compiles the host side of a .cu file with its fat binary, or a C or C++ file if @fatbin is NULL, to object file @object. */
 static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
                                    const char *fatbin, const char *object, struct lw_error *err)
 {
     static const char *const cuda[] = {
         "--cuda-host-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
         "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
-        /* a version that every clang knows and whose launches are cudaLaunchKernel's */
+        /* a version of CUDA that every clang supports, and for which clang compiles launches to calls of cudaLaunchKernel() */
         "-Xclang", "-target-sdk-version=11.0"};
     char result[PTX_PATH_BYTES + 16];
     char *bytes = NULL;
@@ -175,7 +175,7 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
-/** Returns the object's name for -c: dir/saxpy.cu becomes saxpy.o. From malloc. */
+/** Returns the object's name for -c: dir/saxpy.cu becomes saxpy.o. The caller frees it. */
 static char *object_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
@@ -184,7 +184,8 @@ static char *object_name(const char *path)
     return asprintf(&name, "%.*s.o", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base) < 0 ? NULL : name;
 }
 
-/** Links @w, whose first word is the compiler and which has room for the rest. */
+/** Links the program. @w is the command line with the compiler and its inputs; it has capacity for the options that are added
+ *  here. */
 static enum lw_status link_program(struct ptx_job *job, const struct ptx_program *p, struct words *w, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16], folder[PTX_PATH_BYTES + 16], path[PTX_PATH_BYTES + 16];
@@ -212,7 +213,7 @@ static enum lw_status link_program(struct ptx_job *job, const struct ptx_program
     return chmod(p->output, 0777 & ~mask) == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "%s: %s", p->output, strerror(errno));
 }
 
-/** Compiles and links by clang. */
+/** Compiles and links with clang. */
 static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char (*objects)[PTX_PATH_BYTES + 40] = NULL;
@@ -254,7 +255,8 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
     return status;
 }
 
-/** Compiles and links by nvcc: with the shared runtime, and with PTX unless the user's options select the kind of code. */
+/** Compiles and links with nvcc. The program uses the shared library of the runtime, and contains PTX unless the user's options
+ *  select the kind of code. */
 static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16];
@@ -266,7 +268,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     enum lw_status status;
 
     if (p->compile_only && p->output == NULL && p->source_count > 1)
-        return LW_FAIL(err, LW_EUSAGE, "-c with nvcc: one file at a time");
+        return LW_FAIL(err, LW_EUSAGE, "with nvcc, -c compiles one file at a time");
     if (!make_words(&w, p))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line of %s", job->compiler);
     for (size_t i = 0; i < p->plain_count; i++)
@@ -316,7 +318,8 @@ enum lw_status ptx_build_program(const struct ptx_program *p, struct lw_sink *wo
     if (nvcc)
         status = ptx_find_nvcc(p->compiler, job->compiler)
                      ? LW_OK
-                     : LW_FAIL(err, LW_ENOENT, "%s: no such program (LANEWISE_NVCC names another)", p->compiler);
+                     : LW_FAIL(err, LW_ENOENT, "%s: the compiler was not found (the environment variable LANEWISE_NVCC can name "
+                                               "another one)", p->compiler);
     else
         status = ptx_find_clang(p->compiler, job->compiler, err);
     if (status == LW_OK)

@@ -23,8 +23,8 @@
 enum {
     TIMEOUT_MS = 60000,
     LOOK_MS = 50, /* interval at which signals are checked */
-    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* OUTPUT_LIMIT_BYTES: of the compiler's messages,
-                                                                * because a crash prints megabytes */
+    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* limits of the output with clang's dump, and of the compiler's
+                                                                * messages: a crash prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -142,7 +142,7 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
 
         if (glob(libclc_patterns[i], 0, NULL, &found) != 0)
             continue;
-        /* glob() sorts, so the last one is the newest */
+        /* glob() sorts the paths, so the last one has the newest version */
         if (found.gl_pathc != 0)
             ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]) <
                  PTX_PATH_BYTES;
@@ -216,7 +216,7 @@ bool ptx_cache_folder(char *out)
     const char *base = getenv("XDG_CACHE_HOME");
     int size;
 
-    /* By its specification, a relative XDG path is invalid. */
+    /* By the XDG specification, a relative path is invalid. */
     if (base != NULL && base[0] == '/') {
         size = snprintf(out, PTX_PATH_BYTES, "%s", base);
     } else {
@@ -243,7 +243,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The object of ptx_clang_words.c, which buffers clang's dump: clang writes it one word at a time. */
+/* The object of ptx_clang_words.c, which buffers clang's dump, because clang writes the dump one word at a time. */
 static const unsigned char words_object[] = {
 #include "ptx/compiler/clang_words.inc"
 };
@@ -263,7 +263,8 @@ static bool loads_words_object(const char *program)
     return ok;
 }
 
-/** Returns an unnamed file with the object for @program, or -1 if it cannot be loaded; clang then runs without it. */
+/** Returns a descriptor of an unnamed file that contains the object, or -1 if @program cannot load the object. clang then runs
+ *  without the object. */
 static int open_words_object(const char *program)
 {
     int fd = loads_words_object(program) ? memfd_create("lanewise-clang-words", MFD_CLOEXEC) : -1;
@@ -286,7 +287,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/** Copies our environment with a new TMPDIR, and preloads the object in file @words (-1: none). */
+/** Returns a copy of our environment in which TMPDIR is @scratch, and LD_PRELOAD contains the object in descriptor @words. @words
+ *  -1: nothing is preloaded. */
 static char **child_environment(const char *scratch, int words)
 {
     const char *others = getenv("LD_PRELOAD");
@@ -309,7 +311,8 @@ static char **child_environment(const char *scratch, int words)
         free_environment(copy);
         return NULL;
     }
-    copy[2] = (char *)(uintptr_t)"LLVM_DISABLE_SYMBOLIZATION=1"; /* names of a crash's frames can take a minute */
+    copy[2] = (char *)(uintptr_t)"LLVM_DISABLE_SYMBOLIZATION=1"; /* the search for the names of stack frames after a crash can
+                                                                  * take a minute */
     for (size_t i = 0; i < count; i++) {
         if (strncmp(environ[i], "TMPDIR=", 7) != 0 && (words < 0 || strncmp(environ[i], "LD_PRELOAD=", 11) != 0))
             copy[kept++] = environ[i];
@@ -317,8 +320,8 @@ static char **child_environment(const char *scratch, int words)
     return copy;
 }
 
-/** Collects the signals that end the program and are not ignored. They are blocked while a compiler runs, so that we
- *  can kill its process group and remove its folder first. */
+/** Collects the signals that end this program and are not ignored. They are blocked while a compiler runs, so that its process
+ *  group can be killed and its folder removed before this program ends. */
 static void ending_signals(sigset_t *set)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP};
@@ -383,7 +386,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
     }
 }
 
-/** Waits for a child that has closed its output: it exits soon, or it hangs. */
+/** Waits until @deadline for the exit of a child that has closed its output. Returns false if the child has not exited. */
 static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 {
     const struct timespec pause = {.tv_nsec = 200000};
@@ -480,7 +483,7 @@ cleanup:
     return status;
 }
 
-/* ---- what the compiler said ------------------------------------------------------------ */
+/* ---- the compiler's messages ----------------------------------------------------------- */
 
 /** Writes the compiler's output. The output quotes the source, so control characters become \\xNN, as in messages. */
 static void put_words(const struct lw_buffer *output, struct lw_sink *words)
@@ -504,8 +507,8 @@ static void put_words(const struct lw_buffer *output, struct lw_sink *words)
         lw_put(words, "\n");
 }
 
-/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further such
- *  lines. Returns how many there were. */
+/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further such lines. Returns
+ *  the number of all such lines. The driver's lines about failed commands are ignored. */
 static unsigned first_errors(const char *text, char *out, size_t room)
 {
     unsigned count = 0, shown = 0;
@@ -540,8 +543,8 @@ static unsigned first_errors(const char *text, char *out, size_t room)
 
 #define ANOTHER "to use another compiler, give it with --compiler, or in the environment variable LANEWISE_CLANG or LANEWISE_NVCC"
 
-/* Returns a message about a library that Lanewise does not have, found by the beginning of a header's name in @text, or
- * NULL. */
+/* Returns a message about a library that Lanewise does not have, if the error in @text names a missing header of it. Otherwise
+ * returns NULL. */
 static const char *missing_library(const char *text)
 {
     static const struct {
@@ -603,7 +606,7 @@ enum lw_status ptx_check_source(const char *path, struct lw_error *err)
         return LW_FAIL(err, LW_EINPUT, "%s is not a file", path);
     if (path[0] == '-')
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: write ./%s, the compiler would take this for an option", path, path);
+                       "%s: the compiler would read this name as an option: write ./%s", path, path);
     return LW_OK;
 }
 

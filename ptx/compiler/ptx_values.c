@@ -1,32 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of source variables in optimised code, from clang. LLVM writes no location lists for NVPTX, but with two
- * more options clang dumps its machine code with every debug value after the last pass, and the PTX has a comment
- * at each of these places. The n-th comment of a function corresponds to its n-th debug value. PTX numbers the virtual
- * registers of a class in the order of their numbers in the dump, and omits registers that no instruction uses: the
- * k-th used register of the dump is the k-th register in the PTX.
+ * Finds the values of source variables in optimised code by means of clang. LLVM writes no location lists for NVPTX. But
+ * with the options PTX_CLANG_VALUES, clang dumps its machine code with every debug value after the last pass, and writes a
+ * comment to the PTX at the place of each debug value. The n-th comment of a function corresponds to the n-th debug value
+ * of the function in the dump. PTX numbers the virtual registers of a class in the order of their numbers in the dump, and
+ * omits registers that no instruction uses: the k-th used register of the dump is the k-th register in the PTX.
  *
  * Each comment is replaced by one with the value in PTX registers, which ptx_debug_notes.c reads:
  *
  *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
  *
- * NAME and LINE are the name and line in the variable's declaration. CALLS are the inlined calls that contain the
- * declaration, as LINE:COLUMN, innermost first and separated by `,`, or `-`. EXPRESSION is as LLVM prints it. OPERAND
- * is a register, a number, a float as in PTX, `frame` (the function's local memory), `none`, or `launch`. `launch`: the
- * value is unknown, but the source assigns to no variable of this name, so a kernel's parameter has the value of the
- * launch. A parameter to which a line of the source assigns, and for which clang has no debug value, gets `none` at the start
- * of its function. A debug value that cannot be parsed gets no comment, so that no wrong value is shown; a function in which the
- * numbers of registers differ gets no values.
+ * NAME is the name of the variable, and LINE is the line of its declaration. CALLS are the inlined calls that contain the
+ * declaration, as LINE:COLUMN, innermost first and separated by `,`; `-`: there are none. EXPRESSION is the debug value's
+ * expression as LLVM prints it. OPERAND is a register, a number, a float as in PTX, `frame` (the function's local memory),
+ * `none` (the value is unknown), or `launch`. `launch`: the value is unknown, but the source assigns to no variable of this
+ * name, so a kernel's parameter has the value of the launch. A parameter to which a line of the source assigns, and for
+ * which clang has no debug value, gets `none` at the start of its function. A debug value that cannot be parsed gets no
+ * comment, so that no wrong value is shown. A function gets no values if its numbers of used registers in the dump and in
+ * the PTX differ.
  *
- * The first comment of a variable is preceded by a comment that describes the variable in the source, with which
- * ptx_debug_notedoubt.c detects wrong values of clang:
+ * Before the first comment of a variable, another comment describes the variable in the source. ptx_debug_notedoubt.c uses it to
+ * detect wrong debug values of clang:
  *
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,-LOOP:END:JUMPS...
  *
- * All numbers but ONCE are lines, 0: unknown. They are the end of the variable's scope; ONCE, 1 if a call of its function
- * assigns to it once; first and last line of the function's body; each line that may assign to it, with the last and the first line of its
- * block: the line is executed if a line of the block after the first one is; and the loops in its scope, with
- * 1 if `continue`, `break`, `return` or `goto` is in them.
+ * The numbers are lines, 0 if unknown, except ONCE and JUMPS:
+ *     END                 last line of the variable's scope
+ *     ONCE                1 if a call of the function assigns to the variable exactly once, else 0
+ *     BODY,END            first and last line of the function's body
+ *     LINE:REACHED:BEGIN  a line that may assign to the variable, and the last and first line of its block: if a line after
+ *                         BEGIN up to REACHED executes, LINE executes, too. REACHED is 0, and BEGIN missing, if unknown
+ *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if `continue`, `break`, `return` or `goto`
+ *                         is in the loop, else missing
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -46,7 +51,7 @@ static const struct reg_class {
 };
 enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
 
-/** Numbers of the registers found; after rank() they are ascending and without duplicates. */
+/** Numbers of the registers of one class that a function uses. After rank() they are ascending and without duplicates. */
 struct numbers {
     uint32_t *at;
     size_t count, capacity;
@@ -66,7 +71,7 @@ struct annotating {
     struct variable_name {
         const char *at;
         uint32_t size, declared;
-    } *names; /* variables of this function whose lines are already written */
+    } *names; /* variables of the current function whose assignments are already written */
     size_t name_count, name_capacity;
     bool failed; /* memory is short */
 };
@@ -171,7 +176,7 @@ static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
         if (strlen(classes[*class].name) == (size_t)(p.at - name) &&
             memcmp(classes[*class].name, name, (size_t)(p.at - name)) == 0)
             return true;
-    return true; /* CLASS_COUNT: an unknown class */
+    return true; /* *class is CLASS_COUNT: the class is unknown */
 }
 
 /* Parses a register of PTX, "%rd5"; its prefix determines the class. */
@@ -353,7 +358,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
     return put_constant(t, out);
 }
 
-/* Takes the text up to the comma that ends an operand, outside brackets and quotes. */
+/* Takes an operand: the text up to the next comma outside parentheses and quotes. */
 static struct text take_operand(struct text *line)
 {
     struct text operand;
@@ -405,8 +410,8 @@ static bool is_plain_name(struct text t)
     return true;
 }
 
-/* Writes the value in a line of the dump as a comment; returns false if it cannot be parsed. @name: variable in the
- * PTX's comment. */
+/* Writes the debug value in a line of the dump as a comment. Returns false if the value cannot be parsed, or if its variable is
+ * not @name, which clang's comment in the PTX names. */
 static bool put_value(struct annotating *an, struct text line, struct text name, struct lw_sink *out)
 {
     const bool list = begins(line, "DBG_VALUE_LIST ");
@@ -590,8 +595,8 @@ static void put_line(struct text line, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
-/* At the first comment of a variable in a function, "//lw.value NAME LINE ", writes the lines that assign to it.
- * @lasting: its name in a text that outlives the call. */
+/* If @comment, "//lw.value NAME LINE ...", is the first one of its variable in the function, writes the comment that describes
+ * the variable in the source. @lasting: the variable's name in a text that remains valid after the call. */
 static void put_lines(struct annotating *an, struct text comment, const char *lasting, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
@@ -626,8 +631,8 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
     lw_buffer_fini(&lines);
 }
 
-/* Returns the parameters of the definition of function @name in the source, without the parentheses; empty: not found. @name may
- * be mangled. */
+/* Returns the text between the parentheses of the parameters in the definition of function @name, or an empty text if the source
+ * contains no definition. @name may be mangled. */
 static struct text source_parameters(const struct ptx_assigned *source, struct text name)
 {
     const struct text all = {source->text, source->text + source->size};
@@ -688,7 +693,8 @@ static bool has_assignment(struct annotating *an, struct text name, uint32_t dec
 
     lw_buffer_init(&lines);
     if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL)
-        for (const char *p = lines.text; (p = strchr(p, ':')) != NULL && !found; p++) { /* an item of a loop begins with "-" */
+        for (const char *p = lines.text; (p = strchr(p, ':')) != NULL && !found; p++) { /* the description of a loop begins with
+                                                                                         * "-" */
             const char *item = p;
 
             while (item > lines.text && item[-1] != ',')
