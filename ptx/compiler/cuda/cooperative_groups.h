@@ -20,7 +20,7 @@ LW_FN unsigned int thread_rank()
 }
 LW_FN unsigned int block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 LW_FN unsigned int lanes_below() { return (1u << lw_lane()) - 1; }
-/** Returns the lane with rank @rank in @mask. */
+/** Returns the number of the lane that has rank @rank among the lanes of @mask. */
 LW_FN unsigned int lane_of(unsigned int mask, unsigned int rank)
 {
     for (; rank != 0; rank--)
@@ -160,7 +160,7 @@ public:
     LW_CG unsigned int lw_mask() const { return mask_; }
 
 private:
-    /** Compresses the group's bits of @lanes to consecutive bits. */
+    /** Returns the bits of @lanes that belong to lanes of the group, moved to consecutive bits. */
     LW_CG unsigned int packed(unsigned int lanes) const
     {
         unsigned int r = 0, to = 0;
@@ -234,7 +234,7 @@ public:
 
 private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
-    unsigned int parent_ = 0; /* size of the tile that contains this one; 0: the block does */
+    unsigned int parent_ = 0; /* size of the tile that contains this one; 0: the block contains it */
 };
 template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
 template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)

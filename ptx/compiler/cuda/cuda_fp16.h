@@ -9,8 +9,8 @@
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 
-/* The functions are also declared for the host, so that host code next to a kernel parses; only device code runs. A
- * conversion from each type rounds once. */
+/* The functions are also declared for the host, so that host code next to a kernel compiles; only in device code do they convert.
+ * Each type has its own conversion, so that a value is rounded once. */
 #ifdef __CUDA_ARCH__
 #define LW_ON_DEVICE(ASM) ASM
 #else

@@ -138,7 +138,8 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F k
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, (const void *)kernel, block, shared);
 }
-/* The block size, a multiple of 32, with which most threads are resident in a core; of several such sizes, the largest. */
+/* Finds the block size, a multiple of 32, with which the most threads are resident on a core; of several such sizes, the
+ * largest. */
 template <class S, class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F kernel, S shared_of_block, int limit)
 {
@@ -171,7 +172,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F k
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, [=](int) { return shared; }, limit);
 }
 
-/* The format of a channel for each type of texel: bits of its elements and their kind. */
+/* Channel format of each texel type: the number of bits of the elements, and their kind. */
 template <class T> struct lw_channel;
 #define LW_CHANNEL(T, N, KIND)                                                                                         \
     template <> struct lw_channel<T> {                                                                                 \

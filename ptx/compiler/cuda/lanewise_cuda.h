@@ -18,7 +18,7 @@
 #include "lanewise_device.h"
 #include "lanewise_launch.h"
 #endif
-/* For kernels: C functions of the host without libstdc++, whose using-declarations would all appear in the debug
+/* Device code gets the host's C headers without those of libstdc++, whose using-declarations would all appear in the debug
  * information of every kernel. Host code gets the functions of libstdc++, as with nvcc: abs(-1.5f) is a float. */
 #ifdef __CUDA_ARCH__
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS

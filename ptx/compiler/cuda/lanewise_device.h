@@ -208,8 +208,8 @@ LW_FN unsigned int __vsadu2(unsigned int x, unsigned int y)
 
     return (d & 0xffff) + (d >> 16);
 }
-/* Maximum and minimum of words and of pairs of shorts: of two or three values, or of a sum and a third value. relu: the
- * result is at least 0. vib: also returns whether the first operand was selected. */
+/* Maximum and minimum of words and of pairs of shorts: of two or three values, or of a sum and a third value. Functions with relu
+ * in their names return at least 0. Functions with vib also return whether the first operand was selected. */
 template <class T, class F> LW_FN unsigned int lw_shorts(unsigned int a, unsigned int b, unsigned int c, F f)
 {
     unsigned int low = (unsigned short)f((T)a, (T)b, (T)c);
@@ -340,7 +340,7 @@ LW_FN size_t __cvta_generic_to_global(const void *p)
     return (size_t)(__attribute__((address_space(1))) const char *)p;
 }
 
-/* called if a pure virtual function is called */
+/* compiled code calls this function in place of a pure virtual function */
 extern "C" __device__ __attribute__((weak, nodebug)) void __cxa_pure_virtual(void)
 {
     __builtin_trap();
@@ -360,7 +360,8 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-/* F: a function such as atomicAdd; M: called with suffix and scope of each of the three scopes. */
+/* Expands macro M for each of the three scopes, with the suffix of CUDA's functions, the scope in the names of clang's builtins,
+ * and the scope in PTX. */
 #define LW_SCOPES(M) M(, gen, "gpu") M(_block, cta_gen, "cta") M(_system, sys_gen, "sys")
 #define LW_ATOMIC_ADD(SUFFIX, SCOPE, NAME)                                                        \
     LW_FN int atomicAdd##SUFFIX(int *p, int x)                                                    \
@@ -439,7 +440,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
         return (unsigned long long)LW_ATOM_##SCOPE(cas, ll)((long long *)p, (long long)expected,  \
                                                             (long long)x);                        \
     }                                                                                             \
-    /* 16 bits: exchanges the word that contains them. */                                         \
+/* A compare-and-swap of 16 bits: exchanges the aligned word that contains them. */           \
     LW_FN unsigned short atomicCAS##SUFFIX(unsigned short *p, unsigned short expected,            \
                                            unsigned short x)                                      \
     {                                                                                             \
@@ -489,7 +490,7 @@ LW_FN void __barrier_sync_count(unsigned int id, unsigned int n)
 {
     LW_ORDERED(__nvvm_barrier_sync_cnt(id, n));
 }
-/* Grids do not overlap here, so these functions have no effect. */
+/* In Lanewise, dependent grids do not overlap, so these functions have no effect. */
 LW_FN void cudaGridDependencySynchronize(void) {}
 LW_FN void cudaTriggerProgrammaticLaunchCompletion(void) {}
 LW_FN int __syncthreads_count(int x) { return LW_ORDERED_INT(__nvvm_bar0_popc(x)); }
@@ -521,8 +522,8 @@ LW_FN int lw_shfl_idx(unsigned int m, int x, int at, int c) { return __nvvm_shfl
 LW_FN int lw_shfl_up(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_up_i32(m, x, at, c); }
 LW_FN int lw_shfl_down(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_down_i32(m, x, at, c); }
 LW_FN int lw_shfl_bfly(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_bfly_i32(m, x, at, c); }
-/* 64-bit values are shuffled in two halves. The bound of `up` is lane 0 of the segment of @width lanes, the bound of
- * the other shuffles is the last lane of the segment. */
+/* 64-bit values are shuffled in two halves. A shuffle reads only lanes of its segment of @width lanes: the bound of `up` is the
+ * first lane of the segment, the bound of the other shuffles is the last lane. */
 #define LW_SHUFFLE(F, OP, T_AT, LAST)                                                             \
     LW_FN int F##_sync(unsigned int mask, int x, T_AT at, int width = 32)                         \
     {                                                                                             \
@@ -570,7 +571,7 @@ LW_SHUFFLE(__shfl_down, down, unsigned int, 31)
 LW_SHUFFLE(__shfl_xor, bfly, int, 31)
 #undef LW_SHUFFLE
 
-/* Unsigned type with the size of a value of 4 or 8 bytes, for comparisons. */
+/* Unsigned type of @Size bytes, 4 or 8, in which values are compared. */
 template <int Size> struct lw_word { typedef unsigned int type; };
 template <> struct lw_word<8> { typedef unsigned long long type; };
 LW_FN unsigned int lw_match_any(unsigned int mask, unsigned int x)

@@ -3,8 +3,8 @@
  * bits to this type, and LW_PTX is its name in PTX. cuda_fp16.h and cuda_bf16.h include this file. */
 #define LW_EACH2(F, A, CALL) LW_FN LW_H2 F A { return CALL; }
 
-/* Comparisons. Unordered (u) comparisons are true if an operand is NaN. b: the comparison is true for both halves.
- * _mask: all bits of the halves for which the comparison is true. */
+/* Comparisons. Unordered (u) comparisons are true if an operand is NaN. Functions with prefix b return whether the comparison is
+ * true for both halves. Functions with suffix _mask set all bits of each half for which the comparison is true. */
 #define LW_COMPARE1(NAME, E)                                                                      \
     LW_FN bool __h##NAME(LW_H a, LW_H b) { float x = a, y = b; return E; }                        \
     LW_FN LW_H2 __h##NAME##2(LW_H2 a, LW_H2 b)                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations of the runtime interface, with the layouts of CUDA 13. A device pass only parses host code;
- * lanewise_calls.h has what host code needs besides. */
+/* Declarations of the runtime interface, with the layouts of CUDA 13. A device pass only parses host code, and these declarations
+ * are enough for it. The compilation of host code also needs lanewise_calls.h. */
 #ifndef LANEWISE_HOST_H
 #define LANEWISE_HOST_H
 
@@ -10,7 +10,7 @@
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 
-/* The errors for which helper headers of the samples print names. */
+/* The error codes whose names the helper headers of NVIDIA's samples print. */
 /* clang-format off */
 enum cudaError {
     cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2,
@@ -282,7 +282,7 @@ struct cudaPointerAttributes {
     long reserved[8];
 };
 
-/* Textures; lanewise_texture.h has the fetches. */
+/* Textures; lanewise_texture.h contains the fetches. */
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned,
     cudaChannelFormatKindUnsigned,
@@ -459,7 +459,8 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, co
 cudaError_t cudaBindTextureToArray(const struct textureReference *t, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *desc);
 
-/* A kernel may call these; the translator refuses such a kernel with the function's name. */
+/* Device code that calls these functions compiles, but the translator refuses a kernel that calls one, with the function's
+ * name. */
 __host__ __device__ cudaError_t cudaGetLastError(void);
 __host__ __device__ cudaError_t cudaPeekAtLastError(void);
 __host__ __device__ const char *cudaGetErrorString(cudaError_t error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mathematics that CUDA has for the host, too, and the C library does not have. */
+/* Mathematical functions that CUDA provides in host code, too, and that the C library lacks. */
 #ifndef LANEWISE_HOST_MATH_H
 #define LANEWISE_HOST_MATH_H
 #define LW_HOST static __inline__ __attribute__((nodebug, unused))

@@ -2,7 +2,7 @@
 /* Launches by kernels: CUDA's device runtime, and functions in place of <<<>>>, which clang supports only in host code:
  *
  *     lanewise::launch<child>(grid, block, shared, stream)(arguments...);
- *     lanewise::launch_group<child>(grid, block, shared)(arguments...);   blocks that join a kernel which runs
+ *     lanewise::launch_group<child>(grid, block, shared)(arguments...);   adds blocks to a running grid of the kernel
  *
  * Both return cudaSuccess, or cudaErrorMemoryAllocation if there is no memory for the launch. */
 #ifndef LANEWISE_LAUNCH_H
@@ -28,7 +28,7 @@ __device__ void *__lanewise_launch_buffer(void *kernel, unsigned int grid_x, uns
 #if __cplusplus >= 201703L
 namespace lanewise {
 
-/* Code of a kernel may not name a __global__ function, but an argument of a template may. */
+/* Code of a kernel may not name a __global__ function directly, but a template argument in the code may. */
 template <auto *F> constexpr auto *kernel = F;
 
 template <bool G, typename... P> struct launch_request {

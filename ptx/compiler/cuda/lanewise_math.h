@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mathematics of CUDA. Functions come from libclc if it has them: C++ mangles `float sin(float)` as OpenCL does.
- * Functions that are one instruction use the instruction. */
+/* Mathematical functions of CUDA. Functions that libclc has come from libclc, because C++ mangles `float sin(float)` as OpenCL
+ * does. Functions that are one instruction in PTX are compiled to that instruction. */
 #ifndef LANEWISE_MATH_H
 #define LANEWISE_MATH_H
 
@@ -237,7 +237,7 @@ LW_FN double erfcx(double x)
 LW_FN float erfcxf(float x) { return (float)erfcx((double)x); }
 LW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654757); }
 LW_FN float normcdff(float x) { return (float)normcdf((double)x); }
-/* Giles' approximation, then two steps of Newton's method on erf. */
+/* Giles' approximation of the inverse, then two steps of Newton's method for erf. */
 LW_FN double erfinv(double x)
 {
     double w = -log((1 - x) * (1 + x)), y;
@@ -382,7 +382,7 @@ LW_HD float min(float x, float y) { return __builtin_fminf(x, y); }
 LW_HD float max(float x, float y) { return __builtin_fmaxf(x, y); }
 LW_HD double min(double x, double y) { return __builtin_fmin(x, y); }
 LW_HD double max(double x, double y) { return __builtin_fmax(x, y); }
-/* Mixed operands, converted as in CUDA. */
+/* min and max of operands of two types, which are converted as in CUDA. */
 LW_HD unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
 LW_HD unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
 LW_HD unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. C++ files without kernels include it, too. */
+/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. C++ files without kernels include this header, too. */
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
