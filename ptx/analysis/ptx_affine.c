@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How values differ between the lanes of a warp. A value is
+ * Determines how values differ between the lanes of a warp. A value is
  *   uniform   equal in all lanes that execute its definition together, in the same iterations of
  *             all loops;
  *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane; base and strides
  *             are uniform, and a stride is either known or only known to be uniform;
- *   varying   anything else.
- * Sums, products with literals, shifts etc. compute with strides modulo the width of the register;
- * column `tag` of the instruction table determines the rule of a row. A 32-bit value keeps its strides
- * when it is extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values
- * that depend on it are marked `assumed`; only printed output uses them.
+ *   varying anything else. For sums, products with literals, shifts etc., strides are computed modulo the width of the register.
+ *   Column `tag` of the instruction table determines the rule for an instruction. A 32-bit value keeps its strides when it is
+ *   extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values that depend on it are marked
+ *   `assumed`; only printed output uses them.
  *
  * A register with several definitions has their common properties: strides that are equal remain
  * known, others become unknown. A register is varying where lanes join that have executed different
@@ -143,8 +142,8 @@ static struct ptx_affine product(const struct ptx_affine *a, const struct ptx_af
     return out;
 }
 
-/* Returns the extension of a 32-bit value to 64 bits. The strides stay the same if no lane's value wraps; if the range does
- * not exclude that, the result is marked as assumed. */
+/* Returns the extension of a 32-bit value to 64 bits. The strides stay the same if no lane's value wraps; if the range does not
+ * exclude a wrap, the result is marked as assumed. */
 static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 {
     struct ptx_affine out = *a;
@@ -435,7 +434,7 @@ void ptx_affine(struct ptx_unit *unit)
     struct ptx_affine start = unit->function->kernel ? uniform() : varying();
 
     for (uint32_t v = 0; v < n; v++) {
-        if (!defined[v]) /* No instruction writes the register: in a kernel it is zero, or a pinned base, so uniform. */
+        if (!defined[v]) /* No instruction writes the register: in a kernel it is zero or a pinned base, so it is uniform. */
             f.at[v] = start;
     }
     for (size_t i = 0; i < unit->live_in[unit->entry].count; i++) {

@@ -145,15 +145,16 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT) /* Only a kernel ends here: after the return of another function, the caller
-                                     * continues. */
+        if (b->end != PTX_END_NEXT) /* A final block ends the execution only in a kernel: after the return of another function,
+                                     * the caller continues. */
             return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
     return false;
 }
 
-/* Returns true for a block that only jumps to the kernel's end, which has its own line, in code for debuggers. */
+/* Returns true for a block that only jumps to the kernel's end and consists of a line marker. Code for debuggers contains such
+ * blocks for `return` statements, which have their own lines. */
 static bool is_return(const struct ptx_unit *unit, uint32_t block)
 {
     const struct ptx_block *b = &unit->blocks.at[block];
@@ -205,8 +206,8 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* An exit side that has an instruction becomes a block that exits. If the edge to the exit side counts for
-     * post-dominators, that side jumps to the kernel's end instead. */
+    /* An exit side that contains a line marker becomes a block that exits. If an edge to it counts for post-dominators, the block
+     * jumps to the kernel's end instead. */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -515,7 +516,7 @@ static void build(struct ptx_unit *unit)
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)
-            (void)make_preheaders(unit); /* The second call finds the existing preheaders. That call creates none. */
+            (void)make_preheaders(unit); /* This second call only stores the preheaders that the first call has created. */
     }
 }
 

@@ -18,7 +18,7 @@ struct divergence {
     struct ptx_unit *unit;
     PTX_LIST(uint32_t) values;   /* worklist of divergent vregs */
     uint64_t *branches;          /* worklist of blocks with a divergent branch: bits by rpo */
-    uint32_t branch_words;       /* number of words up to the last set bit */
+    uint32_t branch_words;       /* number of words of @branches up to the last word with a set bit */
     uint32_t *use_first, *use;   /* by vreg: instructions that use it, or code.count + block for a branch */
     uint32_t *def_first, *def;   /* by vreg: blocks that define it */
     uint32_t *block_of;

@@ -31,7 +31,7 @@ struct work {
     PTX_LIST(struct slice) sets, parts;
     PTX_LIST(uint32_t) fresh;         /* duplicates in the order of their creation */
     uint32_t copies;                  /* number of duplicated parts */
-    uint32_t loc, new_loc;            /* location that was copied last, and its copy */
+    uint32_t loc, new_loc;            /* source location that was copied last, and its copy */
     uint32_t stamp, *home;            /* home, by virtual register: 1 + the only block that uses the register, or SEVERAL */
     uint32_t home_count;
     size_t room, visits;
@@ -410,7 +410,7 @@ void ptx_reduce(struct ptx_unit *unit)
 
         find_parts(&w, set);
         visit(&w, set.count, w.members.at[set.first]);
-        /* resulting parts are appended; few parts wait */
+        /* take_part() appends the parts that remain, so that this loop processes them, too */
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }

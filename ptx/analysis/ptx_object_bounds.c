@@ -7,12 +7,12 @@
  * with it get no bound. */
 #include "ptx/ptx_priv.h"
 
-enum { MAX_ROUNDS = 24 }; /* cycles of registers converge in two or three rounds */
+enum { MAX_ROUNDS = 24 }; /* the values of registers that depend on each other in a cycle converge in two or three rounds */
 
 enum state { UNSEEN, NUMBER, ADDRESS, ANYTHING };
 struct value {
     uint8_t state; /* enum state; never decreases */
-    bool exact;    /* the ADDRESS is @symbol + @at; false: an unknown number is added to that */
+    bool exact;    /* of an ADDRESS, true: the address is @symbol + @at; false: it is @symbol + @at + an unknown number */
     bool at_known;
     uint32_t symbol;
     int64_t at;
@@ -73,7 +73,7 @@ static bool literal_of(const struct ptx_bounds *b, const struct ptx_operand *o, 
     return true;
 }
 
-/* Adds the number @o, a literal or unknown, to an address. */
+/* Returns @address plus (@minus: minus) the number @o, which is a literal or unknown. */
 static struct value add_number(const struct ptx_bounds *b, struct value address,
                                const struct ptx_operand *o, bool minus)
 {
@@ -114,7 +114,7 @@ static struct value difference(const struct ptx_bounds *b, const struct ptx_oper
     return a.state == ADDRESS && c.state == ADDRESS && a.symbol == c.symbol ? number : anything;
 }
 
-/* Result of another operation: a number if all operands are numbers, otherwise unknown. */
+/* Returns the result of another operation: a number if all operands are numbers, otherwise an unknown value. */
 static struct value other(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     struct value worst = number;
@@ -145,7 +145,8 @@ static struct value meet(struct value a, struct value b)
     return a;
 }
 
-/* Result of a load: a pointer to shared memory if the load reads such a parameter of a kernel, otherwise a number. */
+/* Returns the result of a load: a pointer to shared memory if the load reads a parameter of a kernel that is such a pointer,
+ * otherwise a number. */
 static struct value loaded(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     const struct ptx_operand *o = &in->operand[1];

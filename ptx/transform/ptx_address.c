@@ -68,7 +68,7 @@ static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 }
 
 struct index {
-    const struct ptx_mi *lea; /* NULL: none */
+    const struct ptx_mi *lea; /* instruction that adds the index to the parameter; NULL: none */
     int param;                /* offset of the base parameter */
 };
 
@@ -96,7 +96,7 @@ static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
     return out;
 }
 
-/* Returns true if at @mi the index still has the value that the lea has read. */
+/* Returns true if the index register still has the value at @mi that the lea has read. */
 static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct ptx_mi *lea,
                         const struct ptx_mi *mi, const struct ptx_block *block)
 {
@@ -127,7 +127,7 @@ bool ptx_takes_scalar_base(const struct ptx_mi *mi)
     case ISA_ST_GLOBAL:
     case ISA_RED_GLOBAL:
         return true;
-    case ISA_ATOM_GLOBAL: /* the swap value uses the field of the base */
+    case ISA_ATOM_GLOBAL: /* a compare-and-swap has its swap value in the field of the base */
         return isa_mod_get(&mi->in, ISA_MOD_AOP) != ISA_AOP_CAS;
     default:
         return false;
@@ -140,7 +140,7 @@ struct bases {
     unsigned count;
 };
 
-/* Returns the scalar pair of a parameter, or PTX_NONE if there are too many. */
+/* Returns the scalar pair for a parameter, or PTX_NONE if MAX_BASES other parameters have pairs already. */
 static uint32_t base_of(struct ptx_unit *unit, struct bases *bases, int param)
 {
     struct ptx_vreg *v;
@@ -196,7 +196,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
             if (s != PTX_S_A && ptx_ref_is_vreg(def->ref[s]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[s])].use_count--;
         }
-        if (def->in.op != ISA_V_ADD_U64) { /* the index itself is still used */
+        if (def->in.op != ISA_V_ADD_U64) { /* a lea: the access now reads its index */
             if (ptx_ref_is_vreg(def->ref[PTX_S_A]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[PTX_S_A])].use_count--;
             break;

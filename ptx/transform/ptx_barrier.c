@@ -4,13 +4,14 @@
  *
  *   bssy   before the branch; if R is outside loops that contain the branch, in the preheader of
  *          the outermost such loop
- *   bsync  at the start of R, that of the outermost region last
+ *   bsync  at the start of R; if several regions end there, the bsync of the outermost one comes last
  *   bbreak on each edge from which R can no longer be reached without passing the bssy (but not on
  *          edges to paths that only exit, because an exit releases the other lanes)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * If a branch is in a loop and its R is outside, because one side has a break, its lanes also reconverge at the point
- * at which they would reconverge without the break; lanes that leave the loop then break the barrier of that point.
+ * If a branch is in a loop and its R is outside, because one side contains a break, the lanes also reconverge inside the loop, at
+ * the point at which they would reconverge without the break. Lanes that leave the loop then execute a bbreak for the barrier of
+ * that point.
  *
  * Branches with the same R share a region if the bssy of the first one covers the others. Regions that
  * overlap use different barrier registers. ptx_barrier_verify() checks the result; tests compare random
@@ -20,10 +21,10 @@
 
 enum {
     DEEPEST = 64,     /* deepest nesting of regions with barriers: the time grows with its square */
-    LOOPS_LEFT = 16   /* number of loops around a branch, the nearest ones, in which its lanes reconverge */
+    LOOPS_LEFT = 16   /* number of loops around a branch, from the innermost one on, within which its lanes reconverge */
 };
 
-/* Returns @most, or a limit that is lower in proportion if a test lets the translator use fewer barrier registers. */
+/* Returns @most, or a proportionally lower limit if an option, which tests set, reduces the number of barrier registers. */
 static unsigned limit(const struct ptx_unit *unit, unsigned most)
 {
     const struct ptx_options *options = unit->job->options;
@@ -75,9 +76,9 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
     return start;
 }
 
-/* Finds where the lanes of a branch in a loop reconverge if they do not leave the loop. Without this point, a break on one
- * side of the branch would separate the other lanes for all further iterations. The point is the immediate
- * post-dominator within one iteration: the iteration ends at the latches, and edges out of the loop are ignored. */
+/* State of the search for the block where the lanes of a branch in a loop reconverge if they do not leave the loop. Without such
+ * a block, a break on one side of the branch would separate the other lanes for all further iterations. The block is the
+ * immediate post-dominator within one iteration: the iteration ends at the latches, and edges out of the loop are ignored. */
 struct local {
     uint32_t *visit_number;        /* by block: its node in the graph of the iteration; valid if seen[block] == stamp */
     uint32_t *seen, *next, *stack; /* arrays of the traversal, by block */
@@ -157,8 +158,8 @@ static uint32_t local_join(const struct local *lo, uint32_t x)
     return up == 0 ? PTX_NONE : lo->block_at[up];
 }
 
-/* Returns true if both sides of branch @x may continue the iteration of loop @l, if necessary after inner loops have
- * ended. */
+/* Returns true if lanes on both sides of branch @x may remain in the iteration of loop @l. If @x is in an inner loop, they may
+ * remain in the iteration of @l after the inner loop. */
 static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
 {
     return unit->blocks.at[x].loop != l || (in_round(unit, x, 0, l) && in_round(unit, x, 1, l));
@@ -198,7 +199,8 @@ static void find_regions(struct ptx_unit *unit)
             room += parts_round(unit, unit->rpo[k], l);
         }
     }
-    /* By loop: list of the branches in the loop whose immediate post-dominator is outside the loop, in order. */
+    /* By loop: list of the branches in the loop whose immediate post-dominator is outside the loop, in the order of
+     * `branches`. */
     struct {
         uint32_t branch, next;
     } *list = ptx_new(unit->job, room + 1, sizeof *list);
@@ -274,7 +276,8 @@ static void limit_nesting(struct ptx_unit *unit)
 }
 
 struct scratch {
-    uint32_t *inside, *can; /* by block, equal to `stamp` if true: the start reaches the block; the block reaches the join */
+    uint32_t *inside, *can; /* by block: inside[b] == stamp if the region's start reaches b, can[b] == stamp if b reaches the
+                             * join */
     uint32_t stamp;
     PTX_LIST(uint32_t) work, reached;
 };
@@ -408,7 +411,7 @@ static void add_wraps(struct ptx_unit *unit)
     }
 }
 
-/* Names the barrier in the call instruction, too, because a SIMT stack pushes an entry at the call. */
+/* Stores the barrier in the call instruction, too, because a SIMT stack pushes an entry at the call. */
 static void name_wraps(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->wraps.count; i++) {
@@ -530,13 +533,13 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                                             (mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier)))
                         verify_fails(unit, mi, barrier, "is not left on a path");
                     if (saved == 0 && callee_has(unit, mi, barrier))
-                        verify_fails(unit, mi, barrier, "is a callee's, too");
+                        verify_fails(unit, mi, barrier, "is also used by a callee");
 
                     if (mi->in.op == ISA_EXIT && !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]))
                         ended = true;
                     if (mi->barrier != barrier)
                         continue;
-                    if (saved != 0) /* if the saved number is not restored, it is discarded */
+                    if (saved != 0) /* a saved barrier number that is not restored here is discarded */
                         ended = j == i;
                     else if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
                         ended = true;

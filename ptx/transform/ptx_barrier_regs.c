@@ -14,11 +14,11 @@
  */
 #include "ptx/ptx_priv.h"
 
-enum { SHARED_BY = 4 }; /* most nested regions that share a register, because each region inside another one needs a
-                         * pair of vector registers for the outer number */
+enum { SHARED_BY = 4 }; /* greatest number of nested regions that share a register: each region inside another one needs a pair of
+                         * vector registers for the outer barrier number */
 
 struct region_set {
-    uint32_t below;  /* the set without its smallest region; 0: empty */
+    uint32_t below;  /* number of the set without its smallest region; 0: the empty set */
     uint32_t region; /* index of the smallest region of the set, by size */
     uint32_t count;  /* number of regions in the set */
     uint32_t above, stamp; /* the last set created from this one, by adding region `stamp` - 1 */
@@ -26,7 +26,7 @@ struct region_set {
 struct numbering {
     struct ptx_unit *unit;
     struct ptx_region **sorted; /* regions by size, largest first */
-    /* By block: registers of the regions that contain the block, start in it or end in it. */
+    /* By block, one bit for each register: registers of the regions that contain the block, start in it or end in it. */
     uint32_t *inside, *starts, *joins;
     uint8_t *calls; /* by block: the block calls a function that uses barriers */
     /* Only used if regions share registers: */
@@ -133,9 +133,9 @@ static uint32_t new_pair(struct ptx_unit *unit)
     return (uint32_t)(unit->vregs.count - 1);
 }
 
-/* Assigns a register to region @i. All regions of the register that overlap the region must enclose it; of several such
- * registers, the register with the fewest overlapping regions is used. The outer number is saved while region @i uses
- * the register. Returns false if there is no such register, or if the region can be entered in the middle. */
+/* Assigns to region @i a register that outer regions use. All regions of the register that overlap region @i must enclose it; of
+ * several such registers, the one with the fewest overlapping regions is used. The outer barrier number is saved while region @i
+ * uses the register. Returns false if there is no such register, or if the region can be entered in the middle. */
 static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 {
     struct ptx_unit *unit = n->unit;
@@ -143,8 +143,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     unsigned best = ISA_BREG_COUNT;
     uint32_t around = 0;
 
-    /* A lane that reached the join without passing the start would wait there with the outer number, for lanes that may
-     * wait for it elsewhere. */
+    /* A lane that reached the join without passing the start would wait there for the lanes of the outer barrier number, which
+     * may wait for this lane elsewhere. */
     if (!ptx_region_serves(unit, g, g->join))
         return false;
     if (n->sets.count == 0)
@@ -162,8 +162,9 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     g->barrier = (uint8_t)best;
     g->saved = new_pair(unit);
     unit->lossy = true;
-    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register. For a branch inside
-     * @g, that bssy would be the bssy of @g. */
+    /* The loader for SIMT stacks requires that each branch that names a register is reached by the bssy of its own region only.
+     * The bssy of @g may reach the branches of outer regions, except those in the block that starts the outer region. So these
+     * branches name no register. */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
         size_t retained = 0;
@@ -228,7 +229,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
             unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* true: the edge also leaves the outer region, so the saved number of that region is
+            bool left = false; /* true: the edge also leaves the outer region, so the saved barrier number of the outer region is
                                 * discarded */
 
             for (size_t j = 0; j < from->breaks[edge].count; j++)
@@ -238,7 +239,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
                 g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
     }
-    for (size_t i = n; i-- > 0;) { /* from the smallest region on: its bsync comes first in a block */
+    for (size_t i = n; i-- > 0;) { /* from the smallest region on, whose bsync comes first in a block */
         const struct ptx_region *h = sorted[i];
 
         if (h->barrier == PTX_NO_BARRIER)

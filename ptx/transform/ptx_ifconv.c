@@ -10,11 +10,10 @@
  *     join:
  *         bsync b0
  *
- * A side ("arm") is one block between the branch and its join, with one predecessor and one successor.
- * The guard applies to memory accesses, so that other lanes cannot fault; to writes of registers that
- * are live after the side; and to operations that are undefined for some operands, such as a division
- * that the branch protects, so that arithmetic checks only see the lanes of the source. Other
- * instructions, whose results only the side itself reads, need no guard.
+ * A side ("arm") is one block between the branch and its join, with one predecessor and one successor. A guard is added to memory
+ * accesses, so that other lanes cannot fault; to writes of registers that are live after the side; and to operations that are
+ * undefined for some operands, such as a division that the branch protects, so that arithmetic checks see only the lanes that
+ * execute the side in the source. Other instructions, whose results only the side itself reads, need no guard.
  *
  * Sides are not converted if they contain calls, atomics on which a loop may spin, operations across
  * lanes, reads of the active mask, or guarded instructions. Sides with accesses to local and generic memory are not
@@ -131,7 +130,7 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             uint32_t v = ptx_ref_vreg(mi->ref[s]);
 
-            /* the register has one definition and is read only in this side, so it is a temporary of the side */
+            /* a register that has one definition and is read only in this side does not live on */
             if (ptx_mi_writes(mi, (enum ptx_slot)s))
                 lives_on |= unit->vregs.at[v].def_count != 1 || !unit->vregs.at[v].ssa ||
                             ic->uses[v] != ic->inside[v];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LAT barriers: with --lat-barriers each load and store of global or local memory, or by a generic address, has a
- * bar.synch_partner right before it, at which the partners of dynamic warp resizing wait for each other. Other
- * instructions have none: atomics, shared and constant memory, textures, loads of the scalar unit.
+ * bar.synch_partner right before it, at which the partners of dynamic warp resizing wait for each other. Other accesses have no
+ * such barrier: atomics, accesses to shared and constant memory, textures, loads of the scalar unit.
  *
- * ptx_emit makes the barrier and its access from one instruction of the code. So no instruction comes between them, and
- * branches to the access go to the barrier. The barrier has no guard. Source: A. Lashgar, A. Baniasadi, A. Khonsari,
- * "Dynamic Warp Resizing in High-Performance SIMT", IV.A and listing 1.
+ * ptx_emit() emits the barrier and its access for one instruction of the unit's code. So no instruction comes between them, and
+ * branches to the access lead to the barrier. The barrier has no guard. Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic
+ * Warp Resizing in High-Performance SIMT", IV.A and listing 1.
  */
 #include "ptx/ptx_priv.h"
 

@@ -42,7 +42,7 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
         bool is_x = sources[i] == PTX_S_X;
 
         if (!(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_NOSRCMOD) &&
-            isa_insn_srcmod(&mi->in, i) & 2) /* the absolute value reads the sign */
+            isa_insn_srcmod(&mi->in, i) & 2) /* the absolute value reads the sign, which is in the high word */
             return false;
         if ((!is_x || mi->in.xkind == ISA_X_VECTOR) && ptx_ref_is_vreg(mi->ref[sources[i]]) &&
             mi->rows[sources[i]] == 2 && ptx_ref_row(mi->ref[sources[i]]) != 0)
@@ -54,8 +54,8 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
 struct narrow {
     struct ptx_unit *unit;
     bool *wide;                  /* by vreg: the high word is read, or must be computed for another reason */
-    PTX_LIST(uint32_t) work;     /* wide registers whose definitions must be processed */
-    uint32_t *first, *defs;      /* definitions by vreg */
+    PTX_LIST(uint32_t) work;     /* wide registers whose definitions have not been processed yet */
+    uint32_t *first, *defs;      /* by vreg: its definitions are the instructions defs[first[v]] to defs[first[v + 1] - 1] */
 };
 
 static void want(struct narrow *n, ptx_ref ref)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Optimisation before register allocation: copies, constants and parameters are propagated into operands, small
- * patterns combined, dead code removed. It applies to virtual registers with one definition that dominates all uses
- * ("ssa"), so that a use reads the defined value, as in SSA form. */
+/* Optimisation before register allocation: copies, constants and parameters are propagated into operands, small patterns
+ * combined, dead code removed. It applies to virtual registers with one definition that dominates all uses ("ssa"), so that each
+ * use reads the defined value, as in SSA form. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 
@@ -205,7 +205,7 @@ static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *i
     default:
         break;
     }
-    if (info->flags & ISA_F_FLOAT) { /* The immediate of such an instruction is the high word of a 64-bit float. */
+    if (info->flags & ISA_F_FLOAT) { /* The immediate of a 64-bit float operand is the high word of the value. */
         *imm = (uint32_t)(value >> 32);
         return (uint32_t)value == 0;
     }
@@ -258,8 +258,8 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
                mi->ref[PTX_S_C] != PTX_ZERO && op != ISA_V_PRMT_B32 &&
                opt->block_of[opt->unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_C])].def] == block &&
                isa_insn_srcmod(&mi->in, 2) == 0 && isa_insn_srcmod(&mi->in, 1) == 0) {
-        /* Only X can be a constant, so X and C change places. This needs a constant that is defined in this block: one
-         * that is loaded before a loop stays in its register, which is faster. */
+        /* Only X can be a constant, so X and C are exchanged. The constant must be defined in this block: a constant that is
+         * loaded before a loop stays in its register, which is faster. */
         ptx_ref b = mi->ref[PTX_S_X];
         uint8_t rows = mi->rows[PTX_S_X];
         uint32_t imm;
@@ -426,7 +426,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
         neg = def->in.op == ISA_V_NEG_F32 || def->in.op == ISA_V_NEG_F64;
         if (!neg && def->in.op != ISA_V_ABS_F32 && def->in.op != ISA_V_ABS_F64)
             continue;
-        /* The instruction applies abs before neg. If it has abs already, a neg of the source has no effect. */
+        /* The instruction applies abs before neg. If the operand already has abs, a neg of the source has no effect. */
         if (neg)
             mods ^= mods & 2 ? 0 : 1;
         else
@@ -439,8 +439,8 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
 
 /* ---- copies into loop variables ------------------------------------------ */
 
-/* After a copy d = s in a block, replaces uses of s by d as long as neither is written again. Then s often has no use after
- * the copy, so that the allocator can assign one register to both. */
+/* After a copy d = s in a block, replaces uses of s by d until one of them is written again. Then s often has no use after the
+ * copy, so that the allocator can assign the same register to s and d. */
 static void forward_copies(struct opt *opt, const struct ptx_block *b)
 {
     struct ptx_unit *unit = opt->unit;
@@ -520,7 +520,7 @@ static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
     PTX_LIST(uint32_t) work = { 0 };
-    uint32_t *defs_first, *defs; /* instructions that define vreg v: defs[defs_first[v]] and the following ones */
+    uint32_t *defs_first, *defs; /* instructions that define vreg v: from defs[defs_first[v]] on */
     size_t n = unit->vregs.count;
 
     count_all(opt);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves uniform instructions to the scalar unit: v_ rows become s_ rows, branches on uniform predicates
- * s_bra; vector instructions read a scalar as an operand, or a copy of it.
+ * Moves uniform instructions to the scalar unit: v_ instructions become s_ instructions, and branches on uniform predicates
+ * become s_bra. Vector instructions read a scalar as an operand, or a vector copy of it.
  *
- * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So not
+ * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So they are not written
  *   - in the region of a divergent branch, including its loops from the header to the bsync after them, nor after a
  *     branch whose sides no bsync joins;
  *   - after the first divergent branch of a kernel with soft barriers;
@@ -12,10 +12,10 @@
  *   - after a call, or outside a kernel.
  * Scalars may be read anywhere.
  *
- * A virtual register can be scalar if it is uniform; each definition has a scalar row, is at a permitted
- * place, and reads only scalars and constants; and, for predicates, all uses can read a scalar
- * predicate. From these candidates the unprofitable ones are removed: first registers that no scalar
- * instruction reads, then whole webs, then registers for which there is no space.
+ * A virtual register can be scalar if it is uniform; if each definition has a scalar counterpart, is at a permitted place, and
+ * reads only scalars and constants; and, for predicates, if all uses can read a scalar predicate. From these candidates some are
+ * removed: first registers that no scalar instruction reads, then unprofitable webs, then registers for which no scalar register
+ * is free.
  */
 #include <stdio.h>
 
@@ -31,23 +31,23 @@ enum {
 
 struct scalar {
     struct ptx_unit *unit;
-    uint16_t *scalar_op;      /* by vector operation: the scalar operation that does the same, NOT_KNOWN or NO_SCALAR_OP */
-    uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
+    uint16_t *scalar_op;      /* by vector operation: its scalar counterpart, NOT_KNOWN or NO_SCALAR_OP */
+    uint32_t *block_of;  /* by instruction: its block, or PTX_NONE if it is unreachable */
     uint32_t *cut;       /* by block: index of the first instruction at which lanes may no longer execute together */
     /* by block: the block is reachable from a point where lanes do not execute together */
     bool *after_divergence;
     bool *can;           /* by vreg: the vreg is a candidate */
     float *own;          /* by vreg: gain of making the vreg scalar */
-    bool *at_def;        /* by vreg: a vector copy of it is made after the definition, not before each use */
+    bool *at_def;        /* by vreg: a vector copy of it is made after each definition, not before each use */
     bool *fixed;         /* by vreg: already scalar before this pass (base of an address) */
     uint32_t *web;       /* by vreg: its web, as union-find structure */
     uint32_t *copy;      /* by vreg: 1 + the vector register that holds a copy of it */
     uint32_t *copy_at;   /* by vreg: 1 + block in which that copy is valid */
 };
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- scalar counterparts ------------------------------------------------- */
 
-/* Returns the scalar unit's token for token @tok of a vector row, or ISA_TOK_NONE. */
+/* Returns the scalar unit's operand token that corresponds to token @tok of a vector operation, or ISA_TOK_NONE. */
 static enum isa_tok scalar_token(enum isa_tok tok)
 {
     static const enum isa_tok pairs[][2] = {
@@ -150,8 +150,9 @@ static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
     }
 }
 
-/* Returns the host time saved, in half nanoseconds (docs/evidence/performance.md): arithmetic on one register costs the
- * same on wide vectors, arithmetic on two and comparisons cost more. */
+/* Returns the host time that the scalar instruction saves, in half nanoseconds (docs/evidence/performance.md). On hosts with wide
+ * vectors, vector arithmetic on single registers takes as long as scalar arithmetic; on pairs of registers, and in comparisons,
+ * it takes longer. */
 static float gain_of(const struct ptx_mi *mi, enum how how)
 {
     switch (how) {
@@ -166,7 +167,7 @@ static float gain_of(const struct ptx_mi *mi, enum how how)
 
 enum { COPY_COST = 4, BRANCH_GAIN = 4 };
 
-/* ---- where all lanes are ------------------------------------------------- */
+/* ---- where all lanes execute together ------------------------------------ */
 
 /* Marks the blocks that are reachable from the end of @block. */
 static void mark_after(struct scalar *s, uint32_t block)
@@ -195,7 +196,7 @@ static bool differs(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].divergent;
 }
 
-/* Returns true if lanes may leave the instruction at different times, because some lanes wait in it or branch elsewhere. */
+/* Returns true if lanes may leave the instruction at different times, because some lanes wait in it or jump to another target. */
 static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
@@ -251,7 +252,8 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Returns true if instruction @i can be scalar with the present candidates: all registers that it reads are candidates. */
+/* Returns true if instruction @i can be scalar: it has a scalar form, all lanes execute it together, and all registers that it
+ * reads are candidates. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];
@@ -277,7 +279,7 @@ static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *m
            ptx_ref_is_vreg(mi->ref[slot]) && !converted && s->can[ptx_ref_vreg(mi->ref[slot])];
 }
 
-/* Removes candidates until each remaining one can be scalar if all the others are. */
+/* Removes candidates until each remaining one can be scalar if all other candidates are. */
 static void propagate(struct scalar *s)
 {
     struct ptx_unit *unit = s->unit;
@@ -491,9 +493,10 @@ static bool give_up(struct scalar *s)
     return gave;
 }
 
-/* ---- what there is room for ---------------------------------------------- */
+/* ---- limits on the number of live scalars -------------------------------- */
 
-/* Finds the first and the last position at which each candidate is live. Between them it counts as live everywhere. */
+/* Finds the first and the last position at which each candidate is live. A candidate counts as live everywhere between the
+ * two. */
 static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
 {
     struct ptx_unit *unit = s->unit;
@@ -539,7 +542,8 @@ static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
     }
 }
 
-/* Removes candidates with a gain below @threshold that are live at positions where too many candidates are live. */
+/* Removes candidates with a gain of at most @threshold that are live where too many candidates are live. Returns true if there
+ * was such a position. */
 static bool make_room(struct scalar *s, float threshold)
 {
     struct ptx_unit *unit = s->unit;
@@ -647,7 +651,7 @@ static void set_x(struct ptx_mi *mi)
         mi->in.xkind = ISA_X_SCALAR;
 }
 
-/* Computes t = the product a * x, or the widened value of a (x = 1), and returns the register. */
+/* Emits d = a * imm, a product of 32-bit values with 64 bits. With @imm 1, this only widens a. Returns d. */
 static ptx_ref put_product(struct rewriter *rw, const struct ptx_mi *mi, bool is_signed, ptx_ref a,
                            uint32_t imm, ptx_ref d)
 {
@@ -673,7 +677,7 @@ static void put_sum(struct rewriter *rw, const struct ptx_mi *mi, ptx_ref a, ptx
     add->rows[PTX_S_D] = add->rows[PTX_S_A] = add->rows[PTX_S_X] = 2;
 }
 
-/* Computes the product of a lea or madwide in @d. */
+/* Emits the product of a lea or madwide, with destination @d. */
 static void put_factors(struct rewriter *rw, const struct ptx_mi *mi, enum how how, ptx_ref d)
 {
     bool is_signed = mi->in.op == ISA_V_LEA_S32 || mi->in.op == ISA_V_MADWIDE_S32;
@@ -749,7 +753,7 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         set_x(out);
 }
 
-/* Emits vector instruction @mi again, with operands that read its scalars directly or from vector copies. */
+/* Emits @mi, which stays a vector instruction, with operands that read scalars directly or from vector copies. */
 static void keep(struct rewriter *rw, const struct ptx_mi *mi)
 {
     struct scalar *s = rw->s;
