@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mathematical functions of CUDA. Functions that libclc has come from libclc, because C++ mangles `float sin(float)` as OpenCL
- * does. Functions that are one instruction in PTX are compiled to that instruction. */
+/* Mathematical functions of CUDA. If libclc has a function, that one is used: C++ mangles `float sin(float)` as OpenCL does.
+ * Functions that are one instruction in PTX are compiled to that instruction. */
 #ifndef LANEWISE_MATH_H
 #define LANEWISE_MATH_H
 
