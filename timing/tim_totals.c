@@ -254,9 +254,10 @@ RATIO(dram_queue, over(CHANNEL_OF(queue_cycles), CHANNEL_OF(active_cycles)))
 
 const struct tim_ratio tim_ratios[] = {
 #define ROW(name, share, unit, help) {#name, unit, help, share, name},
-ROW(ipc, false, "warp instructions per cycle", "for the whole GPU, without replays")
-ROW(thread_ipc, false, "thread instructions per cycle", "lanes of the issued splits, before guards; explicit LAT "
-                                                        "barriers are not counted")
+ROW(ipc, false, "warp instructions per cycle", "warp instructions that the whole GPU issues per cycle, without replays")
+ROW(thread_ipc, false, "thread instructions per cycle", "lanes of the issued splits, including lanes that a guard "
+                                                        "disables; explicit LAT barriers (mechanism dwr) are not "
+                                                        "counted")
 ROW(simd_efficiency, true, "", "average number of lanes of an issued split, as a fraction of the warp width")
 ROW(occupancy, true, "", "live warps as a fraction of core.warps, on cores with a resident block")
 ROW(cores_active, true, "", "fraction of cores that have a resident block")
