@@ -295,7 +295,7 @@ static const struct lw_command rows[] = {
     {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Set a watchpoint that stops after an instruction that reads",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
     {"awatch",      "aw",   "[-location] <expression> [if condition]", "Set a watchpoint that stops after an instruction that reads or writes",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
     {"catch",       "cat",  "<event> [if condition]",      "Set a catchpoint, which stops after an event: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
-    {"tcatch",      "tca",  "<event> [if condition]",      "The same as catch, but deleted when it is hit",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
+    {"tcatch",      "tca",  "<event> [if condition]",      "Set a catchpoint that is deleted when it is hit",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
     {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint or watchpoint",                    "condition 1 lane == 3", do_condition, 0},
     {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next count hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
     {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints by number; without numbers, delete all of them",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
