@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # ---- lanewise timing ------------------------------------------------------------------
-expect 0 '^volta  *A Volta-like machine' timing
+expect 0 '^volta  *A Volta-like GPU' timing
 for machine in $(cut -d ' ' -f 1 out); do
     expect 0 "^# The GPU model $machine: all keys" timing "$machine"
     cp out "$machine.yaml"
