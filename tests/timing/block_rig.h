@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel management driven by hand: a test launches, ends blocks, and reads which block reached which core in which cycle;
- * no instruction runs. */
+/* Fixture for tests of kernel management. A test launches grids, executes cycles, ends blocks, and reads which block was
+ * placed on which core. No instruction is executed. */
 #ifndef BLOCK_RIG_H
 #define BLOCK_RIG_H
 
@@ -12,9 +12,9 @@ struct rig {
     struct fix *fix;
     struct tim_engine *e;
     struct tim_code code;
-    struct emu_grid *grid[128]; /* the grid of each launch, indexed by the letter of the launch */
+    struct emu_grid *grid[128]; /* grid of each launch, indexed by the letter that names the launch */
     uint64_t now;
-    char log[1 << 16]; /* "A0@3 ": block 0 of A has reached core 3 */
+    char log[1 << 16]; /* placements since the last said(): "A0@3 " means that block 0 of launch A was placed on core 3 */
 };
 
 static inline struct rig *rig_new(unsigned cores, unsigned blocks, unsigned policy)
@@ -39,7 +39,8 @@ static inline void rig_open(struct rig *r)
     r->fix = fix_new(r->config->core_warp_width);
     tim_config_machine(r->config, &r->fix->config);
     r->fix->config.pending_launches = 1 << 20;
-    fix_load(r->fix, ".kernel k\nexit\n.end\n.kernel m\nexit\n.end\n", 32); /* its launch is never added */
+    /* The launch that fix_load() creates is never added to kernel management. */
+    fix_load(r->fix, ".kernel k\nexit\n.end\n.kernel m\nexit\n.end\n", 32);
     emu_engine_destroy(r->fix->engine);
     fix_check(tim_config_check(r->config, &err), &err);
     fix_check(tim_engine_create_over(r->fix->machine, r->config, &options, run_memory_create, &r->fix->engine, &err), &err);
@@ -57,8 +58,8 @@ static inline void rig_free(struct rig *r)
     free(r);
 }
 
-/** Create launch @name of kernel @kernel ('k' or 'm'). If @by is 0, the host launches it; otherwise thread @thread of core
- *  @core, in a block of launch @by. */
+/** Create launch @name of kernel @kernel ('k' or 'm'), and add it to kernel management. If @by is 0, the host launches the
+ *  grid. Otherwise thread @thread of core @core launches it, in a block of launch @by. */
 static inline struct tim_launch *launch_shape(struct rig *r, char name, char kernel, unsigned blocks, unsigned x, unsigned y, char by,
                                        unsigned core, unsigned thread, bool group)
 {
@@ -69,7 +70,7 @@ static inline struct tim_launch *launch_shape(struct rig *r, char name, char ker
     struct emu_grid *grid;
 
     fix_check(emu_grid_launch(r->fix->machine, &launch, &grid, &err), &err);
-    if (by != 0) { /* as if the block had been launched there */
+    if (by != 0) { /* the members that a launch by a block of @by would set */
         grid->parent.grid = r->grid[(unsigned)by]->sequence;
         grid->depth = r->grid[(unsigned)by]->depth + 1;
         grid->group = group;
@@ -119,7 +120,7 @@ static inline void ticks(struct rig *r, unsigned count)
         tick(r);
 }
 
-/** Block @linear of @grid ends in the next cycle. */
+/** End block @linear of @grid before the next cycle. The test fails if the block is on no core. */
 static inline void end(struct rig *r, const struct emu_grid *grid, uint64_t linear)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)
@@ -136,7 +137,7 @@ static inline void end(struct rig *r, const struct emu_grid *grid, uint64_t line
         }
     fail_msg("block %u of %c is on no core", (unsigned)linear, name_of(r, grid));
 }
-/** Let all blocks that are on cores end, as end() does for one block. */
+/** End all blocks that are on cores, before the next cycle. */
 static inline void end_all(struct rig *r)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of GPU models. For any input, as a file and as an assignment, the result must be a model within its ranges
- * or one error message. A printed model must be read back as the same model. Under clang -fsanitize=fuzzer this is
- * the target of libFuzzer. As a program of its own it runs the files on its command line, or with no file mutations
- * of the shipped models:
+ * Fuzzes the readers of GPU models. Each input is read as a model file and as an assignment. The result must be a model
+ * with all values in their ranges, or one error message. A printed model must be read back as the same model. With clang
+ * -fsanitize=fuzzer this file is a target of libFuzzer. Otherwise it is a program that reads the files on its command line,
+ * or mutations of the shipped models if no file is given:
  *
  *     fuzz_timing [-s SEED] [-n RUNS] [FILE...]
  */
@@ -26,7 +26,7 @@ static void check_message(const struct lw_error *err)
 {
     size_t size = strnlen(err->text, sizeof err->text);
 
-    require(size > 0 && size < sizeof err->text, "a failure without a sentence");
+    require(size > 0 && size < sizeof err->text, "a failure without a message");
 }
 
 static void check_ranges(const struct tim_config *config)
@@ -38,7 +38,7 @@ static void check_ranges(const struct tim_config *config)
         if (k->kind != TIM_KEY_NUMBER)
             continue;
         memcpy(&value, (const char *)config + k->offset, sizeof value);
-        require(value >= k->low && value <= k->high, "a value outside its range");
+        require(value >= k->low && value <= k->high, "a key has a value outside its range");
     }
 }
 
@@ -55,9 +55,9 @@ static void check_machine(struct tim_config *config)
     lw_buffer_init(&second);
     tim_config_print(config, &first.sink);
     require(tim_config_read(config->name, first.text, first.size, &recheck_at, &err) == LW_OK,
-            "what is printed cannot be read");
+            "a printed model cannot be read");
     tim_config_print(recheck_at, &second.sink);
-    require(strcmp(first.text, second.text) == 0, "what is printed is another machine");
+    require(strcmp(first.text, second.text) == 0, "a printed model is read back as another model");
     lw_buffer_fini(&first);
     lw_buffer_fini(&second);
     tim_config_destroy(recheck_at);
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_machine(config);
         tim_config_destroy(config);
     } else {
-        require(config == NULL, "a machine beside a failure");
+        require(config == NULL, "a failed read returned a model");
         check_message(&err);
     }
     snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1),
@@ -97,7 +97,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Write one to four keys of tim_keys, with values, to @text. Some of the values are wrong. */
+/* Write one to four keys of tim_keys, with values, to @text. Some of the values are invalid. */
 static size_t make(uint64_t *random, char *text, size_t room)
 {
     static const char *const wrong[] = {"0",  "-1", "4294967296", "true", "[1]", "{a: 1}", "\"3\"",

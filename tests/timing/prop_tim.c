@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the shipped timing model against the reference model. Random kernels on random GPU models must take the same
- * cycles and give the same counters, memory and state. The shipped model may be stopped at any point, and may write a
- * trace of some cycles. The stall reasons of every issue slot must sum to the cycles. Half of the models have tags,
- * and some of these use the tags; if a model does not use them, only the counters of tags may differ from a run
- * without tags. LW_SEED repeats one case. With LW_RANDOM_COUNT it is the first of so many cases. LW_RANDOM_COUNT
- * alone sets the number of cases (200).
+ * Tests the shipped timing model against the reference model. With both, random kernels on random GPU models must take the
+ * same number of cycles and give the same counters, memory and state. Runs of the shipped model are stopped at random
+ * instructions and cycles, and some of them write a trace of some cycles. The stall reasons of every issue slot must sum to
+ * the cycles. Half of the machines have tags (uniform and affine registers), and most of their models use the tags. If a
+ * model does not use them, only the counters of tags may differ from a run without tags. LW_SEED is the seed of the first
+ * case. LW_RANDOM_COUNT is the number of cases; the default is 1 with LW_SEED, and 200 without.
  */
 #include "tests/emu/history/random_kernels.h"
 #include "timing/core/tim_core_priv.h"
@@ -26,7 +26,8 @@ static unsigned power(struct rnd *r, unsigned low, unsigned high)
     return x;
 }
 
-/** Draw rotation, instructions of several types per cycle, wait counters, separate queues, and shared caches. */
+/** Draw the features of GCN cores: rotation of SIMDs, instructions of several types per cycle, wait counters, separate queues
+ *  for shared memory, and caches that cores share. */
 static void random_gcn(struct rnd *r, struct tim_config *c)
 {
     c->core_count = between(r, 1, 5);
@@ -51,7 +52,8 @@ static void random_gcn(struct rnd *r, struct tim_config *c)
     c->registers_conflict_free = rnd_below(r, 2);
 }
 
-/* Draws from a copy of the generator, so that the other keys of a seed stay as they are. */
+/* Draw keys by which loads bypass L1. They are drawn from a copy of the generator, so that this function does not change the
+ * keys that are drawn later. */
 static void random_bypass(struct rnd r, struct tim_config *c)
 {
     c->pcal_on = c->l1_bytes != 0 && rnd_below(&r, 3) == 0;
@@ -63,7 +65,7 @@ static void random_bypass(struct rnd r, struct tim_config *c)
     c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
 }
 
-/* Queues of warps in the load/store unit, if no drawn mechanism excludes them. */
+/* Draws mechanism mrpb, if no mechanism that has been drawn excludes it. */
 static void random_mrpb(struct rnd *r, struct tim_config *c)
 {
     c->mrpb_on = rnd_below(r, 2) == 0 && !c->dwr_on && !c->vws_on && c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE;
@@ -73,7 +75,7 @@ static void random_mrpb(struct rnd *r, struct tim_config *c)
         c->lsu_queue = between(r, 2, 24);
 }
 
-/* Equalizer, if no drawn mechanism excludes it. */
+/* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
 static void random_equalizer(struct rnd *r, struct tim_config *c)
 {
     c->equalizer_on = rnd_below(r, 2) == 0 && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->pools_on &&
@@ -131,11 +133,11 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     }
     if (c->daws_on)
         c->lsu_replay = TIM_REPLAY_NONE;
-    if (c->ccws_on || c->daws_on) /* otherwise ccws and daws find little lost locality */
+    if (c->ccws_on || c->daws_on) /* without lines of global memory in L1, ccws and daws find little lost locality */
         c->l1_global = TIM_L1_CACHE;
 }
 
-/** Draw keys that fit each other. Most limits are low, so that warps often wait. */
+/** Draw a combination of keys that tim_config_check() accepts. Most limits are low, so that warps often wait. */
 static void random_machine(struct rnd *r, unsigned width, const char *reconv, struct tim_config *c)
 {
     static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
@@ -219,7 +221,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l1_global = rnd_below(r, 3);
     c->l1_store = rnd_below(r, 2);
     c->l1_coherent = rnd_below(r, 2);
-    if (!c->l1_coherent) /* otherwise L1 keeps few lines that can become stale */
+    if (!c->l1_coherent) /* without lines of global memory, L1 would have few lines that can become stale */
         c->l1_global = TIM_L1_CACHE;
     c->constant_line = power(r, 32, 128);
     c->constant_ways = between(r, 1, 4);
@@ -260,7 +262,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         c->unit[u] = (struct tim_unit_config){between(r, u == ISA_UNIT_INT || u == ISA_UNIT_MEM, 3),
                                               power(r, 4, 32), between(r, 1, 20)};
-    if (rnd_below(r, 2)) { /* only kinds of cores that have a specialised cycle function */
+    if (rnd_below(r, 2)) { /* draw a kind of core for which a specialised cycle function exists */
         c->issue_width = 1;
         c->issue_policy = rnd_below(r, 4);
         c->issue_policy += c->issue_policy == TIM_SCHED_SWL;
@@ -286,7 +288,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         return;
     }
     if (rnd_below(r, 2) == 0) {
-        /* prefetch into the plain instruction cache */
+        /* this model has one level of instruction cache; prefetch into that cache */
         c->fetch_prefetch = rnd_below(r, 2) && c->fetch_cache_mshrs > 1 ? between(r, 1, 8) : 0;
         return;
     }
@@ -300,16 +302,16 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_l0_ways = between(r, 1, 2);
     c->constant_l0_bytes = c->constant_line * c->constant_l0_ways * power(r, 1, 4);
     c->constant_switch = between(r, 1, 8);
-    c->constant_switch_for = c->constant_switch & 1; /* no further draw, which would change all later ones */
+    c->constant_switch_for = c->constant_switch & 1; /* not drawn, since a further draw would change all later draws */
 }
 
-/** Draw groups of warp slots, and dynamic warp resizing for their loads and stores. */
+/** Draw groups of warp slots, and dynamic warp resizing, which combines the loads and stores of a group. */
 static void random_groups(struct rnd *r, struct tim_config *c)
 {
     c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
     c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
     c->issue_lanes = rnd_below(r, 3) ? 0 : between(r, 1, 16);
-    c->issue_compression = (c->core_warps + c->issue_lanes) % 3; /* no further draw, which would change all later ones */
+    c->issue_compression = (c->core_warps + c->issue_lanes) % 3; /* not drawn, for the same reason as constant_switch_for */
     c->dwr_on = rnd_below(r, 2);
     c->dwr_ilt_sets = rnd_below(r, 4) ? power(r, 1, 8) : 0;
     c->dwr_ilt_ways = between(r, 1, 4);
@@ -354,7 +356,8 @@ static void random_blocks(struct rnd *r, struct tim_config *c)
     c->kernels_buffer_lane = rnd_below(r, 50);
 }
 
-/** Draw variable warp sizing, without keys that are incompatible with it. LW_MECHANISM=vws: for each model. */
+/** Draw variable warp sizing, and reset keys that cannot be combined with variable warp sizing. With LW_MECHANISM=vws each
+ *  model has it. */
 static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -391,7 +394,8 @@ static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
         c->lsu_queue = between(r, 8, 16);
 }
 
-/** Draw address pre-computation, if no other key of the model forbids it. LW_MECHANISM=la_w: for more models. */
+/** Draw address pre-computation, if it can be combined with the other keys of the model. With LW_MECHANISM=la_w more models
+ *  have it. */
 static void random_locality(struct rnd *r, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -424,8 +428,8 @@ static void random_locality(struct rnd *r, struct tim_config *c)
                  c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
 }
 
-/** Draw cores whose clocks change, if the cores of the model share no caches. With LW_MECHANISM=dvfs each such model has
- *  them. */
+/** Draw cores whose clocks change, if the cores of the model share no caches. With LW_MECHANISM=dvfs, each model whose cores
+ *  share no caches has such cores. */
 static void random_dvfs(struct rnd *r, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -445,7 +449,7 @@ static void random_dvfs(struct rnd *r, struct tim_config *c)
         c->core_count += 2;
 }
 
-/** Draw registers with tags, and a model that uses the tags or (*idle) does not. */
+/** Draw registers with tags for half of the machines. Most of their models use the tags. If a model does not, *idle is true. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
     *idle = false;
@@ -475,8 +479,8 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
 }
 
 struct outcome {
-    bool idle_tags;  /* registers have tags, and no key of the model uses them */
-    uint64_t bare;   /* `counts` without the counters of tags */
+    bool idle_tags;  /* the registers have tags, but no key of the model uses the tags */
+    uint64_t bare;   /* hash of the counters, as in `counts`, but without the counters of tags */
     /* counters of the tags: reads of compact entries, registers expanded to rows, instructions executed on one lane or on
      * the affine unit, and issue slots with stall reason TIM_STALL_EXPANSION */
     uint64_t entries, expansions, executed, eager;
@@ -485,19 +489,19 @@ struct outcome {
     uint64_t joined, ignored, explicit_barriers; /* counters joined, dwr_ignored and dwr_barrier_lanes */
     uint64_t gpu[TIM_GPU_COUNT];
     uint64_t la_w[4]; /* instructions issued by la_w, those issued for locality, and lines observed and predicted */
-    uint64_t stale;  /* loads of values that only L1 still had */
-    uint64_t midway; /* hash of the state after some instruction; 0: the run did not reach the instruction */
+    uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
+    uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
 
-/** Return whether the line writes to memory. */
+/** Return whether the instruction from @line to @end writes to memory. */
 static bool writes(const char *line, const char *end)
 {
     return memmem(line, (size_t)(end - line), "st.", 3) != NULL ||
            memmem(line, (size_t)(end - line), "atom.", 5) != NULL;
 }
 
-/** Insert scalar loads and accesses of shared memory, so that lgkmcnt counts both kinds. They use no register of the
- *  kernel. */
+/** Emit scalar loads and accesses of shared memory, so that lgkmcnt counts both kinds. The emitted instructions use no
+ *  register that the kernel uses. */
 static void scalar_loads(struct rnd *r, struct lw_sink *out)
 {
     lw_put(out, "s_ld.const.b64 s40:41, c[out]\n");
@@ -511,8 +515,8 @@ static void scalar_loads(struct rnd *r, struct lw_sink *out)
         }
 }
 
-/** Return whether the line is a load or store of global or local memory, or by a generic address, which may have a
- *  LAT barrier. */
+/** Return whether the instruction from @line to @end may have a LAT barrier: whether it is a load or store of global memory, of
+ *  local memory, or by a generic address. */
 static bool is_lat(const char *line, const char *end)
 {
     static const char *const names[] = {"ld.global", "ld.local", "ld.generic", "st.global", "st.local", "st.generic"};
@@ -525,9 +529,9 @@ static bool is_lat(const char *line, const char *end)
     return false;
 }
 
-/** Insert control fields for @in's instructions, which have none, and fences after some writes. Control fields only
- *  determine when instructions issue. Only few barriers are used, so that loads, results and operand reads share
- *  barriers, and instructions wait for several of them. */
+/** Copy the kernel @in, whose instructions have no control fields, to @out. Add random control fields, and fences after some
+ *  writes. Control fields only determine when instructions issue. Few dependence barriers are used, so that loads, results
+ *  and operand reads share barriers, and instructions wait for several barriers. */
 static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, struct lw_buffer *out)
 {
     const bool has_lats = rnd_below(of_lats, 2);
@@ -542,7 +546,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
 
         if (end - in > 7 && memcmp(in, ".kernel", 7) == 0)
             begins = true;
-        if (is_insn && begins && rnd_below(r, 2)) /* a scalar write requires all lanes live, as they are here */
+        if (is_insn && begins && rnd_below(r, 2)) /* a scalar write requires that all lanes are live, as they are here */
             scalar_loads(r, &out->sink);
         begins &= !is_insn;
         if (is_insn && rnd_below(r, 24) == 0)
@@ -551,7 +555,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
         if (is_insn && rnd_below(r, 12) == 0)
             lw_printf(&out->sink, "depbar.le %u, %u {st=%u}\n", rnd_below(r, bars), rnd_below(r, 4),
                       rnd_below(r, 7));
-        if (is_insn && has_lats && is_lat(in, end) && rnd_below(of_lats, 8) != 0) /* most have an explicit barrier */
+        if (is_insn && has_lats && is_lat(in, end) && rnd_below(of_lats, 8) != 0) /* most of them get a barrier */
             lw_put(&out->sink, "bar.synch_partner\n");
         lw_printf(&out->sink, "%.*s", (int)(end - in), in);
         if (is_insn) {
@@ -574,28 +578,31 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
     }
 }
 
-/** Stop after instruction @at, or after @point if that comes first. */
+/** Return the instruction count at which the run stops next: @at, or @point if the run has yet to reach @point and reaches it
+ *  before @at. */
 static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
 {
     return engine->ops->instructions(engine) < point && at > point ? point : at;
 }
 
-/** Check that cores visit all warps in each cycle of the trace's window, and only in these cycles. */
+/** Check that cores examine all warps in each cycle of the trace's window, and use cached results of ready checks in all other
+ *  cycles. Cores of TIM_DEP_VECTOR never use cached results. */
 static void check_model(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
 
     if (e->trace != NULL && e->now != 0 && e->now - 1 == tim_trace_end(e->trace))
-        return; /* the trace reached its limit, so this was its last cycle */
+        return; /* the trace reached its limit of events in this cycle */
     for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
         if (e->core[c]->tracing != traced ||
             e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))
             fail_msg("LW_SEED=%llu: core %u %s in cycle %llu, %s the window", (unsigned long long)seed,
-                     c, e->core[c]->quick ? "goes by what it knows" : "looks at all warps",
+                     c, e->core[c]->quick ? "uses cached ready checks" : "examines all warps",
                      (unsigned long long)e->now - 1, traced ? "within" : "outside");
 }
 
-/** Hashes of the counters, with and without the counters of tags, and the events that occurred. */
+/** Store in @out hashes of the counters, with and without the counters of tags, and the counters of tags themselves. Sets
+ *  these counters to 0. */
 static void take_counts(struct tim_engine *e, struct outcome *out)
 {
     out->counts = tim_counts_hash(&e->base);
@@ -616,7 +623,7 @@ static void take_counts(struct tim_engine *e, struct outcome *out)
     out->bare = tim_counts_hash(&e->base);
 }
 
-/** Execute one run. @tags: the model uses the tags that the seed has drawn; otherwise it uses no tags. */
+/** Execute one run with the kernel and the model of @seed. @tags: registers have the tags that the seed draws. */
 static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
@@ -632,7 +639,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     struct fix fix;
     const uint64_t point = 1 + rnd_below(&stops, rnd_below(&stops, 2) ? 300 : 3000);
 
-    if (!reference && rnd_below(&stops, 2)) { /* the traced window is random, too */
+    if (!reference && rnd_below(&stops, 2)) { /* write a trace of a random window */
         options.trace_from = rnd_below(&stops, 3) ? rnd_below(&stops, 4000) : 0;
         options.trace_to = options.trace_from + 1 + rnd_below(&stops, 1500);
         options.trace_events = rnd_below(&stops, 2) ? 1 + rnd_below(&stops, 2000) : 0;
@@ -665,14 +672,14 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         fix_launch(&fix, between(&r, 1, 6), between(&r, 1, 4 * config.warp_width), seed);
         do {
             uint64_t at = UINT64_MAX;
-            if (!reference) /* the run is stopped at some points, which must change nothing */
+            if (!reference) /* stop the run at a random instruction; the stop must not change the result */
                 at = engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000);
             engine->stop_at = stop_before(engine, point, at);
             uint64_t left = MOST_CYCLES - engine->ops->cycles(engine);
             uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
             enum lw_status status =
                 tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
-            /* waiting parents occupy all slots: both models must report this */
+            /* parents that wait for their launches occupy all block slots; both models must report this */
             if (status == LW_EUNSUPP && !machine->kernels_suspend) {
                 stop.kind = EMU_STOP_BLOCKED;
                 break;
@@ -682,7 +689,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
                 check_model((const struct tim_engine *)engine, seed);
             if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
                 out->midway = emu_hash_state(fix.machine);
-            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* the run is long enough: the models are compared here */
+            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: end the run, and compare the models in this cycle */
                 stop.kind = EMU_STOP_INTERRUPTED;
         } while (stop.kind == EMU_STOP_COUNT || stop.kind == EMU_STOP_NONE);
     }
@@ -709,16 +716,16 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->la_w[2] += n[TIM_CORE_shares_observed];
         out->la_w[3] += n[TIM_CORE_shares_predicted];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
-            fail_msg("LW_SEED=%llu: more instructions than NB-LATs go into the ILT", (unsigned long long)seed);
+            fail_msg("LW_SEED=%llu: the ILT got more instructions than there were NB-LATs", (unsigned long long)seed);
         out->explicit_barriers += n[TIM_CORE_dwr_barrier_lanes];
         if (machine->dwr_bar_mode == TIM_DWR_EXPLICIT && n[TIM_CORE_dwr_barriers] > n[TIM_CORE_dwr_barrier_lanes])
-            fail_msg("LW_SEED=%llu: more operations than lanes of barriers", (unsigned long long)seed);
+            fail_msg("LW_SEED=%llu: more barrier operations than lanes that executed barriers", (unsigned long long)seed);
         if (machine->dwr_bar_mode == TIM_DWR_IMPLICIT && stop.kind == EMU_STOP_IDLE && !machine->issue_switch_on_stall && size->sum != n[TIM_CORE_dwr_barriers])
             fail_msg("LW_SEED=%llu: %llu barrier operations for %llu LATs", (unsigned long long)seed,
                      (unsigned long long)n[TIM_CORE_dwr_barriers], (unsigned long long)size->sum);
     }
     if (out->stale != 0 && (machine->core_count == 1 || machine->l1_coherent || machine->l1_bytes == 0))
-        fail_msg("LW_SEED=%llu: %llu loads of old values, where all stores pass this L1", (unsigned long long)seed,
+        fail_msg("LW_SEED=%llu: %llu loads of stale values, although L1 sees all stores", (unsigned long long)seed,
                  (unsigned long long)out->stale);
     for (unsigned c = 0; stop.kind == EMU_STOP_IDLE && c < machine->core_count; c++)
         for (unsigned s = 0; s < machine->issue_schedulers; s++)
@@ -728,7 +735,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
                     sum += e->stats[c].sched[s].reason[slot][i];
                 const uint64_t own = out->cycles - e->stats[c].count[TIM_CORE_dvfs_lost_cycles];
                 if (sum != own)
-                    fail_msg("seed %llu: %llu causes in %llu cycles", (unsigned long long)seed,
+                    fail_msg("seed %llu: %llu stall reasons in %llu cycles", (unsigned long long)seed,
                              (unsigned long long)sum, (unsigned long long)own);
             }
     take_counts((struct tim_engine *)engine, out);
@@ -760,7 +767,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
             naive.midway != shipped.midway)
             fail_msg("LW_SEED=%llu: the reference stops with %d after %llu cycles and %llu "
                      "instructions, the shipped model with %d after %llu and %llu; counters %s, "
-                     "memory %s, state %s, behind an instruction %s",
+                     "memory %s, state %s, state after a random instruction %s",
                      (unsigned long long)seed, naive.kind, (unsigned long long)naive.cycles,
                      (unsigned long long)naive.instructions, shipped.kind,
                      (unsigned long long)shipped.cycles, (unsigned long long)shipped.instructions,
@@ -795,8 +802,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         stale += naive.stale != 0;
         ended += naive.kind == EMU_STOP_IDLE;
     }
-    print_message("%u of %u ended, %u were stopped midway, %u loaded old values\n", ended, count, midway, stale);
-    print_message("with tags: %u read entries, %u expanded, %u at branches, %u executed scalar, %u made no use of them\n",
+    print_message("%u of %u kernels ended, %u were stopped midway, %u loaded stale values\n", ended, count, midway, stale);
+    print_message("with tags: %u read compact entries, %u expanded, %u at branches, %u executed scalar, %u did not use tags\n",
                   entries, expansions, eager, executed, idle);
     print_message("in groups: %u joined accesses, %u ignored barriers, %u explicit ones\n", joined, ignored, explicit_barriers);
     print_message("launches: %llu by the device, of %llu groups %llu joined, %llu of these spilled and %llu came back; LaPerm: %llu "

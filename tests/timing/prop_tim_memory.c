@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the memory side of random GPU models under random traffic. Each packet must be answered exactly once to its
- * core, counters must agree with the traffic, and all implementations must answer in the same cycles and order with
- * the same counters. Model, traffic and seed follow from one number, which is printed. `prop_tim_memory SEED COUNT`
- * runs other cases.
+ * Tests the memory side of random GPU models under random traffic. Each packet must be answered exactly once, to the core
+ * that sent it. Counters must agree with the traffic. Both implementations must answer in the same cycles and order, with
+ * the same counters. Model and traffic follow from the seed, which is printed. `prop_tim_memory SEED COUNT` runs COUNT cases
+ * from SEED on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,13 +77,13 @@ static struct tim_config random_config(uint64_t *seed)
     return c;
 }
 
-/** Properties of the requests that cores make. */
+/** Properties of the requests that cores make, and of their acceptance of answers. */
 struct traffic {
     uint64_t seed;
-    unsigned pattern;  /* 0: random lines, 1: streams, 2: few lines */
+    unsigned pattern;  /* 0: cores access random lines, 1: consecutive lines, 2: random ones of a few lines */
     unsigned rate;     /* per cent of cycles in which a core tries to send */
     unsigned receive;  /* per cent of cycles in which a core accepts an answer */
-    unsigned wait;     /* rounds of silence */
+    unsigned wait;     /* not used */
     uint64_t position[MOST_CORES];
 };
 
@@ -114,7 +114,7 @@ static struct tim_packet random_packet(struct traffic *t, const struct tim_confi
 
 struct side {
     struct tim_memory *memory;
-    bool lazy;     /* this implementation is ticked only in cycles that it requests */
+    bool lazy;     /* execute a cycle only if this implementation has requested it, or if a core sends a packet */
     uint64_t due;
 };
 
@@ -240,9 +240,9 @@ static int run(uint64_t seed)
                               (came[0] && memcmp(&got[0], &got[1], sizeof got[0]) != 0)))
                 bad = complain(seed, now, "the answers differ");
             if (sides > 1 && room != side[1].memory->ops->can_send(side[1].memory, core))
-                bad = complain(seed, now, "the room at an input differs");
+                bad = complain(seed, now, "only one implementation accepts a packet from a core");
             if (came[0] && (got[0].core != core || got[0].id >= packets || seen[got[0].id]++ != 1))
-                bad = complain(seed, now, "an answer that nobody waits for");
+                bad = complain(seed, now, "an answer without an outstanding request of the core");
             answered += came[0];
             if (room && all < packets && tim_fix_between(&t.seed, 1, 100) <= t.rate) {
                 send[sends] = random_packet(&t, &c, core, (uint32_t)all);
@@ -261,7 +261,7 @@ static int run(uint64_t seed)
             bad = complain(seed, now, "packets are not answered");
     }
     if (!bad && side[0].memory->ops->in_flight(side[0].memory) != 0)
-        bad = complain(seed, now, "packets in flight, and all are answered");
+        bad = complain(seed, now, "packets are in flight, although all packets are answered");
     for (uint64_t more = now + 30000; now < more && !bad; now++) /* all packets are answered; writes to DRAM may remain */
         for (unsigned s = 0; s < sides; s++) {
             tick_replies(&side[s], now);

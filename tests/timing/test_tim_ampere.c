@@ -5,7 +5,7 @@
  */
 #include "tests/timing/tim_modern.h"
 
-/** Create one core of this model, whose fetches never delay an issue. */
+/** Create a machine with one core of this model. Fetches never delay an issue. */
 static struct run *ampere_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -20,21 +20,22 @@ static struct run *ampere_new(void)
     return r;
 }
 
-/** Create a kernel whose two warps execute different code after a barrier, each on its own scheduler. */
+/* Kernel whose two warps execute different code after a barrier, each on its own scheduler. W1 executes the text of the first
+ * %s, and W0 the text of the second. */
 static const char *const two_ways = "v_s2r v0, %%tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%sexit {wt=0x3f}\nfirst:\nnop {st=15,y}\nnop {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%s";
 
 /* ---- issue rates of the units ------------------------------------------------------------------- */
 
-/** Return the cycles from the first to the eighth of eight consecutive instructions. */
+/** Return the cycles between the issues of the first and the last of eight instructions, @one and @other in alternation. */
 static uint64_t eight(const char *one, const char *other, bool turing)
 {
     struct run *r = ampere_new();
     struct lw_buffer body;
     uint64_t cycles;
 
-    if (turing) /* a floating-point instruction holds its unit for two cycles */
+    if (turing) /* a floating-point instruction occupies its unit for two cycles */
         r->config->unit[ISA_UNIT_FP].lanes = 16;
     lw_buffer_init(&body);
     for (unsigned i = 0; i < 8; i++)
@@ -79,7 +80,7 @@ static uint64_t user_of_load(const char *field)
 static void m13_a_user_right_after_a_load_does_not_see_its_barrier(void **state)
 {
     (void)state;
-    assert_int_equal(user_of_load("wr=0,st=1"), 1); /* too early */
+    assert_int_equal(user_of_load("wr=0,st=1"), 1); /* too early: the barrier counts up only two cycles after the issue */
     assert_int_equal(user_of_load("wr=0,st=2"), 32);
     assert_int_equal(user_of_load("wr=0,st=1,y"), 32);
 }
@@ -112,14 +113,14 @@ static void m23_half_precision_ends_with_the_next_instruction_and_delays_nothing
     (void)state;
     modern_run(r, "v_add_f16x2 v2, v9, v10 {wr=0}\nv_fma_f32 v4, v0, v1, v3 {wr=1}\nnop\nv_mov_b32 v6, v2 {wt=1}\n"
                   "nop {wt=2}\n", 32);
-    assert_int_equal(modern_cycle(r, 0, 3), 5); /* both five cycles after the first */
+    assert_int_equal(modern_cycle(r, 0, 3), 5); /* both results arrive five cycles after the first issue */
     assert_int_equal(modern_cycle(r, 0, 4), 6);
     run_free(r);
 }
 
-/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15,
- * 19, 23, 27 and 31. Each result comes 13 cycles after its address. The first load, on barrier 4, completes in cycle
- * 24; then depbar.le issues. Of the five loads on barrier 1 two are complete in cycle 32. */
+/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15, 19, 23,
+ * 27 and 31. Each result arrives 13 cycles after the calculation of its address. The first load, on dependence barrier 4,
+ * completes in cycle 24; then depbar.le issues. Of the five loads on barrier 1, two are complete in cycle 32. */
 static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 {
     static const char *const lists[] = {"0x1c", "0x10", "0"};
@@ -143,9 +144,9 @@ static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 
 /* ---- the arbiter of the memory units ---------------------------------------------------------------------- */
 
-/* W0 issues twelve loads. W1, on another scheduler, issues one in the cycle of the first. Both addresses are ready
- * eleven cycles later. The load of W0 leaves first, the load of W1 two cycles later, and the other loads of W0 every
- * four cycles. */
+/* W0 issues twelve loads. W1, on another scheduler, issues a load in the same cycle as the first load of W0. The addresses of
+ * both loads are ready eleven cycles later. The load of W0 leaves its memory unit first, the load of W1 two cycles later, and
+ * the other loads of W0 one every four cycles. */
 static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
 {
     struct run *r = ampere_new();
@@ -166,8 +167,8 @@ static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
     assert_int_equal(modern_cycle(r, 1, 5), first);
     for (unsigned i = 0; i < 12; i++)
         assert_int_equal(modern_cycle(r, 0, w0 + i) - first, i < 5 ? i : 11 + 4 * (i - 5));
-    /* The sources of a store are read 12 cycles after its issue if the store is not delayed. This store leaves two
-     * cycles later. */
+    /* If a store is not delayed, its sources are read 12 cycles after its issue. This store leaves its unit two cycles later,
+     * since the load of W0 leaves first. */
     assert_int_equal(modern_cycle(r, 1, 6) - first, 12 + 2);
     run_free(r);
 }

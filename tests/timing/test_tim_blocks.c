@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests kernel management and block schedulers without instructions. A test launches kernels, ends blocks, and reads
- * which block reached which core in which cycle. The tests are named after the tables of two specifications: D 7.11 and
- * L 8.6 and 8.7 of the dynamic parallelism thesis, and A of address pre-computation.
+ * Tests kernel management and block schedulers. No instruction is executed: a test launches kernels, ends blocks, and reads
+ * which block was placed on which core. Tests are named after rows of the specifications' tables. D (7.11) and L (8.6 and
+ * 8.7) are tables of the dynamic parallelism thesis, and A is a table of address pre-computation. Block 1 of launch K is K1.
  */
 #include <math.h>
 
 #include "tests/timing/block_rig.h"
 
-/** A number below @n. */
+/** Return a random number below @n. */
 static unsigned tim_random(uint64_t *seed, unsigned n)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -58,23 +58,23 @@ static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_di
     rig_open(r);
     k = launch(r, 'K', 'k', 4, 0, 0);
     m = launch(r, 'M', 'm', 2, 0, 0);
-    ticks(r, 2); /* K0, K1 */
+    ticks(r, 2); /* K0 and K1 are placed */
     a = launch_shape(r, 'A', 'k', 2, 32, 1, 'K', 0, 1, true);
     tick(r);
     assert_ptr_equal(k->next_group, a);
     assert_ptr_equal(k->last_group, a);
-    ticks(r, 2); /* K3, A0 */
+    ticks(r, 2); /* K3 and A0 are placed */
     b = launch_shape(r, 'B', 'k', 1, 32, 1, 'K', 0, 2, true);
-    tick(r); /* A1 */
+    tick(r); /* A1 is placed */
     assert_ptr_equal(k->next_group, b);
     assert_ptr_equal(k->last_group, b);
-    tick(r); /* B0 */
+    tick(r); /* B0 is placed, the last block of K and its groups */
     assert_null(k->next_group);
-    tick(r); /* M0 */
+    tick(r); /* M0 is placed */
     uint64_t before = k->entered;
     c = launch_shape(r, 'C', 'k', 1, 32, 1, 'K', 0, 3, true);
     assert_null(k->next_group);
-    tick(r); /* M1: K comes after M from now on */
+    tick(r); /* M1 is placed. C has joined K, which is now after M in the order of kernels. */
     assert_true(k->entered > before && k->entered > m->entered);
     assert_ptr_equal(k->next_group, c);
     assert_ptr_equal(k->last_group, c);
@@ -138,15 +138,15 @@ static void d8_a_kernel_that_is_over_keeps_its_entry_for_its_groups(void **state
     assert_int_equal(m->entry, 1);
     launch_shape(r, 'A', 'm', 2, 32, 1, 'K', 0, 1, true);
     launch_shape(r, 'B', 'm', 1, 32, 1, 'K', 0, 2, true);
-    tick(r); /* A0: the cores are full then */
+    tick(r); /* A0 is placed, and the cores are full */
     end(r, r->grid['M'], 0);
-    tick(r); /* A1 */
+    tick(r); /* A1 is placed */
     assert_int_equal(r->e->grid.entries, 2);
     assert_null(m->grid);
     assert_int_equal(m->groups, 2);
     struct emu_grid *a = r->grid['A'], *b = r->grid['B'];
     end(r, a, 0);
-    tick(r); /* B0 */
+    tick(r); /* B0 is placed */
     said(r, "A0@1 A1@0 B0@1 ");
     end(r, a, 1);
     end(r, b, 0);
@@ -249,7 +249,8 @@ static void d13_groups_without_a_kernel_are_launched_as_kernels(void **state)
     rig_free(r);
 }
 
-/* CT-6 and CT-7 of 5.7: 172 MB, 1.2 GB for 127K launches, 2,280 MB for 24 levels. */
+/* CT-6 and CT-7 of the thesis's 5.7: 172 MB are reserved for up to 32 pending launches, and 1.2 GB for 127K; 2,280 MB are
+ * reserved for 24 levels of nesting. */
 static void ct6_ct7_memory_is_reserved_for_launches(void **state)
 {
     struct rig *r = rig_new(13, 16, TIM_BLOCKS_RR);
@@ -280,7 +281,7 @@ static void d14_it_costs_1096_bytes_and_20_an_entry(void **state)
     tim_config_destroy(config);
 }
 
-/** Random launches and ends: each block is placed once, and no block remains. */
+/** With random launches and ends of blocks, each block is placed once, and all launches complete. */
 static void d16_every_block_is_placed_once(void **state)
 {
     (void)state;
@@ -320,7 +321,7 @@ static void d16_every_block_is_placed_once(void **state)
             assert_null(r->e->grid.table[i]);
         uint64_t placed = 0;
         for (unsigned c = 0; c < 3; c++)
-            placed += r->e->core[c]->assigned; /* warps: one a block */
+            placed += r->e->core[c]->assigned; /* counts warps; each block has one */
         assert_int_equal(placed, wanted);
         rig_free(r);
     }
@@ -328,7 +329,8 @@ static void d16_every_block_is_placed_once(void **state)
 
 /* ---- LaPerm ------------------------------------------------------------------------------------- */
 
-/** The reference example of 8.6: eight parents on four cores, each with space for one block. */
+/** Execute the reference example of 8.6: eight parents on four cores, each with space for one block. Parents P2 and P4 launch
+ *  children. @rounds has the blocks that @policy places in each round, after which all blocks end. */
 static void reference_example(unsigned policy, const char *const *rounds)
 {
     struct rig *r = rig_new(4, 1, policy);
@@ -353,9 +355,9 @@ static void reference_example(unsigned policy, const char *const *rounds)
         }
         end_all(r);
         if (p2)
-            launch(r, 'C', 'm', 2, 'P', core2); /* C0 and C1 */
+            launch(r, 'C', 'm', 2, 'P', core2); /* the source's children C0 and C1 */
         if (p4)
-            launch(r, 'D', 'm', 4, 'P', core4); /* C2 to C5 */
+            launch(r, 'D', 'm', 4, 'P', core4); /* the source's children C2 to C5 */
     }
     assert_true(tim_grid_empty(&r->e->grid));
     rig_free(r);
@@ -394,7 +396,8 @@ static void l2_priorities_stop_at_the_last_level(void **state)
     rig_free(r);
 }
 
-/** Three cores with space for one block each. The queues of core 0 have @a blocks, the queues of core 1 @b. */
+/** Check what adaptive_bind places on three cores with space for one block each, of which core 2 has no blocks in its queues.
+ *  The queues of core 0 have @a blocks, and the queues of core 1 have @b. */
 static void backup(unsigned a, unsigned b, const char *const *rounds)
 {
     struct rig *r = rig_new(3, 1, TIM_BLOCKS_ADAPTIVE);
@@ -406,7 +409,7 @@ static void backup(unsigned a, unsigned b, const char *const *rounds)
     r->log[0] = '\0';
     launch(r, 'A', 'm', a, 'P', 0);
     launch(r, 'B', 'm', b, 'P', 1);
-    ticks(r, 3); /* all are in the distributor */
+    ticks(r, 3); /* the distributor has all launches */
     for (unsigned i = 0; rounds[i] != NULL; i++) {
         end_all(r);
         ticks(r, 3);
@@ -509,9 +512,10 @@ static void l8_a_full_distributor_holds_up_higher_priorities(void **state)
     rig_free(r);
 }
 
-/* ---- block pairs and locality: the A-series of the specification of address pre-computation ------------ */
+/* ---- block pairs and locality: table A of the specification of address pre-computation ----------------- */
 
-/* An array whose lines blocks share: a thread reads 4 bytes at `a` * block x + `b` * block y + `c` * thread x. */
+/* Kernel whose blocks read the same lines of an array: a thread reads 4 bytes at `a` * block x + `b` * block y +
+ * `c` * thread x. */
 static const char reader[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
                              "s_mov_b64 s4:5, c[in]\nv_s2r v0, %ctaid.x\nv_s2r v1, %ctaid.y\nv_s2r v2, %tid.x\n"
                              "v_mul_u32 v0, v0, c[a]\nv_mul_u32 v1, v1, c[b]\nv_mul_u32 v2, v2, c[c]\n"
@@ -521,7 +525,7 @@ struct reads {
     uint32_t a, b, c;
 };
 
-/** Create a fixture whose kernel is @text. */
+/** Create and open a fixture whose only kernel is @text. */
 static struct rig *locality_rig(unsigned cores, unsigned blocks, unsigned policy, const char *text)
 {
     struct rig *r = rig_new(cores, blocks, policy);
@@ -540,7 +544,8 @@ static struct rig *locality_rig(unsigned cores, unsigned blocks, unsigned policy
     return r;
 }
 
-/** Launch @name with @x by @y blocks of @threads threads, which read an array of @bytes as @reads says. */
+/** Create launch @name with @x by @y blocks of @threads threads, which read a new array of @bytes. @reads has the other
+ *  parameters of the kernel. */
 static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsigned threads, struct reads reads, uint64_t bytes)
 {
     struct lw_error err;
@@ -555,12 +560,12 @@ static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsig
         fix_check(tim_reach_add(r->e->grid.reach, grid, &err), &err);
     assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, NULL, 0));
 }
-/** Launch blocks of which each @sharers consecutive ones share a line. */
+/** Create launch A with a row of @blocks blocks, in which each line is read by @sharers consecutive blocks. */
 static void launch_row(struct rig *r, unsigned blocks, unsigned sharers)
 {
     launch_reads(r, 'A', blocks, 1, 1, (struct reads){.a = 128 / sharers, .c = 4}, blocks * 128);
 }
-/** Let the oldest block of core @core end, and place the next block there. */
+/** End the oldest block on core @core, and execute two cycles, in which the next block is placed there. */
 static void end_oldest(struct rig *r, unsigned core)
 {
     const struct tim_block *oldest = NULL;
@@ -575,7 +580,7 @@ static void end_oldest(struct rig *r, unsigned core)
     end(r, oldest->grid, oldest->linear);
     ticks(r, 2);
 }
-/** Expect the reason for which the block scheduler placed the block. */
+/** Check the reason that the shell prints for the placement of block @linear of launch A on core @core. */
 static void why_is(struct rig *r, unsigned core, uint64_t linear, const char *expected)
 {
     struct lw_buffer text;
@@ -586,7 +591,7 @@ static void why_is(struct rig *r, unsigned core, uint64_t linear, const char *ex
     lw_buffer_fini(&text);
 }
 
-/* A15: 4 x 4 lines of one array and 2 x 2 of another. */
+/* A15: two blocks share 4 x 4 lines of one array and 2 x 2 lines of another. */
 static void a15_overlaps_of_arrays_are_added(void **state)
 {
     const struct emu_rect a[] = {{.x = 0, .y = 0, .w = 6, .h = 6}, {.x = 10, .y = 10, .w = 4, .h = 4}};
@@ -642,7 +647,7 @@ static void a16_columns_share(void **state)
         for (unsigned window = 0; window < 2; window++) {
             struct rig *r = locality_rig(4, 2, policies[i], reader);
 
-            r->e->config.ap_window = window == 0 ? 0 : 3; /* N - cores + 1 */
+            r->e->config.ap_window = window == 0 ? 0 : 3; /* blocks in a row - cores + 1 */
             /* blocks i and i + 6 share a line */
             launch_reads(r, 'A', 6, 2, 1, (struct reads){.a = 128, .b = 64, .c = 4}, 8 * 128);
             ticks(r, 16);
@@ -665,7 +670,7 @@ static void a16_groups_of_four_and_no_sharing(void **state)
     ticks(r, 16);
     said(r, "A0@0 A4@1 A1@0 A5@1 A2@0 A6@1 A3@0 A7@1 ");
     rig_free(r);
-    for (unsigned local = 0; local < 2; local++) { /* exactly as round robin */
+    for (unsigned local = 0; local < 2; local++) { /* without shared lines, la_b places blocks exactly as round robin does */
         r = locality_rig(3, 2, local ? TIM_BLOCKS_LA_B : TIM_BLOCKS_RR, reader);
         launch_row(r, 20, 1);
         ticks(r, 12);
@@ -678,8 +683,9 @@ static void a16_groups_of_four_and_no_sharing(void **state)
     assert_non_null(strstr(order[0], "A19@"));
 }
 
-/* If no block shares lines with this core, it gets the block that shares fewest lines with other cores. Block 0 reads
- * eight lines and runs on core 0. Blocks 1, 2 and 3 share five, two and two of these lines. */
+/* If no waiting block shares lines with blocks on a core, the core gets the waiting block that shares the fewest lines with
+ * blocks on other cores. Block 0 reads eight lines and runs on core 0. Blocks 1, 2 and 3 read five, two and two of these
+ * lines. Core 1 gets block 2. */
 static void a16_the_minimum_rule(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
@@ -690,7 +696,7 @@ static void a16_the_minimum_rule(void **state)
     struct rig *r = locality_rig(2, 1, TIM_BLOCKS_LA_B, text);
 
     (void)state;
-    launch_reads(r, 'A', 4, 1, 8, (struct reads){0}, 64 * 128); /* lines 0-7, 3-10, 6-13, 6-13 */
+    launch_reads(r, 'A', 4, 1, 8, (struct reads){0}, 64 * 128); /* blocks read lines 0-7, 3-10, 6-13, and 6-13 */
     ticks(r, 2);
     said(r, "A0@0 A2@1 ");
     why_is(r, 1, 2, "\nits block was placed here because it shared 2 lines with blocks on other cores, the fewest of the waiting blocks; no waiting block shared lines with "
@@ -719,7 +725,7 @@ static void a17_pairs_wait_until_both_fit(void **state)
     said(r, "A6@1 A7@1 ");
     end(r, r->grid['A'], 4);
     ticks(r, 4);
-    said(r, "A8@0 "); /* the last one is alone */
+    said(r, "A8@0 "); /* the last block has no partner */
     assert_int_equal(count(r, TIM_GPU_bcs_pairs), 4);
     assert_int_equal(count(r, TIM_GPU_bcs_singles), 1);
     rig_free(r);
@@ -749,7 +755,7 @@ static void a17_residency_of_one_warp_blocks(void **state)
     }
 }
 
-/* A core with space gets a block while blocks wait. Each block is placed once, and no block remains. */
+/* While blocks wait, no core has space for a block. Each block is placed once, and the launch completes. */
 static void a18_a19_no_core_waits_and_each_block_is_placed_once(void **state)
 {
     static const unsigned policies[] = {TIM_BLOCKS_RR, TIM_BLOCKS_BCS, TIM_BLOCKS_LA_B};
@@ -784,14 +790,15 @@ static void a18_a19_no_core_waits_and_each_block_is_placed_once(void **state)
         assert_true(tim_grid_empty(&r->e->grid));
         uint64_t placed = 0;
         for (unsigned c = 0; c < cores; c++)
-            placed += r->e->core[c]->assigned; /* warps: one a block */
+            placed += r->e->core[c]->assigned; /* counts warps; each block has one */
         assert_int_equal(placed, x * y);
         assert_int_equal(lw_popcount(seen[0]) + lw_popcount(seen[1]), x * y);
         rig_free(r);
     }
 }
 
-/* A28: no slice exists. Blocks are placed as by round robin, and the reason is counted. */
+/* A28: the kernel has no slice, because its addresses depend on a loaded value. Blocks are placed as by round robin, and the
+ * reason is counted. */
 static void a28_without_slices_blocks_go_in_rotation(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global in\ns_mov_b64 s4:5, c[in]\nv_s2r v0, %tid.x\nv_shl_b32 v0, v0, 2\n"
@@ -818,9 +825,9 @@ static void a_decision_costs_its_overlaps(void **state)
     (void)state;
     r->e->config.ap_dispatch_cost = 10;
     launch_row(r, 4, 2);
-    tick(r); /* no block runs, so that no overlap is computed */
+    tick(r); /* no block runs, so no overlap is computed, and the decision takes no time */
     said(r, "A0@0 ");
-    ticks(r, 30); /* three waiting blocks, one running block, one array: 30 cycles */
+    ticks(r, 30); /* overlaps of three waiting blocks with one running block, in one array, take 3 * 10 cycles */
     said(r, "");
     tick(r);
     said(r, "A1@0 ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture for tests of timing/: a machine with the defaults of the key table. */
+/* Fixture for tests of timing/: a GPU model in which each key has its default, and a random number generator. */
 #ifndef TIM_FIXTURE_H
 #define TIM_FIXTURE_H
 

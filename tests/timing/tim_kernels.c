@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares launch files on the timing model with the functional machine:
+ * Compares the results of launch files on the timing model with the results on the functional machine:
  *
  *   tim_kernels [--part K/N] FILE.yaml ...
  *
- * Each launch file runs on the functional machine, and then on a GPU model that its seed selects, with a schedule log. Then
- * the log is replayed. With --part the launch file runs on every shipped model with every scheduler and reconvergence engine;
- * part K, from 0 to N - 1, takes every N-th of these combinations. Half of the models use uniform and affine registers. The
- * replay has no tags. Without --part launches by the device take a tenth of the model's time. The test checks:
- * - memory and checks are as the functional run leaves them, for order-free kernels;
- * - the replay has the same state at a hundred random counts of instructions, and at the end;
+ * Each launch file runs on the functional machine, and then on a GPU model that the seed selects. The run on the model
+ * writes a schedule log, which is replayed. With --part the launch file runs on every shipped model with every scheduler and
+ * reconvergence engine; part K, from 0 to N - 1, runs every N-th of these combinations. Half of the models use uniform and
+ * affine registers; the replay uses none. Without --part, launches by the device take a tenth of the model's time. The test
+ * checks that
+ * - the checks of the launch file pass, and memory is equal to that of the functional run if the kernels are order-free;
+ * - the replay has the same state as the run at up to a hundred random instruction counts, and at the end;
  * - a second run has the same counters.
- * LW_SEED chooses other draws, LW_SEED=random others each time. The seed is printed on failure.
+ * LW_SEED sets another seed, and LW_SEED=random another one each time. The seed is printed on failure.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ enum how { FUNCTIONAL, TIMED, REPLAYED };
 
 static const char *log_path;
 
-/** Execute one run. @points: ascending instruction counts at which the state is hashed. Return false if the kernel
- *  does not run at this width. */
+/** Execute one run. The state is hashed at the ascending instruction counts in @out->point. Return false if the model cannot
+ *  run the kernel. */
 static bool run(enum how how, const struct tim_config *machine, bool reference,
                 struct outcome *out)
 {
@@ -90,7 +91,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
     if (how == REPLAYED)
         config.tags = EMU_TAGS_OFF;
     if (how == TIMED && strcmp(config.reconv, "stack") == 0)
-        config.hang_window = 1 << 17; /* spin locks hang there, and the hang is reported early */
+        config.hang_window = 1 << 17; /* spin locks hang with a SIMT stack, and the hang is to be reported early */
     NEED(emu_machine_create(&config, &m, &err));
     if (how == TIMED) {
         NEED(emu_log_create(m, &log, &err));
@@ -119,11 +120,11 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
         do {
             engine->stop_at = next < out->points ? out->point[next] : UINT64_MAX;
             status = engine->ops->run(engine, &stop, &err);
-            /* The block of this kernel does not fit on this model, or a SIMT stack cannot run it to its end. */
+            /* A block of this kernel does not fit on this model, or the kernel hangs with a SIMT stack. */
             if ((status == LW_EINPUT && how == TIMED) ||
                 (status == LW_OK && stop.kind == EMU_STOP_HANG && how == TIMED &&
                  strcmp(config.reconv, "stack") == 0)) {
-                printf("%s: %s: not there: %.80s\n", path, combination,
+                printf("%s: %s: not supported: %.80s\n", path, combination,
                        status != LW_OK ? err.text : stop.hang.detail);
                 emu_engine_destroy(engine);
                 emu_machine_destroy(m);
@@ -135,15 +136,15 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
             NEED(status);
             if (stop.kind == EMU_STOP_COUNT) {
                 uint64_t hash = emu_hash_state(m);
-                if (how == TIMED) /* after the last instruction of a launch, the next launch may or may not be queued */
+                if (how == TIMED) /* not after a launch's last instruction, when the next launch may or may not be queued */
                     out->hash[next] = emu_grid_current(m) != NULL ? hash : 0;
                 else if (out->hash[next] != 0 && out->hash[next] != hash)
-                    quit("the replay has another state at a point");
+                    quit("the replay has another state at an instruction count");
                 next++;
             } else if (stop.kind != EMU_STOP_IDLE) {
                 quit(stop.kind == EMU_STOP_FAULT  ? stop.fault.detail
                      : stop.kind == EMU_STOP_HANG ? stop.hang.detail
-                                                  : "it stopped");
+                                                  : "the run stopped before its end");
             }
         } while (stop.kind != EMU_STOP_IDLE);
     }
@@ -175,7 +176,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** @path on @machine. */
+/** Run the launch file at `path` on @machine, replay it, run it again, and compare the outcomes. */
 static void compare(const struct tim_config *machine, const struct outcome *functional,
                     uint64_t *random)
 {
@@ -195,14 +196,14 @@ static void compare(const struct tim_config *machine, const struct outcome *func
     if (!run(TIMED, machine, false, &timed))
         return; /* run() has printed the reason */
     if (timed.order_free && timed.mem != functional->mem)
-        quit("other contents of memory than the functional run");
+        quit("memory differs from that of the functional run");
     replayed = timed;
     run(REPLAYED, machine, false, &replayed);
     if (replayed.state != timed.state || replayed.instructions != timed.instructions)
         quit("the replay ends in another state");
     run(TIMED, machine, true, &recheck_at);
     if (recheck_at.cycles != timed.cycles || recheck_at.counts != timed.counts)
-        quit("a second run, by the reference and without stops, counts otherwise");
+        quit("a second run, by the reference and without stops, has other counters");
     printf("%s: %s: %" PRIu64 " cycles, %u points\n", path, combination, timed.cycles,
            timed.points);
 }
@@ -216,7 +217,7 @@ static void set(struct tim_config *config, const char *format, unsigned value)
     NEED(tim_config_set(config, text, &err));
 }
 
-/** Half of the models detect tags, by any rules, and use them as far as the model permits. */
+/** Let half of the models detect uniform and affine registers, by random rules, and use them as far as the model permits. */
 static void set_tags(struct tim_config *config, uint64_t *random)
 {
     bool window = config->registers_collector == TIM_COLLECTOR_WINDOW;
@@ -235,7 +236,8 @@ static void set_tags(struct tim_config *config, uint64_t *random)
     config->registers_compact = bits >> 28 & 1;
 }
 
-/** Draw a mechanism for most models and return its name. L1 has one set of few lines, so that locality is lost. */
+/** Draw a mechanism for most models, and return its name, or "" for none. With a mechanism, L1 has a single set, so that
+ *  lines are evicted before they are reused. */
 static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 {
     size_t which = draw(random) % (tim_mechanism_count + 1);
@@ -253,7 +255,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
             config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             return "";
         config->core_group = 4;
-        config->dwr_timeout = 2000; /* number of spins on a lock that a partner holds */
+        config->dwr_timeout = 2000; /* cycles, after which a warp with a lock no longer waits for partners that spin on it */
     }
     if (tim_mechanisms[which] == &tim_vws) {
         static const unsigned slices[] = {2, 4, 8};
@@ -277,7 +279,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
     return tim_mechanisms[which]->name;
 }
 
-/** Draw any block scheduler and return its name. In half of the models groups join kernels. */
+/** Draw a block scheduler, and return its name. In half of the models groups of blocks join running kernels. */
 static const char *set_blocks(struct tim_config *config, uint64_t *random)
 {
     uint64_t bits = draw(random);
@@ -323,9 +325,9 @@ int main(int argc, char **argv)
         combination = NULL;
         run(FUNCTIONAL, NULL, false, &functional);
         for (unsigned k = 0; k < (all ? total : 1u); k++) {
-            if (all && (k + (unsigned)i) % parts != part) /* another seed for the next file */
+            if (all && (k + (unsigned)i) % parts != part) /* each file has other combinations in this part */
                 continue;
-            if (all) /* the same random numbers whatever the part is */
+            if (all) /* a combination's random numbers do not depend on the part */
                 random = seed + (uint64_t)i * 1000 + k + 1;
             unsigned n = all ? k : (unsigned)(draw(&random) % total);
             const char *sched = schedulers[n % LW_COUNT_OF(schedulers)], *engine = engines[n / LW_COUNT_OF(schedulers) % LW_COUNT_OF(engines)];
@@ -334,14 +336,14 @@ int main(int argc, char **argv)
             NEED(tim_config_load(tim_machines[n / kinds].name, &config, &err));
             unsigned cores = 1 + (unsigned)(draw(&random) % 4);
             set(config, "core.count=%u", cores);
-            if (!all) { /* with the model's own times a kernel that launches others simulates a million idle cycles */
+            if (!all) { /* with the model's own times, a kernel that launches kernels simulates a million idle cycles */
                 set(config, "kernels.stream_create=%u", 700);
                 set(config, "kernels.buffer_base=%u", 800);
                 set(config, "kernels.launch_base=%u", 1200);
                 set(config, "kernels.launch_lane=%u", 160);
             }
             snprintf(text, sizeof text, "issue.policy=%s", sched);
-            if (config->issue_types && strcmp(sched, "active_pending") == 0) { /* the two cannot be combined */
+            if (config->issue_types && strcmp(sched, "active_pending") == 0) { /* these two keys cannot be combined */
                 tim_config_destroy(config);
                 continue;
             }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of the memory side: a machine with one unit of each kind, a clock, and functions that send and
- * receive packets. */
+/* Fixture for tests of the memory side: a GPU model with one unit of each kind, a cycle counter, and functions that send
+ * and receive packets. */
 #ifndef TIM_MEMORY_FIXTURE_H
 #define TIM_MEMORY_FIXTURE_H
 
@@ -18,12 +18,12 @@ typedef struct tim_memory *(*rig_create_fn)(const struct tim_config *config);
 struct rig {
     struct tim_config config;
     struct tim_memory *memory;
-    uint64_t now; /* the next cycle */
-    struct tim_packet last; /* answer */
-    uint64_t answers, answered_at;
+    uint64_t now; /* the cycle that the next rig_step() executes */
+    struct tim_packet last; /* the last answer received */
+    uint64_t answers, answered_at; /* number of answers received, and cycle of the last one */
 };
 
-/** One core, one slice, one channel, one clock. */
+/** Return a GPU model with one core, one L2 slice, one DRAM channel, and one frequency for all clock domains. */
 static inline struct tim_config rig_config(void)
 {
     struct tim_config c = tim_fix_config();
@@ -39,7 +39,7 @@ static inline struct tim_config rig_config(void)
     c.l2_line = 128;
     c.l2_sector = c.l2_mshrs = 32;
     c.l2_latency = 60;
-    c.dram_bus_bytes = 8; /* four cycles a burst */
+    c.dram_bus_bytes = 8; /* a burst takes four cycles */
     c.dram_burst_bytes = 32;
     c.dram_banks = c.dram_queue = 16;
     c.dram_row_bytes = 2048;
@@ -67,7 +67,7 @@ static inline void rig_close(struct rig *r)
     r->memory->ops->destroy(r->memory);
 }
 
-/** Returns a packet that accesses bytes [from, from + bytes) of the line. */
+/** Return a packet that accesses bytes [from, from + bytes) of the line. */
 static inline struct tim_packet rig_packet(enum tim_packet_kind kind, unsigned core, uint64_t line,
                                            unsigned from, unsigned bytes, uint32_t id)
 {
@@ -79,7 +79,7 @@ static inline struct tim_packet rig_packet(enum tim_packet_kind kind, unsigned c
     return p;
 }
 
-/** Executes a cycle: sends @packet unless it is NULL, and receives the answers that have arrived. */
+/** Execute a cycle. Sends @packet unless @packet is NULL, and receives the answers that have arrived. */
 static inline void rig_step(struct rig *r, const struct tim_packet *packet)
 {
     const struct tim_memory_ops *ops = r->memory->ops;
@@ -98,7 +98,7 @@ static inline void rig_step(struct rig *r, const struct tim_packet *packet)
     r->now++;
 }
 
-/** Executes cycles until no packet is in flight. Returns the cycle of the last answer. */
+/** Execute cycles until no packet is in flight. Return the cycle of the last answer. */
 static inline uint64_t rig_drain(struct rig *r)
 {
     for (unsigned k = 0; r->memory->ops->in_flight(r->memory) != 0; k++) {
@@ -108,7 +108,7 @@ static inline uint64_t rig_drain(struct rig *r)
     return r->answered_at;
 }
 
-/** Sends @packet to the idle memory side. Returns the number of cycles to its answer. */
+/** Send @packet while no other packet is in flight. Return the number of cycles to its answer. */
 static inline uint64_t rig_latency(struct rig *r, const struct tim_packet *packet)
 {
     uint64_t from = r->now;

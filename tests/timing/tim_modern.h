@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the microbenchmarks of a modern core: kernels of a few instructions with control fields, and the cycles in
- * which they issue.
+ * Fixture for microbenchmarks of a modern core: runs kernels of a few instructions with control fields, and returns the
+ * cycles in which these instructions issue.
  */
 #ifndef TIM_MODERN_H
 #define TIM_MODERN_H
 
 #include "tests/timing/tim_run.h"
 
-/** Create a machine whose scheduler obeys the control field as in Huerta et al., MICRO 2025, 4 and 5.1. The machine has no
- *  other feature of that core. */
+/** Create a machine whose scheduler obeys the control field as in Huerta et al., MICRO 2025, sections 4 and 5.1. The machine
+ *  has no other feature of the core in that paper. */
 static inline struct run *modern_control(void)
 {
     struct run *r = run_new();
@@ -26,7 +26,8 @@ static inline struct run *modern_control(void)
     return r;
 }
 
-/** Create the machine of modern_control() with the stages Control and Allocate, two banks, and latencies of four cycles. */
+/** Create the machine of modern_control() with the stages Control and Allocate, two register banks, and units with a latency
+ *  of four cycles. @rfc: the machine has the register-file cache. */
 static inline struct run *modern_window(bool rfc)
 {
     struct run *r = modern_control();
@@ -42,7 +43,7 @@ static inline struct run *modern_window(bool rfc)
     return r;
 }
 
-/** Set a memory unit for each scheduler, and the latencies of loads, as published. */
+/** Give each scheduler a memory unit of its own, and set the latencies of loads that Huerta et al. publish. */
 static inline void modern_memory(struct tim_config *c)
 {
     c->lsu_local = 5;
@@ -108,7 +109,7 @@ static inline const char *modern_intervals_from(const struct run *r, unsigned fi
     }
     return text;
 }
-/** Do what modern_intervals_from() does, for the first @count instructions. */
+/** Do what modern_intervals_from() does, for the first @count instructions of the program. */
 static inline const char *modern_intervals(const struct run *r, unsigned count, char *text, size_t size)
 {
     return modern_intervals_from(r, 0, count, text, size);

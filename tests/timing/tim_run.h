@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels in assembly on the timing model, over a memory that answers each packet after a fixed time. It
- * records which warp issued which instruction in which cycle.
+ * Fixture that runs kernels in assembly on the timing model, with a memory that answers each packet after a fixed time.
+ * The fixture records which warp issued which instruction in which cycle.
  */
 #ifndef TIM_RUN_H
 #define TIM_RUN_H
@@ -16,14 +16,15 @@ struct run_memory {
     struct tim_memory base;
     const struct tim_config *config;
     struct tim_packet packet[RUN_PACKETS];
-    uint64_t at[RUN_PACKETS]; /* cycle of the answer */
+    uint64_t at[RUN_PACKETS]; /* cycle in which each packet is answered */
     unsigned first, count;
     uint64_t latency;
-    struct tim_slice_stats slice;     /* zeros */
-    struct tim_channel_stats channel; /* zeros */
+    struct tim_slice_stats slice;     /* counters that remain 0: this memory has no L2 slices */
+    struct tim_channel_stats channel; /* counters that remain 0: this memory has no DRAM channels */
     uint64_t reads, writes, atomics;
 };
-/* Latency of the memories that are created next. The tests run one after the other. */
+/* Number of cycles in which memories that are created from now on answer a packet. No lock is needed, because tests run one
+ * after the other. */
 static uint64_t run_latency = 100;
 
 static void run_destroy(struct tim_memory *memory)
@@ -140,8 +141,8 @@ static inline bool run_on_event(struct emu_observer *observer, const struct emu_
     return false;
 }
 
-/** Create a plain machine: one core, one scheduler, no fetch stalls, and no limit that a test reaches. An instruction's
- *  result is ready 3 cycles after its issue: one to collect, one in the pipe. */
+/** Create a plain machine with one core, one scheduler, no fetch stalls, and no limit that a test reaches. An instruction
+ *  that issues in cycle t reads its operands in t + 1 and enters its pipe in t + 2; its result is ready in t + 3. */
 static inline struct run *run_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -185,7 +186,7 @@ static inline struct tim_engine *run_engine(const struct run *r)
     return (struct tim_engine *)r->fix->engine;
 }
 
-/** Creates a machine, launches @text on it, and leaves it in cycle 0. */
+/** Create a machine from the model in @r, and launch kernel @text on it. No cycle is executed. */
 static inline void run_open(struct run *r, const char *text, unsigned blocks, unsigned threads)
 {
     struct tim_options options = {0};
@@ -201,7 +202,7 @@ static inline void run_open(struct run *r, const char *text, unsigned blocks, un
     emu_observer_add(r->fix->engine, &r->observer);
 }
 
-/** Run to its end. */
+/** Run the launched kernel to its end. */
 static inline void run_go(struct run *r)
 {
     struct lw_error err;
@@ -234,8 +235,8 @@ static inline uint64_t run_cycle(const struct run *r, enum isa_op op, unsigned w
     return 0;
 }
 
-/** Write to @text the issues of the program's instructions from number @from up to @behind, as "w0.1@5 ...": the warp, the
- *  number of the instruction counted from @from, and the cycle counted from the first of these issues. Return @text. */
+/** Write to @text the issues of the program's instructions @from to @behind - 1, as "w0.1@5 ...". In this example warp 0
+ *  issues instruction @from + 1 in cycle 5, counted from the first of these issues. Return @text. */
 static inline const char *run_trace(const struct run *r, unsigned from, unsigned behind,
                                     char *text, size_t size)
 {
