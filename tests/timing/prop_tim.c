@@ -515,8 +515,8 @@ static void scalar_loads(struct rnd *r, struct lw_sink *out)
         }
 }
 
-/** Return whether the instruction from @line to @end may have a LAT barrier: whether it is a load or store of global memory, of
- *  local memory, or by a generic address. */
+/** Return whether the instruction from @line to @end may have a LAT barrier: whether it is a load or store of global memory,
+ *  of local memory, or by a generic address. */
 static bool is_lat(const char *line, const char *end)
 {
     static const char *const names[] = {"ld.global", "ld.local", "ld.generic", "st.global", "st.local", "st.generic"};
@@ -585,8 +585,8 @@ static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uin
     return engine->ops->instructions(engine) < point && at > point ? point : at;
 }
 
-/** Check that cores examine all warps in each cycle of the trace's window, and use cached results of ready checks in all other
- *  cycles. Cores of TIM_DEP_VECTOR never use cached results. */
+/** Check that cores examine all warps in each cycle of the trace's window, and use cached results of ready checks in all
+ *  other cycles. With TIM_DEP_VECTOR cores never use cached results. */
 static void check_model(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);

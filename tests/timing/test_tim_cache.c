@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests cache tags: hits, LRU, sectors, written bytes, and lines with outstanding misses. A random sequence of
- * accesses is compared with a model that records each byte separately. */
+/* Tests cache tags: hits, LRU, sectors, written bytes, and lines with outstanding misses. The results of random accesses are
+ * compared with those of a model that records each byte separately. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
 {
     struct tim_cache_result look, out;
 
-    memset(&look, 0, sizeof look); /* fields that the answer does not set keep their values */
+    memset(&look, 0, sizeof look); /* some answers leave members unset, and all members are compared */
     memset(&out, 0, sizeof out);
     tim_cache_lookup(c, line, mask, &look);
     tim_cache_read(c, line, mask, waiter, (uint16_t)(waiter + 100), &out);
@@ -44,7 +44,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
     return out;
 }
 
-/** Fill a whole line for waiter 0. */
+/** Read a whole line that is absent, for waiter 0, and fill it. */
 static void bring(struct tim_cache *c, uint64_t line)
 {
     uint32_t waiter[256];
@@ -86,7 +86,7 @@ static void the_least_recently_used_line_goes(void **state)
     struct tim_cache_result out;
 
     (void)state;
-    bring(c, 0x0000); /* set 0 */
+    bring(c, 0x0000); /* a line of set 0, as 0x0100 and 0x0200 */
     bring(c, 0x0100);
     bring(c, 0x0080); /* a line of set 1, which does not affect set 0 */
     reads(c, 0x0000, word_0, 1, TIM_CACHE_HIT);
@@ -103,7 +103,7 @@ static void the_least_recently_used_line_goes(void **state)
 
 static void the_order_of_use_outlasts_the_stamps(void **state)
 {
-    enum { ACCESSES = 3 * 65536 + 100 }; /* stamps have 16 bits */
+    enum { ACCESSES = 3 * 65536 + 100 }; /* the cache records the order of use in 16 bits, which wrap around */
     struct tim_cache *c = make(2, 4, 128, 4, 4);
     struct tim_cache_line line;
 
@@ -112,7 +112,7 @@ static void the_order_of_use_outlasts_the_stamps(void **state)
         bring(c, i * 0x100); /* set 0 */
     bring(c, 0x0080);        /* set 1 */
     for (uint64_t i = 0; i < ACCESSES; i++) {
-        uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* never 0x0300 */
+        uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* never accesses 0x0300 */
 
         assert_true(tim_cache_read_hit(c, at, word_0));
         if (i % 8 != 7) {
@@ -146,19 +146,19 @@ static void limits_block_and_a_blocked_access_changes_nothing(void **state)
     uint32_t waiter[4];
 
     (void)state;
-    bring(c, 0x0080); /* set 1; older than 0x0180 */
+    bring(c, 0x0080); /* a line of set 1, older than line 0x0180 */
     bring(c, 0x0180);
     reads(c, 0x0000, whole, 1, TIM_CACHE_MISS);
     reads(c, 0x0000, whole, 2, TIM_CACHE_MERGE);
     reads(c, 0x0000, whole, 3, TIM_CACHE_NO_MERGE);
     reads(c, 0x0100, whole, 4, TIM_CACHE_MISS);
     reads(c, 0x0200, whole, 5, TIM_CACHE_NO_WAY); /* both ways of set 0 have outstanding misses */
-    reads(c, 0x0280, whole, 6, TIM_CACHE_MISS);   /* takes the place of 0x80 */
+    reads(c, 0x0280, whole, 6, TIM_CACHE_MISS);   /* evicts line 0x80 */
     reads(c, 0x0080, whole, 7, TIM_CACHE_NO_MSHR);
     assert_int_equal(tim_cache_mshrs_used(c), 3);
     assert_int_equal(tim_cache_fill(c, 0x0000, 1, waiter), 2);
     assert_int_equal(waiter[1], 2);
-    /* a way with an outstanding miss is never evicted, whatever its age */
+    /* line 0x0280 is not evicted, because its miss is outstanding */
     assert_int_equal(reads(c, 0x0080, whole, 8, TIM_CACHE_MISS).victim, 0x0180);
     tim_cache_destroy(c);
 }
@@ -179,7 +179,7 @@ static void sectors_come_one_by_one_and_waiters_go_when_theirs_are_there(void **
     assert_int_equal(line.waiters, 4);
     assert_int_equal(tim_cache_fill(c, 0x1000, 1, waiter), 1);
     assert_int_equal(waiter[0], 2);
-    reads(c, 0x1000, sector_0, 5, TIM_CACHE_HIT); /* the fetches of other sectors of the line are still outstanding */
+    reads(c, 0x1000, sector_0, 5, TIM_CACHE_HIT); /* hits, although fetches of other sectors of the line are outstanding */
     assert_int_equal(tim_cache_fill(c, 0x1000, 0xc, waiter), 0);
     assert_int_equal(tim_cache_fill(c, 0x1000, 2, waiter), 3);
     assert_int_equal(waiter[0], 1);
@@ -213,14 +213,14 @@ static void written_bytes_are_valid_singly_and_dirty_until_they_go(void **state)
 
     (void)state;
     tim_cache_write(c, 0x1000, word_0, false, true, 5, &out);
-    assert_int_equal(out.answer, TIM_CACHE_MISS); /* the write misses, and as it does not allocate, the line stays absent */
+    assert_int_equal(out.answer, TIM_CACHE_MISS); /* the write misses and does not allocate the line */
     assert_false(is_there(c, 0x1000));
     tim_cache_write(c, 0x1000, word_0, true, true, 5, &out);
     assert_int_equal(out.answer, TIM_CACHE_MISS);
     assert_int_equal(tim_cache_mshrs_used(c), 0); /* the write has allocated the line without a fetch */
     reads(c, 0x1000, word_0, 1, TIM_CACHE_HIT);
     assert_int_equal(reads(c, 0x1000, sector_0, 2, TIM_CACHE_MISS).fetch, 1);
-    tim_cache_write(c, 0x1000, sector_1, true, true, 5, &out); /* the fetch of sector 0 is still outstanding */
+    tim_cache_write(c, 0x1000, sector_1, true, true, 5, &out); /* hits, although the fetch of sector 0 is outstanding */
     assert_int_equal(out.answer, TIM_CACHE_HIT);
     tim_cache_write(c, 0x1080, word_0, true, true, 5, &out);
     assert_int_equal(out.answer, TIM_CACHE_NO_WAY);
@@ -281,8 +281,8 @@ static bool bit(const uint64_t mask[4], unsigned b)
     return mask[b / 64] >> b % 64 & 1;
 }
 
-/** Return the set of a line from the digits of its number in base @sets: the last digit, or the exclusive or of all
- *  digits. */
+/** Return the set of a line. It is computed from the digits of the line's number in base `sets`: the last digit, or with
+ *  `hash` the exclusive or of all digits. */
 static unsigned model_set(const struct model *m, unsigned line)
 {
     unsigned set = line % m->sets;
@@ -301,8 +301,8 @@ static unsigned model_under_way(const struct model *m, unsigned line)
     return sectors;
 }
 
-/** Return the index of the line to evict for @line. MODEL_LINES: a way is free. UINT_MAX: no line of the set may be
- *  evicted. */
+/** Return the index of the line to evict for @line, MODEL_LINES if the set has a free way, or UINT32_MAX if no line of the
+ *  set may be evicted. */
 static unsigned model_victim(const struct model *m, unsigned line)
 {
     unsigned there = 0, best = UINT32_MAX;
@@ -377,7 +377,7 @@ static void walk(uint64_t start)
 
     memset(&m, 0, sizeof m);
     m.sets = tim_fix_between(&seed, 1, 5);
-    m.ways = tim_fix_between(&seed, 1, 14); /* with more than four ways, a byte of the tag selects the candidates */
+    m.ways = tim_fix_between(&seed, 1, 14); /* with more than four ways, a lookup first compares one byte of each tag */
     m.mshrs = tim_fix_between(&seed, 1, 6);
     m.merges = tim_fix_between(&seed, 1, 4);
     m.sector = 32u << tim_fix_between(&seed, 0, 2);

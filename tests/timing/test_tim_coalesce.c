@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the coalescer and the banks of shared memory against published tables. */
+/* Tests the accesses that the coalescer makes, and the bank conflicts of shared memory, against published tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "tests/timing/tim_fixture.h"
 
-/** Create a memory instruction. */
+/** A memory access of a warp, with the arrays that the access points to. */
 struct made {
     struct emu_access access;
     uint64_t address[EMU_MAX_LANES];
@@ -114,17 +114,17 @@ static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state
     (void)state;
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_GLOBAL, 0x1000, at_4_32);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0, line), 2);
-    assert_int_equal(line[0].line, 0x1000); /* sectors 1, 2, 3 */
+    assert_int_equal(line[0].line, 0x1000); /* the access reads sectors 1, 2 and 3 */
     assert_int_equal(line[0].mask[0], UINT64_C(0xffffffff00000000));
     assert_int_equal(line[0].mask[1], UINT64_MAX);
     assert_int_equal(line[0].lanes, 0x00ffffff);
-    assert_int_equal(line[1].line, 0x1080); /* sector 0 */
+    assert_int_equal(line[1].line, 0x1080); /* the access reads sector 0 */
     assert_int_equal(line[1].mask[0], UINT64_C(0xffffffff));
     assert_int_equal(line[1].mask[1], 0);
     assert_int_equal(line[1].lanes, UINT64_C(0xff000000));
     assert_int_equal(tim_coalesce(&config, &m.access, 256, 0, line), 1);
     assert_int_equal(line[0].mask[2], UINT64_C(0xffffffff));
-    /* accesses are in the order of their lowest lanes, not of addresses */
+    /* accesses are in the order of their lowest lanes, not in the order of addresses */
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_GLOBAL, 0x10fc - 0x7c - 64, at_down);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0, line), 2);
     assert_int_equal(line[0].line, 0x1080);
@@ -167,7 +167,7 @@ static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
         if (n != row[i].words || all != row[i].lanes)
             fail_msg("row %zu: %u words", i, n);
     }
-    /* the addresses are reported as two segments with one word in common */
+    /* addresses in two segments, which have one word in common */
     make(&m, EMU_ACCESS_LOAD, 4, 0xff, ISA_SPACE_GLOBAL, 0x1000, at_0);
     m.access.piece_count = 2;
     m.access.piece[0] = (struct emu_event_segment){.lanes = 0x0f, .base = 0x1000, .stride = 4};
@@ -196,12 +196,12 @@ static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
             unsigned width = 8u << k, whole = 0, joined;
             struct made m;
 
-            for (unsigned t = 0; t < 64; t += width) { /* warps of this width */
+            for (unsigned t = 0; t < 64; t += width) { /* 64 threads in warps of `width` lanes */
                 make(&m, EMU_ACCESS_LOAD, row[i].bytes, lw_mask(width) << t, ISA_SPACE_GLOBAL,
                      0x1000, row[i].of);
                 whole += tim_coalesce(&config, &m.access, 64, 0, line);
             }
-            /* a wide warp that coalesces over this number of lanes makes the same requests */
+            /* a warp of 64 lanes that coalesces over `width` lanes at a time makes as many requests */
             config.lsu_coalesce_lanes = width;
             make(&m, EMU_ACCESS_LOAD, row[i].bytes, UINT64_MAX, ISA_SPACE_GLOBAL, 0x1000,
                  row[i].of);
@@ -211,7 +211,8 @@ static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
         }
 }
 
-/** Count the transactions of the older rules, with lines of 128 bytes. */
+/** Check the number of transactions and of 32-byte sectors that @rule gives for an access, with lines of 128 bytes. @rule is
+ *  a rule of older GPUs. @at is the source line for the message. */
 static void expect_older(unsigned rule, enum emu_access_kind kind, unsigned bytes, uint64_t lanes,
                          uint64_t base, address_fn of, unsigned transactions, unsigned sectors,
                          int at)
@@ -231,7 +232,8 @@ static void expect_older(unsigned rule, enum emu_access_kind kind, unsigned byte
 }
 #define OLDER(...) expect_older(__VA_ARGS__, __LINE__)
 
-/* Compute capability 1.0 and 1.1, by the rules and figures of the CUDA programming guide. */
+/* Compute capability 1.0 and 1.1: rules and figures of the CUDA programming guide. A half-warp is coalesced only if lane k
+ * accesses word k of an aligned segment. */
 static void first_generation_wants_lane_k_at_word_k(void **state)
 {
     (void)state;
@@ -239,36 +241,37 @@ static void first_generation_wants_lane_k_at_word_k(void **state)
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4, 1, 2);       /* one request of 64 bytes */
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xfbf7, 0x1000, at_4, 1, 2);       /* some lanes are inactive */
     OLDER(rule, EMU_ACCESS_LOAD, 4, UINT32_MAX, 0x1000, at_4, 2, 4);
-    OLDER(rule, EMU_ACCESS_LOAD, 8, 0xffff, 0x1000, at_8, 1, 4);       /* one of 128 */
-    OLDER(rule, EMU_ACCESS_LOAD, 16, 0xffff, 0x1000, at_16, 2, 8);     /* two of 128 */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_swap, 16, 16);  /* permuted */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4_4, 16, 16);   /* misaligned */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_8, 16, 16);     /* strided */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_0, 16, 16);     /* even if all lanes read one word */
+    OLDER(rule, EMU_ACCESS_LOAD, 8, 0xffff, 0x1000, at_8, 1, 4);       /* one request of 128 bytes */
+    OLDER(rule, EMU_ACCESS_LOAD, 16, 0xffff, 0x1000, at_16, 2, 8);     /* two requests of 128 bytes */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_swap, 16, 16);  /* words of lanes are permuted */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4_4, 16, 16);   /* addresses are misaligned */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_8, 16, 16);     /* addresses are strided */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_0, 16, 16);     /* all lanes read one word */
     OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_2, 16, 16);     /* words of 2 bytes are never coalesced */
     OLDER(rule, EMU_ACCESS_STORE, 4, 0xffff, 0x1000, at_4_4, 16, 16);
 }
 
-/* Compute capability 1.2 and 1.3. */
+/* Compute capability 1.2 and 1.3: each aligned segment that a half-warp accesses is one request. A segment has 128 bytes, or
+ * 64 for 2-byte words, or 32 for bytes. A request shrinks to 64 or 32 bytes if the lanes access only this half or quarter. */
 static void second_generation_shrinks_segments(void **state)
 {
     (void)state;
     const unsigned rule = TIM_COALESCE_HALF_SEGMENT;
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4, 1, 2);           /* 128 shrinks to 64 */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_swap, 1, 2);        /* any order */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4, 1, 2);           /* a segment of 128 bytes shrinks to 64 */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_swap, 1, 2);        /* lanes may access words in any order */
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_random_half, 1, 2);
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4_4, 1, 4);         /* within 128: not smaller */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1060, at_4, 2, 2);           /* 32 and 32 */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1044, at_4, 2, 3);           /* 64 and 32 */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0x00ff, 0x1000, at_4, 1, 1);           /* 32 */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4_4, 1, 4);         /* both halves are accessed: no shrinking */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1060, at_4, 2, 2);           /* two requests of 32 bytes */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1044, at_4, 2, 3);           /* a request of 64 bytes and one of 32 */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0x00ff, 0x1000, at_4, 1, 1);           /* a request of 32 bytes */
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_0, 1, 1);
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_8, 1, 4);
     OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_128, 16, 16);
     OLDER(rule, EMU_ACCESS_LOAD, 1, 0xffff, 0x1000, at_1, 1, 1);
-    OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_2, 1, 1);           /* 64 shrinks to 32 */
+    OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_2, 1, 1);           /* a segment of 64 bytes shrinks to 32 */
     OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1010, at_2, 1, 2);
     OLDER(rule, EMU_ACCESS_LOAD, 2, 0xffff, 0x1000, at_4, 1, 2);
-    OLDER(rule, EMU_ACCESS_LOAD, 1, 0xffff, 0x1000, at_4, 2, 2);           /* segments of 32 for bytes */
+    OLDER(rule, EMU_ACCESS_LOAD, 1, 0xffff, 0x1000, at_4, 2, 2);           /* segments have 32 bytes */
     OLDER(rule, EMU_ACCESS_LOAD, 16, 0xffff, 0x1000, at_16, 2, 8);
     OLDER(rule, EMU_ACCESS_STORE, 4, 0xffff, 0x1000, at_4_4, 1, 3);
 }
@@ -284,7 +287,7 @@ static void older_rules_cut_transactions_at_lines_and_stores_keep_to_their_bytes
     make(&m, EMU_ACCESS_LOAD, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
     assert_int_equal(tim_coalesce(&config, &m.access, 32, 0, line), 4);
     assert_int_equal(line[0].lanes, 1);
-    assert_int_equal(line[1].lanes, 0); /* addresses between the lanes, which belong to no lane */
+    assert_int_equal(line[1].lanes, 0); /* a part of the segment that no lane accesses */
     assert_int_equal(line[3].lanes, 0x8000);
     assert_int_equal(line[3].mask[0], UINT32_MAX);
     make(&m, EMU_ACCESS_STORE, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
@@ -300,12 +303,12 @@ static void local_memory_lies_in_rows_of_words(void **state)
     struct made m;
 
     (void)state;
-    /* the same variable of each lane: one row of local memory */
+    /* lanes access the same 4-byte variable, each its own: one row of local memory */
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE + 12, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 1);
     assert_int_equal(line[0].line, 0x40000 + 3 * 128);
     assert_int_equal(line[0].lanes, UINT32_MAX);
-    /* 8 bytes for each lane: two rows. With different offsets each lane has a row of its own */
+    /* lanes access 8 bytes each: two rows. If lanes access different offsets, each lane accesses another row */
     make(&m, EMU_ACCESS_STORE, 8, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 2);
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_4);
@@ -313,7 +316,7 @@ static void local_memory_lies_in_rows_of_words(void **state)
     make(&m, EMU_ACCESS_LOAD, 16, UINT64_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_64);
     config.core_warp_width = 64;
     assert_int_equal(tim_coalesce(&config, &m.access, 32, 0x40000, line), TIM_LINES_MOST);
-    /* bytes of a word stay in its row */
+    /* lane 1 accesses byte 1 of its second word, which is in the second row */
     config.core_warp_width = 32;
     make(&m, EMU_ACCESS_LOAD, 1, 2, ISA_SPACE_LOCAL, ISA_LOCAL_BASE + 5, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 1);
@@ -338,8 +341,8 @@ static void lanes_on_shared_memory_are_not_the_coalescers(void **state)
     assert_int_equal(tim_shared_passes(&config, &m.access), 0);
 }
 
-/** Random lanes in segments, as EMU_EVENT_ADDRESSES reports them. The per-lane addresses of the event describe the
- *  same accesses. */
+/** Create an access of random lanes in segments, as EMU_EVENT_ADDRESSES reports addresses. The access also has an address for
+ *  each lane; both forms describe the same addresses. */
 static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa_space space)
 {
     static const uint64_t start[ISA_SPACE_COUNT] = {[ISA_SPACE_GLOBAL] = UINT64_C(1) << 45,
@@ -368,8 +371,8 @@ static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa
     }
 }
 
-/** For regular addresses the emulator gives base and stride, so the model skips the lanes' addresses. The result is
- *  the same. */
+/* For regular addresses, the emulator reports segments with base and stride instead of an address for each lane. The coalescer
+ * must compute the same accesses from both. */
 static void pieces_are_coalesced_as_their_lanes(void **state)
 {
     static struct tim_line one[TIM_LINES_MOST], other[TIM_LINES_MOST];
@@ -446,13 +449,13 @@ static void passes_over_the_banks_are_those_of_the_table(void **state)
         {at_16, 4, 4, EMU_ACCESS_LOAD, 32, 4, 32},   {at_4_rows, 4, 4, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_24, 4, 2, EMU_ACCESS_LOAD, 32, 4, 32},   {at_1, 1, 1, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_128, 4, 32, EMU_ACCESS_LOAD, 32, 4, 32}, {at_132, 4, 1, EMU_ACCESS_LOAD, 32, 4, 32},
-        /* stores share a word as loads do; accesses wider than a word are made by halves or quarters of the warp */
+        /* stores to one word take one pass, like loads; accesses of 8 or 16 bytes are made by halves or quarters of a warp */
         {at_0, 4, 1, EMU_ACCESS_STORE, 32, 4, 32},   {at_8, 8, 2, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_16, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},  {at_0, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},
-        /* atomics on one word are serialised; atomics on different words do not wait */
+        /* each atomic on a word takes a pass; atomics on different words share a pass */
         {at_0, 4, 32, EMU_ACCESS_ATOMIC, 32, 4, 32}, {at_4, 4, 1, EMU_ACCESS_ATOMIC, 32, 4, 32},
         {at_pairs, 4, 2, EMU_ACCESS_REDUCE, 32, 4, 32},
-        /* 16 banks; banks of 8 bytes; a warp of 64 lanes */
+        /* other GPUs: 16 banks, banks of 8 bytes, warps of 64, 8 and 4 lanes, and one bank */
         {at_4, 4, 2, EMU_ACCESS_LOAD, 16, 4, 32},    {at_8, 8, 1, EMU_ACCESS_LOAD, 32, 8, 32},
         {at_4, 4, 1, EMU_ACCESS_LOAD, 32, 8, 32},    {at_16, 16, 2, EMU_ACCESS_LOAD, 32, 8, 32},
         {at_4, 4, 2, EMU_ACCESS_LOAD, 32, 4, 64},    {at_4, 4, 1, EMU_ACCESS_LOAD, 32, 4, 8},

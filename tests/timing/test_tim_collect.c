@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests operand collectors and banks against the published cycle tables (book 9.4, figure 3.17 and its variants). The
- * test drives them by hand, without program and schedulers.
+ * Tests operand collectors and register banks against published cycle tables (book 9.4, figure 3.17 and its variants). The
+ * test itself issues the instructions, without a program and warp schedulers.
  */
 #include "tests/timing/tim_run.h"
 
@@ -15,7 +15,7 @@ struct bench {
     struct tim_memory *memory;
     struct emu_machine *machine;
     struct tim_static add, mad;
-    uint64_t entered[8]; /* by warp: the cycle in which its instruction entered its pipe */
+    uint64_t entered[8]; /* not used */
 };
 
 static struct bench *bench_new(unsigned ports, bool in_order, bool swizzle)
@@ -69,8 +69,9 @@ static void put(struct bench *b, unsigned warp, const struct tim_static *what, u
     tim_pipe_issue(b->core, i, 0, now);
 }
 
-/** Figure 3.17: w1:i1 w2:i1 w3:i1 w0:i2 in cycles 0 to 3. "w1@3/4" means that w1 entered its pipe in cycle 3 and
- *  wrote in cycle 4. */
+/** Issue the instructions of figure 3.17, one per cycle from cycle 0 on: i1 by warps 1, 2 and 3, then i2 by warp 0. Check in
+ *  which cycles they enter their pipes and write their results. "w1@3/4" means that the instruction of warp 1 entered its
+ *  pipe in cycle 3 and wrote its result in cycle 4. */
 static void figure_is(unsigned ports, bool in_order, bool swizzle, const char *expected)
 {
     struct bench *b = bench_new(ports, in_order, swizzle);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Diversion and voltage scaling, driven by hand: registers, drains, changes of clocks, and the cores that get blocks. P-1, ...
- * are the rows of the dynamic parallelism thesis's specification, 10.7. P-10 is in test_tim_energy.c, P-11 and P-12 are in
- * test_tim_power.sh.
+ * Tests diversion and voltage scaling without instructions: the registers DVR, DRN and DVFS of a core, drains, changes of
+ * clocks, and which cores get blocks. Tests p1 to p9 are rows P-1 to P-9 of the dynamic parallelism thesis's specification,
+ * 10.7. Row P-10 is in test_tim_energy.c; rows P-11 and P-12 are in test_tim_power.sh.
  */
 #include "tests/timing/block_rig.h"
 
@@ -16,7 +16,7 @@ static struct rig *power(unsigned policy)
     return r;
 }
 
-/** A launch of @blocks blocks of @warps warps. */
+/** Create launch @name with @blocks blocks of @warps warps. */
 static void blocks_of(struct rig *r, char name, unsigned blocks, unsigned warps)
 {
     launch_shape(r, name, 'k', blocks, 32 * warps, 1, 0, 0, 0, false);
@@ -45,7 +45,7 @@ static unsigned diverted(const struct rig *r)
     return found;
 }
 
-/** Runs the cycles up to and including the next sample. */
+/** Execute the cycles up to and including the next sample. */
 static void to_sample(struct rig *r)
 {
     do
@@ -53,7 +53,8 @@ static void to_sample(struct rig *r)
     while ((r->now - 1) % 500 != 0);
 }
 
-/** Place two blocks on each core i: block i of launch A, with @few warps, and block i of launch B, with @more warps. */
+/** Create a fixture in which each core i has two blocks: block i of launch A, with @few warps, and block i of launch B, with
+ *  @more warps. */
 static struct rig *each_core_has(unsigned few, unsigned more)
 {
     struct rig *r = power(TIM_BLOCKS_RR);
@@ -129,14 +130,14 @@ static void p4_a_drain_ends_after_ten_samples(void **state)
     blocks_of(r, 'C', CORES, 1);
     ticks(r, 20);
     assert_non_null(strstr(r->log, "@3 "));
-    to_sample(r); /* Core 3 has had 4 warps at a sample, which is enough, so it may be diverted again. */
+    to_sample(r); /* At this sample core 3 has 4 warps, which reaches the threshold. So it may be diverted again later. */
     end(r, r->grid['A'], 3);
     to_sample(r);
     registers_are(r, 3, true, true, false);
     rig_free(r);
 }
 
-/* After an aborted drain the core stays as it is while it has few warps. */
+/* After an aborted drain, a core does not drain again before it has had as many warps as the threshold. */
 static void an_aborted_drain_does_not_begin_anew(void **state)
 {
     struct rig *r = each_core_has(3, 29);
@@ -174,7 +175,7 @@ static void p5b_cores_that_fall_one_after_another_leave_one(void **state)
         end(r, r->grid['B'], c);
         to_sample(r);
         assert_int_equal(diverted(r), c < CORES - 1 ? c + 1 : c);
-        end(r, r->grid['A'], c); /* each drains in time */
+        end(r, r->grid['A'], c); /* the core is empty before its drain is aborted */
     }
     to_sample(r);
     assert_int_equal(diverted(r), CORES - 1);
@@ -198,7 +199,8 @@ static void p6_no_core_is_diverted_if_all_others_are_full(void **state)
     rig_free(r);
 }
 
-/** Cores 3 and 5 are parked, then all others are full, and nine blocks wait. */
+/** Create a fixture in which cores 3 and 5 are parked, all other cores are full, and nine blocks of launch B wait. A change of
+ *  clocks takes @transition cycles. */
 static struct rig *two_are_parked(unsigned transition)
 {
     struct rig *r = power(TIM_BLOCKS_RR);
@@ -227,10 +229,10 @@ static void p7_one_core_returns_at_each_sample(void **state)
     (void)state;
     registers_are(r, 3, false, false, true);
     registers_are(r, 5, true, false, true);
-    ticks(r, 500); /* the next sample: core 3 has room again */
+    ticks(r, 500); /* up to the next sample, with the end of core 3's transition to the high clock */
     registers_are(r, 3, false, false, false);
     registers_are(r, 5, true, false, true);
-    said(r, "B11@3 "); /* at the end of the transition */
+    said(r, "B11@3 "); /* placed at the end of the transition */
     to_sample(r);
     registers_are(r, 5, false, false, true);
     assert_int_equal(count(r, TIM_GPU_dvfs_resumes), 2);
@@ -288,8 +290,8 @@ static void p9_its_registers_take_6_bytes(void **state)
     rig_free(r);
 }
 
-/* With smx_bind only the core itself takes blocks from its queue. So blocks in the queue of a diverted core must go to
- * another core, or they would never run. */
+/* With smx_bind, only a core itself takes blocks from its queue. Blocks for a diverted core must therefore be queued for
+ * another core; otherwise they would never run. */
 static void blocks_bound_to_a_diverted_core_go_elsewhere(void **state)
 {
     struct rig *r = power(TIM_BLOCKS_SMX_BIND);
@@ -306,14 +308,14 @@ static void blocks_bound_to_a_diverted_core_go_elsewhere(void **state)
     ticks(r, 40);
     assert_non_null(strstr(r->log, "C1@"));
     assert_null(strstr(r->log, "@3 "));
-    launch(r, 'D', 'k', 2, 'A', 4); /* core 4 is not diverted, so that it runs the blocks of its own queue */
+    launch(r, 'D', 'k', 2, 'A', 4); /* core 4 is not diverted, so it runs the blocks of its own queue */
     r->log[0] = '\0';
     ticks(r, 40);
     said(r, "D0@4 D1@4 ");
     rig_free(r);
 }
 
-/* A core's cycles: seven of the high clock for one of the low one. */
+/* A core with the low clock executes one cycle in seven cycles of the high clock. */
 static void a_slow_core_has_a_seventh_of_the_cycles(void **state)
 {
     struct rig *r = power(TIM_BLOCKS_RR);

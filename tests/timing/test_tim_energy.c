@@ -50,7 +50,7 @@ static double pj_of(const struct tim_sums *sums, const struct tim_config *config
     return energy.joules;
 }
 
-/* The book's example: an fma of a warp reads three operands and writes one, at 5 pJ for each lane. */
+/* The book's example: an fma of 32 lanes takes 4.6 pJ a lane. It reads three operands and writes one, at 5 pJ a lane each. */
 static void a_warp_of_fma_takes_787_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_fp_fma] = 32},
@@ -64,7 +64,7 @@ static void a_warp_of_fma_takes_787_pj(void **state)
     assert_true(energy.watts == 0); /* no time has passed */
 }
 
-/* An addition of integers: 32 lanes with three operands. */
+/* An integer addition of 32 lanes takes 0.1 pJ a lane. It reads two operands and writes one, at 5 pJ a lane each. */
 static void a_warp_of_additions_takes_483_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_int] = 32},
@@ -92,13 +92,13 @@ static void each_event_has_its_key(void **state)
     struct tim_sums one;
     double before;
 
-    for (size_t i = 0; i < sizeof one / 8; i++) { /* every event has a counter */
+    for (size_t i = 0; i < sizeof one / 8; i++) { /* set every counter, so that every event has occurred */
         uint64_t count = 3 + i;
         memcpy((char *)&one + i * 8, &count, 8);
     }
-    one.gpu[TIM_GPU_cycles] = 1000000; /* more than cores are active */
+    one.gpu[TIM_GPU_cycles] = 1000000; /* more than the cycles in which cores are active */
     for (unsigned i = TIM_CORE_dvfs_bubble_cycles; i <= TIM_CORE_dvfs_saved_l1; i++)
-        one.core[i] = 0; /* they are subtracted */
+        one.core[i] = 0; /* the energy of these cycles and events is subtracted */
     set(config, "energy.scale=50");
     before = pj_of(&one, config);
 #define ENERGY(key, in, fj, count, scaled, help)                                              \
@@ -117,7 +117,8 @@ static void each_event_has_its_key(void **state)
     assert_true(pj_of(&one, config) == before);
 }
 
-/* P-10 of the dynamic parallelism thesis's specification: a core is idle, and is parked for half of the time. */
+/* P-10 of the dynamic parallelism thesis's specification: an idle core that is parked for half of the time draws 57 % of the
+ * power of an idle core that is never parked. */
 static void p10_a_parked_core_draws_57_percent(void **state)
 {
     struct tim_config *config = *state;
@@ -134,17 +135,17 @@ static void p10_a_parked_core_draws_57_percent(void **state)
     sums.core[TIM_CORE_dvfs_low_own] = cycles / 14;
     sums.core[TIM_CORE_dvfs_lost_cycles] = cycles / 2 - cycles / 14;
     assert_true(fabs(pj_of(&sums, config) / all - 0.5723) < 0.00005);
-    set(config, "dvfs.leakage=3"); /* 0.55 cubed instead of 0.55 */
+    set(config, "dvfs.leakage=3"); /* leakage scales with the cube of the voltage 0.55 */
     assert_true(fabs(pj_of(&sums, config) / all - (0.5 + 0.5 * (0.0432 * 0.8 + 0.166375 * 0.2))) < 0.00005);
 }
 
-/* The energy of one kilobyte through all levels of memory, computed by hand. */
+/* The energy of one kilobyte that is loaded from DRAM through L2 and L1, computed by hand. */
 static void memory_is_charged_by_what_moves(void **state)
 {
     struct tim_config *config = *state;
     struct tim_sums sums = {
         .core = {[TIM_CORE_sectors] = 32, [TIM_CORE_l1_misses] = 8},
-        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 16, /* of 64 bytes */
+        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 16, /* each of 64 bytes */
                   [TIM_SLICE_flits] = 8 + 40},
         .channel = {[TIM_CHANNEL_reads] = 16, [TIM_CHANNEL_activates] = 2},
     };
@@ -184,7 +185,7 @@ static void a_smaller_process_scales_the_chip(void **state)
 
     set(config, "energy.scale=30");
     assert_pj(pj_of(&chip, config), 11.1);
-    assert_pj(pj_of(&dram, config), 64 * 160.0); /* a burst */
+    assert_pj(pj_of(&dram, config), 64 * 160.0); /* a burst has 64 bytes */
 }
 
 static enum tim_work work_of(enum isa_op op)
@@ -211,7 +212,7 @@ static void instructions_have_their_class(void **state)
     assert_int_equal(work_of(ISA_BAR_SYNC), TIM_WORK_control);
 }
 
-/* No multiplication is classified as an addition. The test recognises multiplications by their mnemonics. */
+/* No multiplication is in a cheaper class, such as that of additions. The test recognises multiplications by mnemonics. */
 static void what_multiplies_is_a_multiplication(void **state)
 {
     static const char *const words[] = {"mul", "mad", "fma", "dp4a", "dp2a"};
@@ -228,7 +229,7 @@ static void what_multiplies_is_a_multiplication(void **state)
             if (strstr(info->mnemonic, words[i]) != NULL) {
                 seen++;
                 if (work == TIM_WORK_int || work == TIM_WORK_fp_add || work == TIM_WORK_control)
-                    fail_msg("%s is charged as a cheaper class", info->mnemonic);
+                    fail_msg("%s is in a cheaper class than multiplications", info->mnemonic);
             }
     }
     assert_true(seen > 30);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of the model gcn-tahiti: rotation of the SIMDs, instructions of several types per cycle, wait
- * counters, LDS, and caches that CUs share. Expected cycles are computed by hand from docs/reference/timing-core.md.
- * An instruction issued in cycle t enters its pipe in t + 2 (a scalar one in t + 1). A memory instruction makes its
- * first access in t + 4, and the data of a miss arrives run_latency + 1 cycles later. A warp issues in each fourth
- * cycle.
+ * Microbenchmarks of the model gcn-tahiti: rotation of the SIMDs, instructions of several types per cycle, wait counters, LDS
+ * (shared memory), and caches that CUs (cores) share. Expected cycles are computed by hand from
+ * docs/reference/timing-core.md. An instruction that issues in cycle t enters its pipe in t + 2, or in t + 1 if it is scalar.
+ * A memory instruction makes its first access in t + 4; if the access misses, its data arrives run_latency + 1 cycles later.
+ * A warp may issue in every fourth cycle.
  */
 #include "tests/timing/tim_modern.h"
 
-/** Create one CU whose fetches never delay an issue. */
+/** Create a machine with one CU of this model. Fetches never delay an issue. */
 static struct run *gcn(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -27,7 +27,8 @@ static struct run *gcn(void)
     return r;
 }
 
-/** Create a kernel with @body. v8:9 and s4:5 are `out`. Its first instruction has number HEAD. */
+/** Run a kernel with @body. v8:9 and s4:5 contain the parameter `out`. The first instruction of @body has the number HEAD in
+ *  the program. */
 enum { HEAD = 3 };
 static void go(struct run *r, const char *body, unsigned threads)
 {
@@ -39,7 +40,8 @@ static void go(struct run *r, const char *body, unsigned threads)
     lw_buffer_fini(&text);
 }
 
-/** Return the cycles from the first instruction of @body to its instruction @at, in warp 0, the only warp. */
+/** Run @body and return the cycles from the issue of its first instruction to the issue of its instruction @at, by warp 0. Frees
+ *  @r. */
 static uint64_t after(struct run *r, const char *body, unsigned at, unsigned threads)
 {
     uint64_t cycles;
@@ -73,13 +75,13 @@ static void a_warp_issues_every_fourth_cycle(void **state)
     (void)state;
     for (unsigned at = 1; at < 5; at++) {
         assert_int_equal(after(gcn(), dependent, at, 64), 4 * at);
-        /* one warp never issues two instructions in a cycle, whatever their types */
+        /* one warp never issues two instructions in a cycle, even if they have different types */
         assert_int_equal(after(gcn(), others, at, 64), 4 * at);
         assert_int_equal(after(gcn(), scalar, at, 64), 4 * at);
     }
 }
 
-/** Launch four blocks of ten warps, which fill a CU. Block b has slots 10 b to 10 b + 9. */
+/** Run five blocks of ten warps. The first four blocks fill a CU; of these, block b has warp slots 10 b to 10 b + 9. */
 static struct run *forty_warps(const char *body)
 {
     struct run *r = gcn();
@@ -101,7 +103,7 @@ static void each_simd_has_a_cycle_of_four(void **state)
     for (unsigned i = 0; i < r->count; i++) {
         unsigned slot = r->issue[i].block * 10 + r->issue[i].warp;
 
-        if (r->issue[i].block == 4) { /* the block did not fit before another block had ended */
+        if (r->issue[i].block == 4) { /* this block was placed when another block had ended */
             assert_true(r->issue[i].cycle > 40);
             continue;
         }
@@ -120,8 +122,8 @@ static void each_simd_has_a_cycle_of_four(void **state)
     run_free(r);
 }
 
-/* Ten wavefronts of a SIMD in round robin: a vector instruction issues every four cycles, and one of the same
- * wavefront every 40 cycles. */
+/* The ten wavefronts of a SIMD issue in round robin. The SIMD issues a vector instruction every four cycles, so each of its
+ * wavefronts issues one every 40 cycles. */
 static void ten_wavefronts_of_a_simd_rotate(void **state)
 {
     uint64_t last[40] = {0}, base;
@@ -132,7 +134,7 @@ static void ten_wavefronts_of_a_simd_rotate(void **state)
     (void)state;
     lw_buffer_init(&body);
     for (unsigned i = 0; i < 20; i++)
-        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* few registers: all 40 warps are resident */
+        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* so few registers that all 40 warps are resident */
     r = forty_warps(body.text);
     lw_buffer_fini(&body);
     base = run_engine(r)->code[0]->base;
@@ -142,7 +144,7 @@ static void ten_wavefronts_of_a_simd_rotate(void **state)
 
         if (r->issue[i].block == 4)
             continue;
-        if (at > 5 && at < 16) { /* all are there */
+        if (at > 5 && at < 16) { /* while all wavefronts of the four blocks execute */
             assert_int_equal(r->issue[i].cycle - last[slot], 40);
             checked++;
         }
@@ -160,19 +162,20 @@ static void a_simd_is_busy_for_16_cycles_by_a_quarter_rate_instruction(void **st
     assert_int_equal(after(gcn(), "v_fma_f64 v10:11, v2:3, v2:3, v2:3\nv_fma_f64 v10:11, v10:11, v2:3, v2:3\n", 1, 64), 16);
 }
 
-/* A taken jump takes 20 cycles, a jump that is not taken 4 (CLRX, GcnTimings). */
+/* A taken jump takes 20 cycles. A jump that is not taken, or whose target is the next instruction, takes 4 (CLRX documentation,
+ * GcnTimings). */
 static void a_jump_takes_20_cycles(void **state)
 {
     (void)state;
-    assert_int_equal(after(gcn(), "s_bra next\nnext:\nv_mov_b32 v1, 0\n", 1, 64), 4); /* the next pc */
+    assert_int_equal(after(gcn(), "s_bra next\nnext:\nv_mov_b32 v1, 0\n", 1, 64), 4); /* to the next instruction */
     assert_int_equal(after(gcn(), "s_bra next\nv_mov_b32 v1, 0\nnext:\nv_mov_b32 v1, 0\n", 2, 64), 20);
     assert_int_equal(after(gcn(), "s_setp_u32.eq sp0, s8, 1\n@sp0 s_bra next\nv_mov_b32 v1, 0\nnext:\nv_mov_b32 v1, 0\n", 2, 64), 8);
 }
 
 /* ---- types ------------------------------------------------------------------------------------------ */
 
-/* Warps 0, 4, 8... of SIMD 0 wait at a barrier, each before a different instruction. Warps have 32 lanes, because a
- * block has at most 1,024 threads. */
+/** Run a block in which warp 4 * i executes instruction @insn[i] after a barrier. These warps are on SIMD 0, and leave the
+ *  barrier in the same cycle. Warps have 32 lanes, because a block has at most 1,024 threads. */
 static struct run *after_a_barrier(const char *const *insn, unsigned count)
 {
     struct run *r = gcn();
@@ -192,8 +195,8 @@ static struct run *after_a_barrier(const char *const *insn, unsigned count)
     return r;
 }
 
-/** Return the cycle in which warp 4 * @i issues the instruction after its barrier, counted from the first such issue of any
- *  warp. */
+/** Return the cycle in which warp 4 * @i issues its instruction after the barrier, counted from the first of these issues by
+ *  the @count warps. */
 static uint64_t way(const struct run *r, unsigned count, unsigned i)
 {
     uint64_t first = UINT64_MAX, mine = 0;
@@ -263,8 +266,8 @@ static void of_one_type_one_issues_in_four_cycles(void **state)
 
 /* ---- counters ------------------------------------------------------------------------------------------- */
 
-/** Run four loads that miss, `waitcnt @counts`, and an instruction. Return the cycle in which the wait ends, from the
- *  first load's issue. */
+/** Run four loads that miss, then `waitcnt @counts`. Return the cycle in which the waitcnt issues, counted from the issue of
+ *  the first load. */
 static uint64_t four_loads(const char *counts)
 {
     struct lw_buffer body;
@@ -279,17 +282,17 @@ static uint64_t four_loads(const char *counts)
     return cycles;
 }
 
-/* The loads issue in cycles 0, 4, 8 and 12. The first completes in 4 + 101 = 105, and each other load four cycles
- * later. */
+/* The loads issue in cycles 0, 4, 8 and 12. The first completes in cycle 4 + 101 = 105, and each further load four cycles after
+ * the load before it. */
 static void waitcnt_resumes_when_as_many_loads_are_over(void **state)
 {
     (void)state;
     assert_int_equal(four_loads("vmcnt(4)"), 16);
     assert_int_equal(four_loads("vmcnt(3)"), 108);
-    assert_int_equal(four_loads("vmcnt(2)"), 112); /* the second is over in 109 */
+    assert_int_equal(four_loads("vmcnt(2)"), 112); /* the second load completes in 109 */
     assert_int_equal(four_loads("vmcnt(1)"), 116);
-    assert_int_equal(four_loads("vmcnt(0)"), 120); /* the fourth in 117 */
-    assert_int_equal(four_loads("lgkmcnt(0)"), 16); /* none of its own */
+    assert_int_equal(four_loads("vmcnt(0)"), 120); /* the fourth load completes in 117 */
+    assert_int_equal(four_loads("lgkmcnt(0)"), 16); /* lgkmcnt counts none of these loads */
     assert_int_equal(four_loads("expcnt(0)"), 16);
     assert_int_equal(four_loads("vmcnt(3) lgkmcnt(0)"), 108);
 }
@@ -307,8 +310,8 @@ static void the_user_of_a_load_waits_as_a_compilers_waitcnt(void **state)
     }
 }
 
-/* A load that hits L1 does not complete before an older load that misses. After the warm-up they issue in cycles 0
- * and 4. */
+/* A load that hits L1 does not complete before an older load that misses. The older load issues in cycle 0, and the load that
+ * hits in cycle 4. The first load of the kernel only brings the line into L1. */
 static void vector_memory_is_counted_in_order(void **state)
 {
     static const char *const body = "ld.global.b32 v20, [v8:9]\nwaitcnt vmcnt(0)\n"
@@ -321,13 +324,13 @@ static void vector_memory_is_counted_in_order(void **state)
     go(r, body, 1);
     assert_int_equal(modern_cycle(r, 0, HEAD + 4) - modern_cycle(r, 0, HEAD + 2), 108);
     run_free(r);
-    r = gcn(); /* Without the older load, the load that hits takes 4 + 20 cycles. */
+    r = gcn(); /* without the older load, the load that hits completes after 4 + 20 cycles */
     r->config->l1_latency = 20;
     assert_int_equal(after(r, "ld.global.b32 v20, [v8:9]\nwaitcnt vmcnt(0)\nld.global.b32 v22, [v8:9]\nv_add_u32 v1, v22, 1\n", 3, 1),
                      108 + 4 + 24);
 }
 
-/* A store completes when it is answered, 104 cycles after its issue. A later load completes after it, in order. */
+/* A store completes when it is answered, 104 cycles after its issue. A later load that hits L1 completes after the store. */
 static void stores_are_counted_until_they_are_answered(void **state)
 {
     struct run *r = gcn();
@@ -342,8 +345,8 @@ static void stores_are_counted_until_they_are_answered(void **state)
     run_free(r);
 }
 
-/* Shared memory answers 4 + 56 cycles after issue. If a scalar load is pending, only a count of 0 shows that a load
- * is complete. */
+/* A load of shared memory completes 4 + 56 cycles after its issue. lgkmcnt also counts scalar loads, which complete in any
+ * order. So if a scalar load is pending, only a count of 0 shows that a load is complete. */
 static void lgkmcnt_is_0_where_scalar_loads_and_shared_memory_mix(void **state)
 {
     struct run *r;
@@ -355,21 +358,23 @@ static void lgkmcnt_is_0_where_scalar_loads_and_shared_memory_mix(void **state)
     r->config->constant_perfect = false;
     r->config->constant_latency = 20;
     assert_int_equal(after(r, "s_ld.global.b32 s8, [s4:5]\ns_add_u32 s9, s8, 1\n", 1, 1), 108);
-    for (unsigned first = 0; first < 2; first++) { /* whichever is older */
+    for (unsigned first = 0; first < 2; first++) { /* the scalar load is the younger load, then the older */
         r = gcn();
         r->config->constant_perfect = false;
         assert_int_equal(after(r, first ? "s_ld.global.b32 s8, [s4:5]\nld.shared.b32 v1, [vz]\nv_add_u32 v2, v1, 1\n"
                                         : "ld.shared.b32 v1, [vz]\ns_ld.global.b32 s8, [s4:5]\nv_add_u32 v2, v1, 1\n", 2, 1),
                          first ? 108 : 112);
     }
-    /* Other warps do not wait, and neither does an instruction that uses the result of a vector memory load. */
+    /* An instruction that uses neither result does not wait for them. A load of shared memory is not delayed by a pending load
+     * of vector memory, which another counter counts. */
     r = gcn();
     r->config->constant_perfect = false;
     assert_int_equal(after(r, "s_ld.global.b32 s8, [s4:5]\nld.shared.b32 v1, [vz]\nv_add_u32 v2, v3, 1\n", 2, 1), 8);
     assert_int_equal(after(gcn(), "ld.global.b32 v5, [v8:9]\nld.shared.b32 v1, [vz]\nv_add_u32 v2, v1, 1\n", 2, 1), 64);
 }
 
-/* The field of the counter has four bits: of 20 loads the 16th issues when the first completes, in cycle 105. */
+/* The counter of vector memory instructions has four bits, so at most 15 are pending. Of 20 loads, the 16th cannot issue before
+ * the first completes, in cycle 105. */
 static void issue_stalls_where_a_counter_counts_no_further(void **state)
 {
     struct run *r = gcn();
@@ -382,7 +387,7 @@ static void issue_stalls_where_a_counter_counts_no_further(void **state)
     go(r, body.text, 1);
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(modern_cycle(r, 0, HEAD + i) - modern_cycle(r, 0, HEAD), i < 15 ? 4 * i : 108 + 4 * (i - 15));
-    assert_int_equal(slots(r, TIM_STALL_COUNTER), 12); /* 60, 64, ... 104 */
+    assert_int_equal(slots(r, TIM_STALL_COUNTER), 12); /* in cycles 60, 64, ... 104 */
     run_free(r);
     r = gcn();
     r->config->issue_lgkm_count = 3;
@@ -390,8 +395,8 @@ static void issue_stalls_where_a_counter_counts_no_further(void **state)
     lw_buffer_fini(&body);
 }
 
-/* The memory pipe takes 64 cycles for an instruction. The second store, issued in cycle 4, reads its data in cycle
- * 66. */
+/* An instruction occupies the memory pipe for 64 cycles. The second store, which issues in cycle 4, reads its data in
+ * cycle 66. Until then, an instruction that writes the register of this data must wait. */
 static void expcnt_counts_stores_that_have_not_read_their_data(void **state)
 {
     static const struct {
@@ -411,7 +416,7 @@ static void expcnt_counts_stores_that_have_not_read_their_data(void **state)
     }
 }
 
-/** Elsewhere waitcnt waits for nothing. */
+/* On models without wait counters, waitcnt waits for nothing. */
 static void waitcnt_is_a_nop_without_counters(void **state)
 {
     struct run *r = run_new();
@@ -425,8 +430,8 @@ static void waitcnt_is_a_nop_without_counters(void **state)
 
 /* ---- LDS --------------------------------------------------------------------------------------------- */
 
-/* 64 lanes on 32 banks: lane l reads word l x stride. Each word of the busiest bank takes a pass, and the result
- * comes 56 cycles after the last pass. */
+/* 64 lanes read LDS, which has 32 banks: lane l reads word l * stride. Each word that is read from the busiest bank takes a
+ * pass, and the result arrives 56 cycles after the last pass. */
 static void lds_passes_over_32_banks(void **state)
 {
     static const struct {
@@ -448,7 +453,7 @@ static void lds_passes_over_32_banks(void **state)
     }
 }
 
-/* Vector and shared memory have separate queues: a load of 64 lines does not delay LDS. */
+/* With separate queues for vector memory and LDS, a load of 64 lines does not delay an LDS instruction. */
 static void vector_memory_does_not_hold_lds_up(void **state)
 {
     static const char *const body = "v_s2r v1, %tid.x\nv_shl_b32 v1, v1, 6\nv_add_u32 v2, v1, v1\nld.global.b32 v3, [s4:5+v1]\n"
@@ -461,8 +466,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
         r->config->lsu_separate = separate;
         go(r, body, 64);
         uint64_t user = modern_cycle(r, 0, HEAD + 5) - modern_cycle(r, 0, HEAD + 4);
-        /* one queue: the load makes its 64 accesses in cycles 4 to 67 after its issue, and LDS its access in 68. The
-         * data arrives in 124, which is 120 after the issue of the LDS instruction */
+        /* With one queue, the load makes its 64 accesses 4 to 67 cycles after its issue, and the LDS instruction makes its
+         * access in cycle 68. Its data arrives in cycle 124, which is 120 cycles after the issue of the LDS instruction. */
         assert_int_equal(user, separate ? 60 : 120);
         run_free(r);
     }
@@ -470,8 +475,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
 
 /* ---- shared caches ------------------------------------------------------------------------------------- */
 
-/** Two CUs execute one block each. Each block loads a word with the scalar unit after its own `nanosleep`. Return the
- *  misses of both. */
+/** Run two CUs that execute one block each. Each block loads the same word with the scalar unit; block 1 executes @wait before.
+ *  @shared CUs share a constant cache. Store the misses and hits of each CU in @misses and @hits. */
 static void two_cus(unsigned shared, const char *wait, uint64_t misses[2], uint64_t hits[2])
 {
     struct run *r = gcn();
@@ -499,9 +504,9 @@ static void cus_share_a_scalar_cache(void **state)
     uint64_t misses[2], hits[2];
 
     (void)state;
-    for (unsigned i = 0; i < 2; i++) { /* a later request, or one while the miss is outstanding */
+    for (unsigned i = 0; i < 2; i++) { /* the second CU loads after the fill of the line, or while the line is outstanding */
         two_cus(1, waits[i], misses, hits);
-        assert_int_equal(misses[0], 2); /* the parameter's line, the word's */
+        assert_int_equal(misses[0], 2); /* the line of the parameter, and the line of the word */
         assert_int_equal(misses[1], 2);
         two_cus(2, waits[i], misses, hits);
         assert_int_equal(misses[0] + misses[1], 2);
@@ -527,7 +532,8 @@ static void cus_share_an_instruction_cache(void **state)
     }
 }
 
-/* 128 instructions, 8 in a line and 4 in a fetch. A fetch that waits for its line is counted once. */
+/* A fetch that waits for its line is counted once. The kernel has 128 instructions. A line has 8 instructions, and a fetch
+ * gets 4. */
 static void a_fetch_that_waits_is_one(void **state)
 {
     struct run *r = gcn();
@@ -554,14 +560,15 @@ static void a_fetch_that_waits_is_one(void **state)
 
 /* ---- the book's example ----------------------------------------------------------------------------------- */
 
-/* fn0(a, b) = a > b ? a * a - b : b * b - a (3.4). One instruction issues in four cycles, and a jump takes 20. */
+/* The book's example of section 3.4: fn0(a, b) = a > b ? a * a - b : b * b - a. An instruction issues every four cycles, and a
+ * taken jump takes 20. */
 static void the_books_fn0_takes_its_ways(void **state)
 {
     static const char *const body =
         "s_mov_b64 s14:15, exec\n"
         "v_s2r v5, %%tid.x\nv_shl_b32 v6, v5, 2\n"
-        "v_mov_b32 v0, %s\nv_mov_b32 v1, %s\n"           /* a, b */
-        "v_setp_u32.eq p1, v5, 0\n@p1 v_mov_b32 v0, %s\n" /* a of lane 0 */
+        "v_mov_b32 v0, %s\nv_mov_b32 v1, %s\n"           /* v0 is a, v1 is b */
+        "v_setp_u32.eq p1, v5, 0\n@p1 v_mov_b32 v0, %s\n" /* lane 0 has another a */
         "v_setp_f32.gt p0, v0, v1\n"
         "s_ballot s16:17, p0\n"
         "s_mov_b64 s12:13, exec\n"
@@ -583,11 +590,11 @@ static void the_books_fn0_takes_its_ways(void **state)
     static const struct {
         const char *a, *b, *lane0;
         float first, others;
-        unsigned cycles; /* from v_setp_f32 to the restored exec */
+        unsigned cycles; /* from the issue of v_setp_f32 to the issue of the instruction that restores exec */
     } cases[] = {
-        {"1.0f", "3.0f", "5.0f", 22.0f, 8.0f, 14 * 4},      /* both ways */
-        {"5.0f", "2.0f", "3.0f", 7.0f, 23.0f, 11 * 4 + 20}, /* in all lanes a > b, so the second side is jumped over */
-        {"1.0f", "3.0f", "2.0f", 7.0f, 8.0f, 11 * 4 + 20},  /* in no lane a > b, so the first side is jumped over */
+        {"1.0f", "3.0f", "5.0f", 22.0f, 8.0f, 14 * 4},      /* a > b in lane 0 alone: both sides execute */
+        {"5.0f", "2.0f", "3.0f", 7.0f, 23.0f, 11 * 4 + 20}, /* a > b in all lanes: a jump skips the second side */
+        {"1.0f", "3.0f", "2.0f", 7.0f, 8.0f, 11 * 4 + 20},  /* a > b in no lane: a jump skips the first side */
     };
 
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests issue: the published orders of the warp schedulers, latencies from issue to issue, stall reasons of a warp,
- * and the sums of the stall reasons. Expected cycles are computed by hand from docs/howto/measure-cycles.md.
+ * Tests issue: the published orders of the warp schedulers, the times between dependent instructions, the stall reasons of
+ * issue slots, and their sums. Expected cycles are computed by hand from docs/howto/measure-cycles.md.
  */
 #include "tests/timing/tim_run.h"
 
-/* Check that each slot of each cycle has exactly one stall reason. */
+/** Check that each issue slot of each cycle has exactly one stall reason. */
 static void causes_sum_to_the_slots(const struct run *r)
 {
     const struct tim_engine *e = run_engine(r);
@@ -20,13 +20,14 @@ static void causes_sum_to_the_slots(const struct run *r)
             }
 }
 
-/** Return the slots of scheduler 0 with stall reason @cause. */
+/** Return the number of issue slots of scheduler 0 with stall reason @reason. */
 static uint64_t slots(const struct run *r, enum tim_stall reason)
 {
     return run_engine(r)->stats[0].sched[0].reason[0][reason];
 }
 
-/* Three warps execute `A A L A`, where the last A needs the result of L. A load takes 10 cycles to its use. */
+/* Kernel in which each warp executes `A A L A`: A is an ALU instruction, L is a load, and the last A needs the result of L. The
+ * last A can issue 10 cycles after L. */
 static const char *const aala = ".kernel k\n.param ptr.global out\n"
                                 ".shared 4096\n"
                                 "v_mov_b32 v1, 0\n"
@@ -64,9 +65,9 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
-/* Section 3.8 of the warp scheduling thesis's specification: the age of a warp counts from its assignment, not from the
- * first use of its slot. Block 0 ends early and block 2 takes its slot. Block 2 is younger than block 1, which is in
- * the next slot. */
+/* Section 3.8 of the warp scheduling thesis's specification: the age of a warp counts from its assignment to a slot, not from
+ * the first use of the slot. Block 0 ends early, and block 2 gets the slot of block 0. Block 2 is younger than block 1, which
+ * is in the next slot. */
 static void a_warp_in_a_used_slot_is_the_youngest(void **state)
 {
     struct run *r = run_new();
@@ -87,7 +88,8 @@ static void a_warp_in_a_used_slot_is_the_youngest(void **state)
     run_free(r);
 }
 
-/* Like greedy-then-oldest, but the youngest warp has priority. The youngest warp of a block has the highest number. */
+/* Greedy-then-youngest differs from greedy-then-oldest in that the youngest warp has priority. The youngest warp of a block is
+ * the warp with the highest number. */
 static void greedy_then_youngest_is_as_published(void **state)
 {
     (void)state;
@@ -96,8 +98,8 @@ static void greedy_then_youngest_is_as_published(void **state)
              "w0.3@18");
 }
 
-/* Four warps. When w2 waits and w0 and w3 are ready, greedy-then-oldest selects the oldest, w0. Its two-level form
- * continues with w3, which is in the current group. */
+/* Four warps in groups of two. When w2 waits while w0 and w3 are ready, greedy-then-oldest would select the oldest warp, w0.
+ * The two-level scheduler selects w3, which is in the same group as w2. */
 static void two_levels_select_within_their_group(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -111,18 +113,17 @@ static void two_levels_select_within_their_group(void **state)
     r->config->issue_policy = TIM_SCHED_TWO_LEVEL;
     r->config->issue_group = 2;
     r->config->issue_inner = r->config->issue_outer = TIM_ORDER_GTO;
-    r->config->shared_latency = 1; /* a load takes 3 cycles to its use */
+    r->config->shared_latency = 1; /* the instruction that uses a load can issue 3 cycles after the load */
     run_text(r, text, 1, 128);
-    /* w0 loads, then w1; both wait. The other group's w2 issues and then w3, although w0 is ready again in cycle 3 */
+    /* w0 and w1 issue loads, and wait. Then w2 and w3 of the other group issue, although w0 is ready again in cycle 3. */
     assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace),
                         "w0.0@0 w1.0@1 w2.0@2 w3.0@3 w0.1@4 w1.1@6 w2.1@8 w3.1@10");
     run_free(r);
 }
 
-/* At most two warps may issue. The third warp may issue when the oldest warp has ended (its exit is one cycle after its
- * last instruction). Then the third warp is the greedy warp. */
-/* 3.8: GTO + SWL 2. From cycle 13 on all cycles are one later than in the specification, because w0 ends with an
- * exit, which the specification's warps do not have. */
+/* Greedy-then-oldest with a limit of two warps (section 3.8, GTO + SWL 2). The third warp may issue only when the oldest warp
+ * has ended, and is then the greedy warp. From cycle 13 on, all cycles are one later than in the specification, whose warps
+ * do not end with an exit instruction. */
 static void a_limit_admits_the_oldest(void **state)
 {
     struct run *r = run_new();
@@ -137,12 +138,12 @@ static void a_limit_admits_the_oldest(void **state)
                         "w0.0@0 w0.1@1 w0.2@2 w1.0@3 w1.1@4 w1.2@5 w0.3@12 w2.0@14 w2.1@15 "
                         "w2.2@16 w1.3@17 w2.3@26");
     causes_sum_to_the_slots(r);
-    assert_int_equal(slots(r, TIM_STALL_THROTTLED), 6); /* cycles 6 to 11: w2 is ready */
+    assert_int_equal(slots(r, TIM_STALL_THROTTLED), 6); /* in cycles 6 to 11 only w2 is ready */
     run_free(r);
 }
 
-/* A warp that waits at a barrier does not count for the limit. Otherwise one warp of three would wait for the others
- * for ever. */
+/* A warp that waits at a barrier does not count toward the limit of one warp. Otherwise the first warp would wait forever for
+ * the other two, which may not issue. */
 static void a_limit_lets_a_block_pass_its_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -160,11 +161,11 @@ static void a_limit_lets_a_block_pass_its_barrier(void **state)
     assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace),
                         "w0.0@0 w0.1@1 w1.0@2 w1.1@3 w2.0@4 w2.1@5 w0.2@6 w1.2@8 w2.2@10");
     causes_sum_to_the_slots(r);
-    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_swl_lifts], 2); /* w0 waits for w1, and w1 for w2 */
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_swl_lifts], 2); /* w1 may issue when w0 waits, and w2 when w1 waits */
     run_free(r);
 }
 
-/* 10: number of warps in the active set, at each load. */
+/* Section 10 of the specification: at each load, a histogram counts the number of warps that may issue. */
 static void a_limit_counts_what_it_admits(void **state)
 {
     struct run *r = run_new();
@@ -175,16 +176,16 @@ static void a_limit_counts_what_it_admits(void **state)
     run_text(r, ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nld.global.b32 v3, [s4:5+v1]\nexit\n.end\n", 1, 96);
     const struct tim_histogram *h = &run_engine(r)->stats[0].histogram[TIM_CORE_H_swl_allowed];
     assert_int_equal(h->most, 2);
-    assert_int_equal(h->bucket[2], 2); /* w0's load, and w1's or w2's: two run; */
-    assert_int_equal(h->bucket[1], 1); /* the last one is alone */
+    assert_int_equal(h->bucket[2], 2); /* at the first two loads two warps may issue */
+    assert_int_equal(h->bucket[1], 1); /* at the last load only one warp is left */
     assert_int_equal(h->sum, 5);
     run_free(r);
 }
 
 /* ---- active and pending warps ------------------------------------------------------------------ */
 
-/* A pool of one warp, and loads that miss. The first warp remains in the pool until its result is needed. A load of
- * shared memory does not remove the warp from the pool. */
+/* The active pool has space for one warp. A warp leaves the pool when it needs the result of a load that missed. A warp that
+ * needs the result of a load of shared memory remains in the pool. */
 static void a_pool_is_left_for_memory_outside_the_core(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -204,8 +205,8 @@ static void a_pool_is_left_for_memory_outside_the_core(void **state)
         r->config->issue_policy = TIM_SCHED_ACTIVE_PENDING;
         r->config->issue_active = 1;
         run_text(r, miss ? far : near, 1, 64);
-        /* If the load of warp 0 leaves the core, warp 0 gives up the pool's only place while it waits, so that warp 1
-         * begins before warp 0 uses its load. Otherwise warp 1 begins after that. */
+        /* If the load of warp 0 leaves the core, warp 0 leaves the pool while it waits, so warp 1 begins before warp 0 uses
+         * the loaded value. Otherwise warp 1 begins after warp 0 has used it. */
         uint64_t first_of_1 = run_cycle(r, ISA_V_MOV_B32, 1, 0), use_of_0 = run_cycle(r, ISA_V_MOV_B32, 0, 2);
         assert_true(miss ? first_of_1 < use_of_0 : first_of_1 > use_of_0);
         causes_sum_to_the_slots(r);
@@ -214,7 +215,7 @@ static void a_pool_is_left_for_memory_outside_the_core(void **state)
     }
 }
 
-/** Return the cycles between the issues of two dependent instructions of a unit. */
+/** Run @text and return the cycles between the first two issues of @op by warp 0. Frees @r. */
 static uint64_t between(struct run *r, const char *text, enum isa_op op)
 {
     uint64_t cycles;
@@ -225,9 +226,9 @@ static uint64_t between(struct run *r, const char *text, enum isa_op op)
     return cycles;
 }
 
-/* An instruction issues in t, reads operands in t + 1, and enters the pipe in t + 2. Its result, and the issue of a
- * dependent instruction, are in t + 2 + latency. With a port that reads one operand per cycle, each further operand
- * takes a cycle more. */
+/* An instruction that issues in cycle t reads its operands in t + 1 and enters its pipe in t + 2. Its result is ready, and a
+ * dependent instruction issues, in t + 2 + latency. If a port reads one operand per cycle, each operand after the first takes
+ * one more cycle. */
 static void a_result_takes_its_latency_and_two_cycles(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -244,15 +245,15 @@ static void a_result_takes_its_latency_and_two_cycles(void **state)
         r->config->unit[ISA_UNIT_INT].latency = latency;
         r->config->registers_ports = 1;
         assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
-        r = run_new(); /* one bank: it makes all reads, and the write comes before the next read */
+        r = run_new(); /* a single bank makes all reads one after the other; the result is written before the next read */
         r->config->unit[ISA_UNIT_INT].latency = latency;
         r->config->registers_banks = 1;
         assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
     }
 }
 
-/* A pipe of L lanes is occupied for ceil(W / L) cycles. When the collectors are full, independent instructions issue
- * at the rate of the pipe. */
+/* An instruction of a warp of W lanes occupies a pipe of L lanes for ceil(W / L) cycles. When all collectors are in use,
+ * independent instructions issue at the rate of the pipe. */
 static void a_pipe_takes_its_lanes(void **state)
 {
     struct lw_buffer text;
@@ -275,7 +276,7 @@ static void a_pipe_takes_its_lanes(void **state)
     lw_buffer_fini(&text);
 }
 
-/* A warp issues two instructions per cycle if they use different pipes. */
+/* A warp issues two instructions in a cycle if they use different pipes and are independent. */
 static void dual_issue_takes_two_pipes(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -297,8 +298,8 @@ static void dual_issue_takes_two_pipes(void **state)
     run_free(r);
 }
 
-/* From a load to its use: 2 cycles for the collector, run_latency for the miss of L1, and one cycle to deliver the
- * data. */
+/* From the issue of a load to the issue of the instruction that uses its result: 2 cycles for the collector, run_latency cycles
+ * for the miss of L1, and one cycle to deliver the data. All but the last of these cycles have stall reason TIM_STALL_LOAD. */
 static void a_slot_says_what_it_waited_for(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -316,12 +317,12 @@ static void a_slot_says_what_it_waited_for(void **state)
     assert_int_equal(run_cycle(r, ISA_V_ADD_U32, 0, 0) + 3 + 103, 3 + 103);
     assert_int_equal(slots(r, TIM_STALL_ISSUED), 5);
     assert_int_equal(slots(r, TIM_STALL_LOAD), 102);
-    assert_int_equal(slots(r, TIM_STALL_RESULT), 4); /* 2 cycles for the address, and 2 for the sum */
+    assert_int_equal(slots(r, TIM_STALL_RESULT), 4); /* 2 cycles until the address is computed, and 2 until the first sum is */
     run_free(r);
 }
 
-/* The control field determines the time. The instruction that holds the dependence barrier determines the stall
- * reason. */
+/* The control field determines how long a warp waits for a dependence barrier. The instruction for which the barrier counts
+ * determines the stall reason. */
 static void a_slot_says_what_holds_its_dependence_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -349,7 +350,7 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
     r = run_new();
     r->config->issue_dependence = TIM_DEP_CONTROL;
-    r->config->registers_ports = 1; /* three operands in three cycles, the last in the cycle of the next issue */
+    r->config->registers_ports = 1; /* three operands are read in three cycles, the last in the cycle of the next issue */
     run_text(r, reads, 1, 32);
     causes_sum_to_the_slots(r);
     assert_int_equal(slots(r, TIM_STALL_WAR), 2);
@@ -357,7 +358,8 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
 }
 
-/* A dependence barrier counts to 254. A further instruction waits until one of the counted instructions completes. */
+/* A dependence barrier counts up to 254 instructions. A further instruction that uses the barrier waits until one of the
+ * counted instructions completes. */
 static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
 {
     enum { LOADS = 300, FULL = 254 };
@@ -383,9 +385,9 @@ static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
     run_free(r);
 }
 
-/* The store reads its operands in the cycle after its issue, is sent in the next cycle and answered 100 cycles later.
- * A fence, and an instruction that releases, waits for this time, whatever the store accesses. A load does not delay
- * a fence. */
+/* A store reads its operands in the cycle after its issue, is sent in the following cycle, and is answered 100 cycles later. A
+ * fence or a store with release semantics waits until all earlier stores of its warp, to any address, are answered. A load
+ * does not delay a fence. */
 static void a_fence_waits_for_a_store_right_before_it(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -412,8 +414,8 @@ static void a_fence_waits_for_a_store_right_before_it(void **state)
     run_free(r);
 }
 
-/* With a port of one row per cycle the store completes 4 cycles after its issue. The next load completes 3 cycles
- * after its issue: it enters the pipe a cycle after the store, and its data is used 101 cycles after that. */
+/* A port reads one vector register per cycle. The collector needs 4 cycles for the store, but fewer for the load that issues
+ * next. The load still enters the pipe one cycle after the store, and its data is used 101 cycles later. */
 static void a_load_does_not_overtake_a_store_of_its_warp(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -433,8 +435,8 @@ static void a_load_does_not_overtake_a_store_of_its_warp(void **state)
     run_free(r);
 }
 
-/* Accesses of other warps after a barrier do not overtake the store either: the barrier waits until the store of five
- * rows has left its collector. */
+/* Accesses of other warps after a barrier do not overtake a store before the barrier: the barrier waits until the store, which
+ * reads five vector registers, has left its collector. */
 static void a_barrier_lets_nobody_overtake_a_store(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -454,9 +456,9 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
     run_free(r);
 }
 
-/* The book's example: `mad v4, v3, v7, v1` reads one row per cycle, in cycles 1 to 3, enters its pipe in 4 and writes
- * in 5. A write of v1 immediately after it issues in the next cycle if nothing protects the read. The filter of `bloom`
- * has the bits of 3, 7 and 1, which cover the bits of 26, but not the bits of 20. */
+/* The book's example: `mad v4, v3, v7, v1` reads one vector register per cycle, in cycles 1 to 3, enters its pipe in 4, and
+ * writes v4 in 5. If nothing protects the read of v1, an instruction that writes v1 issues in cycle 1. The Bloom filter of
+ * `bloom` has the bits of registers 3, 7 and 1. These include all bits of register 26, but not those of register 20. */
 static void each_war_option_holds_a_write_back(void **state)
 {
     static const struct {
@@ -471,7 +473,7 @@ static void each_war_option_holds_a_write_back(void **state)
     for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
         struct run *r = run_new();
         char text[256], trace[256], expected[64];
-        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit also waits for earlier instructions */
+        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* with this option exit waits for earlier instructions, too */
 
         snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cases[i].cycle);
         snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mad_u32 v4, v3, v7, v1\n"
@@ -486,7 +488,8 @@ static void each_war_option_holds_a_write_back(void **state)
     }
 }
 
-/* The same `mad`, whose reads end in cycle 3, and readers of v3, each of which reads v3 a cycle after its issue. */
+/* `mad v4, v3, v7, v1` reads its operands until cycle 3. The instructions after it read v3 in the cycle after their issue.
+ * issue.readers limits the number of pending reads of v3. */
 static void counters_limit_the_reads_that_are_pending(void **state)
 {
     static const struct {
@@ -509,8 +512,8 @@ static void counters_limit_the_reads_that_are_pending(void **state)
     }
 }
 
-/* One collector reads three rows in three cycles. It is occupied in cycles 1 to 3 and free in 4, when the instruction
- * enters its pipe. With replays the attempts of the next instruction take the issue slots until then. */
+/* The only collector reads three vector registers in cycles 1 to 3, and is free in cycle 4, when the instruction enters its
+ * pipe. With replays, the next instruction takes the issue slots of cycles 1 to 3 for failed attempts. */
 static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -535,9 +538,9 @@ static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
     }
 }
 
-/* The second pass of the store is a replay: it takes the slot of cycle 3 and is executed in cycle 5. The load, which
- * reached the head of the queue in cycle 3, is replayed as well: it takes the slot of cycle 4 and makes its access in
- * 6. Its data arrives 8 cycles later. */
+/* The second pass of the store is a replay, which takes the issue slot of cycle 3 and is executed in cycle 5. The load, which
+ * reached the head of the queue in cycle 3, is replayed as well. It takes the slot of cycle 4, and makes its access in
+ * cycle 6. The loaded data arrives 8 cycles later. */
 static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -562,7 +565,7 @@ static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
     run_free(r);
 }
 
-/* A barrier blocks a warp until the last warp has arrived. The next instruction can then issue immediately. */
+/* A barrier blocks warps until the last warp of the block has arrived. Then their next instructions can issue immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -582,7 +585,8 @@ static void a_barrier_waits_for_the_last(void **state)
     run_free(r);
 }
 
-/** A block of 9 lanes of which 3 take a branch: by bins of four lanes. */
+/* Issued instructions are counted by their number of active lanes, in bins of four lanes. The block has 9 lanes, of which 3
+ * take a branch. */
 static void issues_are_counted_by_lanes(void **state)
 {
     static const char *const text = ".kernel k\nv_s2r v1, %tid.x\nv_setp_u32.lt p0, v1, 3\nbssy b0, j\n@p0 bra a\n"
@@ -597,13 +601,13 @@ static void issues_are_counted_by_lanes(void **state)
     for (unsigned i = 0; i < 16; i++)
         all += bins[i];
     assert_int_equal(all, run_engine(r)->stats[0].sched[0].count[TIM_SCHED_instructions]);
-    assert_int_equal(bins[0], 3); /* a: 3 lanes, nop, nop, bsync */
-    assert_int_equal(bins[1], 3); /* the others: 6 lanes, nop, bra, bsync */
-    assert_int_equal(bins[2], 5); /* all nine */
+    assert_int_equal(bins[0], 3); /* nop, nop and bsync of the 3 lanes that take the branch */
+    assert_int_equal(bins[1], 3); /* nop, bra and bsync of the other 6 lanes */
+    assert_int_equal(bins[2], 5); /* instructions of all nine lanes */
     run_free(r);
 }
 
-/* Cycle compression: the vectors of the book's specification 11.1.6, and others by hand. */
+/* Cycle compression: test vectors of section 11.1.6 of the book's specification, and others that were computed by hand. */
 static void compressed_cycles_are_as_published(void **state)
 {
     static const struct {
@@ -625,7 +629,8 @@ static void compressed_cycles_are_as_published(void **state)
     }
 }
 
-/** Returns the cycles from the issue of the first of four instructions to the issue of one that needs the last result. */
+/** Return the cycles from the issue of the first of four instructions with guard @guard to the issue of an instruction that
+ *  needs the result of the fourth. */
 static uint64_t cycles_of_four(const char *guard, unsigned mode, unsigned pipe_lanes, unsigned issue_lanes)
 {
     struct run *r = run_new();
@@ -656,9 +661,10 @@ static void inactive_lanes_take_no_cycles(void **state)
     for (unsigned mode = 0; mode < LW_COUNT_OF(expected); mode++)
         for (unsigned g = 0; g < LW_COUNT_OF(guards); g++) {
             const unsigned each = expected[mode][g];
-            /* The fourth enters the pipe after three others, and its result is ready 3 cycles after an issue alone. */
+            /* The fourth instruction enters the pipe after three others, each of which occupies the pipe for `each` cycles.
+             * Without a wait for the pipe, a result is ready 3 cycles after the issue. */
             assert_int_equal(cycles_of_four(guards[g], mode, 16, 0), 3 * each + 3);
-            /* Now the scheduler limits the rate, and a pipe starts all lanes in a cycle. */
+            /* Here a pipe starts all lanes in one cycle, and the scheduler limits the rate. */
             assert_int_equal(cycles_of_four(guards[g], mode, 32, 16), 3 * each + 3);
         }
 }

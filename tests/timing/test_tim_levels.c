@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: two levels of instruction caches with a stream buffer, the constant caches on the
- * same link, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
- * docs/reference/timing-core.md.
+ * Microbenchmarks of a modern core: two levels of instruction caches with a stream buffer, constant caches that use the same
+ * link between L0 and L1, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand
+ * from docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
 
-/** Create a core as published: one fetch per cycle into buffers of three instructions, with all keys that affect
- *  fetch. */
+/** Create a core as published: one fetch per cycle into instruction buffers with three entries. The stream buffer has
+ *  @prefetch lines. */
 static struct run *levels_new(unsigned prefetch)
 {
     struct run *r = modern_window(true);
@@ -35,7 +35,7 @@ static struct run *levels_new(unsigned prefetch)
     return r;
 }
 
-/** Create a machine with a kernel of @body. */
+/** Create a machine and launch a kernel with @body. */
 static void levels_open(struct run *r, const char *body, unsigned threads)
 {
     struct lw_buffer text;
@@ -46,7 +46,7 @@ static void levels_open(struct run *r, const char *body, unsigned threads)
     lw_buffer_fini(&text);
 }
 
-/** Put the program's first @lines lines into @cache. */
+/** Write the program's first @lines lines of code to @cache. */
 static void fill(const struct run *r, struct tim_cache *cache, unsigned lines)
 {
     static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -62,12 +62,12 @@ static uint64_t total(const struct run *r, unsigned counter)
     return run_engine(r)->stats[0].count[counter];
 }
 
-/* ---- straight-line code that only L1 has ---------------------------------------------------------- */
+/* ---- straight-line code that is in L1, but not in L0 ----------------------------------------------- */
 
 enum { LINES = 64, A_LINE = 8 };
 
-/** Return the cycle in which the first instruction of each of 64 lines issues, with one warp. @entries is the size of
- *  the stream buffer. */
+/** Run 64 lines of code in one warp, and store in @at the cycle in which the first instruction of each line issues. @entries
+ *  is the number of lines in the stream buffer. */
 static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
 {
     struct run *r = levels_new(entries);
@@ -95,10 +95,10 @@ static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
     run_free(r);
 }
 
-/* A miss takes 39 cycles to L1, a look-up and 39 cycles back. The instructions of a line issue in eight cycles. The
- * next miss begins with the fetch of the ninth instruction, so that a line takes 87 cycles. A stream buffer of n
- * lines requests the next n lines, one per cycle after the miss, and another one when a fetch takes a line. The rate
- * is n lines in 79 cycles, or in 8 n cycles if that is more. */
+/* A miss of L0 takes 39 cycles to L1, one cycle for the look-up, and 39 cycles back. The instructions of a line issue in eight
+ * cycles. The next miss begins with the fetch of the ninth instruction, so a line takes 87 cycles without a stream buffer. A
+ * stream buffer of n lines requests the next n lines, one per cycle after the miss, and one more line whenever a fetch takes
+ * a line. It delivers n lines in 79 cycles, or in 8 n cycles if that is more. */
 static void m37_each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
 {
     static const unsigned sizes[] = {0, 1, 2, 4, 8, 9, 10, 16, 64};
@@ -130,7 +130,7 @@ static void perfect_fetch_needs_no_cache(void **state)
         assert_int_equal(at[i], 8 * i);
 }
 
-/* The stream buffer serves only its next line: a request for a later line misses, even if the buffer holds it. */
+/* Only the first line of the stream buffer can be fetched: a fetch of a later line misses, even if the buffer has the line. */
 static void a_jump_empties_the_stream_buffer(void **state)
 {
     struct run *r = levels_new(4);
@@ -158,21 +158,21 @@ static void a_jump_empties_the_stream_buffer(void **state)
     run_free(r);
 }
 
-/* ---- figure 4 (a): four warps of 32 instructions, of which L0 has the first half ---------------- */
+/* ---- figure 4 (a): four warps of 32 instructions, the first half of which is in L0 -------------- */
 
 static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **state)
 {
     (void)state;
-    for (unsigned link = 2; link <= 8; link++) { /* the third line arrives between cycles 18 and 30 */
+    for (unsigned link = 2; link <= 8; link++) { /* with this latency the third line arrives between cycles 18 and 30 */
         struct run *r = levels_new(8);
         struct lw_buffer body;
         char text[500];
 
         lw_buffer_init(&body);
-        lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0,st=2}\n"); /* the buffers are full before the line arrives */
+        lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0,st=2}\n"); /* the measured part begins with full buffers */
         for (unsigned i = 1; i < A_LINE; i++)
             lw_put(&body.sink, "nop {st=1}\n");
-        lw_put(&body.sink, "ld.shared.b32 v42, [v41] {wr=1,wt=1,st=0}\n"); /* no exit before all are done */
+        lw_put(&body.sink, "ld.shared.b32 v42, [v41] {wr=1,wt=1,st=0}\n"); /* delays the exits until the measured part is over */
         for (unsigned i = 1; i < 32; i++)
             lw_printf(&body.sink, "v_mov_b32 v%u, 0 {st=0}\n", i);
         r->config->shared_latency = 300;
@@ -185,7 +185,7 @@ static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **
         modern_intervals_from(r, A_LINE, A_LINE + 32, text, sizeof text);
         if (link < 8) /* the published order */
             assert_string_equal(text, "W3 0-16, W2 16-48, W3 48-64, W1 64-96, W0 96-128");
-        else /* in cycle 29 the fetch of W2 misses. W3, which fetches after the last fetch of W2, is one cycle late */
+        else /* the fetch of W2 misses in cycle 29; W3, which fetches after the last fetch of W2, is one cycle too late */
             assert_string_equal(text, "W3 0-16, W2 16-48, W1 48-80, W3 80-96, W0 96-128");
         run_free(r);
     }
@@ -193,8 +193,8 @@ static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **
 
 /* ---- required size of an instruction buffer -------------------------------------------------------- */
 
-/** W0 issues in cycle 0, so that its buffer has space from then on, and then stalls. W1 and W2, whose buffers are
- *  full, may issue. Return the warps that issue in cycles 1 to 8. */
+/** Check the warps that issue in cycles 1 to 8, with instruction buffers of @entries. W0 issues in cycle 0, so its buffer has
+ *  space, and then stalls. W1 and W2, whose buffers are full, may issue. A dot is a cycle without an issue. */
 static void buffers_give(unsigned entries, unsigned warps, const char *expected)
 {
     struct run *r = levels_new(0);
@@ -206,7 +206,7 @@ static void buffers_give(unsigned entries, unsigned warps, const char *expected)
     r->config->shared_latency = 100;
     r->config->lsu_local = 0;
     lw_buffer_init(&body);
-    /* After the barrier the loads of W0, W2 and W1 are one cycle apart, and so are their ends. */
+    /* After the barrier the loads of W0, W2 and W1 issue one cycle apart, and complete one cycle apart. */
     lw_put(&body.sink, "v_s2r v0, %tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
                        "bar.sync 0 {st=1}\nld.shared.b32 v40, [v41] {wr=0,st=2}\nnop {wt=1}\n");
     for (unsigned i = 0; i < 20; i++)
@@ -235,7 +235,8 @@ static void m36_three_entries_are_enough_for_a_greedy_warp(void **state)
 
 /* ---- operands in constant space ---------------------------------------------------------------------------- */
 
-/* A load has brought the line of c[out] into L1. */
+/* An operand in constant space that misses the L0 cache of operands is fetched from L1 over the link. The first instruction, a
+ * load, brings the line of c[out] into L1. */
 static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
 {
     struct run *r = levels_new(8);
@@ -248,12 +249,13 @@ static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
     assert_int_equal(modern_cycle(r, 0, 5) - modern_cycle(r, 0, 4), 1);
     assert_int_equal(total(r, TIM_CORE_operand_misses), 1);
     assert_int_equal(total(r, TIM_CORE_operand_hits), 1);
-    assert_int_equal(total(r, TIM_CORE_constant_misses), 1); /* the load's miss: loads use another cache */
+    assert_int_equal(total(r, TIM_CORE_constant_misses), 1); /* the miss of the load, which does not use the cache of operands */
     run_free(r);
 }
 
-/** Two warps execute @before instructions, one with a constant operand, and further instructions. Return which warp
- *  issues when. @switched is the number of slots in which the other warp was ready and the scheduler waited. */
+/** Check which of two warps issues in which cycles. Both execute @before instructions, one with an operand in constant space,
+ *  and further instructions. After a miss of the operand, the scheduler waits @wait cycles before it switches to the other
+ *  warp. @switched is the number of slots in which the scheduler waited although the other warp was ready. */
 static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigned switched, const char *expected)
 {
     struct run *r = levels_new(8);
@@ -283,17 +285,18 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigne
 static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
 {
     (void)state;
-    /* W1 misses in cycle 100 and W0 begins in 104. W1 could issue from cycle 179 on, but W0 keeps the slot until its
-     * exit. */
+    /* The operand of W1 misses in cycle 100, and W0 begins in 104. W1 could issue from cycle 179 on, but the greedy scheduler
+     * continues with W0 until the exit of W0. */
     two_warps_are(99, 39, 4, 4, "W1 0-100, W0 104-209, W1 210-215");
     two_warps_are(99, 39, 1, 1, "W1 0-100, W0 101-206, W1 207-212");
-    two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* the line arrives before that cycle */
-    /* in cycle 104 W0 also misses the line that W1 requested in cycle 50. */
+    two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* the line arrives before the wait of four cycles ends */
+    /* In cycle 104 the operand of W0 also misses: its line, which W1 requested in cycle 50, has not arrived. */
     two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }
 
-/** Check which of two warps issues in which cycle. In both warps an operand in constant space follows four instructions
- *  with stall count 3; the other warp issues between these instructions. */
+/** Check which of two warps issues in which cycles. In both warps an instruction with an operand in constant space follows four
+ *  instructions with stall count 3. While a warp stalls, the other one issues. @rule is the value of
+ *  constant.switch_for. */
 static void two_stalled_warps_are(unsigned rule, unsigned wait, unsigned switched, const char *expected)
 {
     struct run *r = levels_new(8);
@@ -323,7 +326,8 @@ static void two_stalled_warps_are(unsigned rule, unsigned wait, unsigned switche
 static void o6_a_miss_of_a_warp_that_is_not_greedy_may_stop_the_scheduler_or_not(void **state)
 {
     (void)state;
-    /* W1 misses in 27, after W0 issued in 25. W0 is ready in 28, and again three cycles after it has issued. */
+    /* The operand of W1 misses in cycle 27, after W0 has issued in 25. W0 is ready in 28, and again three cycles after its next
+     * issue. */
     two_stalled_warps_are(TIM_SWITCH_ANY, 4, 3,
                           "W1 0-6, W0 6-12, W1 15-16, W1 18-19, W1 21-22, W0 22-23, W1 24-25, W0 25-26, W0 31-32, W0 34-35, W0 106-111, W1 112-117");
     two_stalled_warps_are(TIM_SWITCH_ANY, 3, 2,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: the memory units of the schedulers, their arbiter, and the latencies of memory
- * instructions. Expected cycles are published (Huerta et al., MICRO 2025, tables 1 and 2, figure 2), or computed by
+ * Microbenchmarks of a modern core: the memory unit of each scheduler, the arbiter between these units, and the latencies of
+ * memory instructions. Expected cycles are published (Huerta et al., MICRO 2025, tables 1 and 2, figure 2), or computed by
  * hand from docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
 
-/** Create a core with @schedulers, each with its memory unit, as published. */
+/** Create a core as published, with @schedulers schedulers. Each has a memory unit of its own. */
 static struct run *local_new(unsigned schedulers)
 {
     struct run *r = modern_window(true);
@@ -22,7 +22,7 @@ static struct run *local_new(unsigned schedulers)
 static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 {
     enum { LOADS = 12 };
-    /* published up to the eighth instruction; then the distances are 4, 4, 6 and 8 cycles */
+    /* For 1 to 4 schedulers: the published cycles of loads 6 to 8, and the cycles between the loads after them. */
     static const unsigned first[4][4] = {{13, 17, 21, 4}, {13, 17, 21, 4}, {13, 19, 25, 6}, {13, 21, 29, 8}};
 
     (void)state;
@@ -40,7 +40,7 @@ static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
                 const unsigned *row = first[schedulers - 1];
                 unsigned expected = i < 5 ? 2 + i : i < 8 ? row[i - 5] + 2 * s : row[2] + 2 * s + (i - 7) * row[3];
 
-                if (modern_cycle(r, s, i) + 2 != expected) /* the published cycles begin with 2 */
+                if (modern_cycle(r, s, i) + 2 != expected) /* in the table the first load issues in cycle 2 */
                     fail_msg("%u schedulers, %u, load %u: %u, expected %u", schedulers, s, i + 1,
                              (unsigned)modern_cycle(r, s, i) + 2, expected);
             }
@@ -54,7 +54,8 @@ static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 struct row {
     const char *insn, *address;
     bool store;
-    unsigned read[3], result[3]; /* for 32, 64 and 128 bits; 0: the table has no value */
+    unsigned read[3], result[3]; /* cycles until sources are read and until the result is ready, for accesses of 32, 64 and 128
+                                  * bits; 0 if the table has no value */
 };
 static const struct row rows[] = {
     {"ld.global", "[s2:3+vz]", false, {9, 9, 9}, {29, 31, 35}},
@@ -69,8 +70,8 @@ static const struct row rows[] = {
     {"ld.const", "c[0][v8+0]", false, {29, 29}, {29, 29}},
 };
 
-/** Return the cycles from the instruction to one that waits for its sources (@reads) or its result. The line has been
- *  loaded before. */
+/** Return the cycles from the issue of @row's instruction to the issue of an instruction that waits until its sources are read
+ *  (@reads), or until its result is ready. The instruction hits L1, since its line has been loaded before. */
 static uint64_t latency(const struct row *row, unsigned wide, bool reads)
 {
     static const char *const regs[] = {"v12", "v12:13", "v12:15"};
@@ -117,8 +118,8 @@ static void m20_m21_latencies_are_those_of_the_table(void **state)
 
 /* ---- figure 2 ------------------------------------------------------------------------------------------------- */
 
-/** Return the cycles in which the instructions of the figure issue, the first in 1. @stall is the stall count of
- *  depbar.le. */
+/** Check the cycles in which the instructions of the figure issue; the first issues in cycle 1. @latency is the time to the
+ *  address calculation, and @stall is the stall count of depbar.le. */
 static void figure_is(unsigned latency, unsigned stall, const unsigned *expected)
 {
     struct run *r = local_new(1);
@@ -147,8 +148,9 @@ static void m14_m15_the_published_trace_comes_out(void **state)
     static const unsigned figure[] = {1, 2, 3, 5, 6, 15, 36}, table[] = {1, 2, 3, 5, 6, 16, 37};
 
     (void)state;
-    /* its waits are one cycle shorter than the waits of table 2; otherwise the addition would read together with the
-     * load */
+    /* With the latencies of the figure, the instructions after a load wait one cycle less than with those of table 2. The
+     * latencies of table 2 are tested with moves in place of additions, which would read registers in the same cycles as the
+     * load. */
     figure_is(6, 4, figure);
     figure_is(7, 4, table);
     for (unsigned stall = 1; stall < 4; stall++) {

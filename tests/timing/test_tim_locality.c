@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the classes of hits and misses of L1: examples by hand, and random accesses against a model that searches the
- * whole history. */
+/* Tests the classes of hits and misses of L1: examples that were computed by hand, and random accesses, which are compared with
+ * a model that searches the whole history of accesses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -20,18 +20,18 @@ static void each_class_by_hand(void **state)
     assert_non_null(l);
     for (uint64_t line = 0; line < 4; line++)
         assert_true(tim_locality_add(l, line * 128));
-    assert_int_equal(tim_locality_access(l, 0, 7, 6, false), TIM_MISS_COMPULSORY); /* lane 1 brings it */
+    assert_int_equal(tim_locality_access(l, 0, 7, 6, false), TIM_MISS_COMPULSORY); /* lane 1 fetches line 0 */
     assert_int_equal(tim_locality_access(l, 0, 7, 2, true), TIM_HIT_THREAD);
     assert_int_equal(tim_locality_access(l, 0, 7, 4, true), TIM_HIT_WARP);
     assert_int_equal(tim_locality_access(l, 0, 8, 2, true), TIM_HIT_OTHER);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_COMPULSORY);
-    /* a fully associative cache of 2 lines would still have both lines that were accessed so far */
+    /* a conflict miss, because a fully associative cache of 2 lines would still have the lines 0 and 128 */
     assert_int_equal(tim_locality_access(l, 0, 8, 1, false), TIM_MISS_CONFLICT);
     assert_int_equal(tim_locality_access(l, 256, 8, 1, false), TIM_MISS_COMPULSORY);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_WARP);
-    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* warp 8 brought line 0 last */
+    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* warp 8 fetched line 0 last */
     tim_locality_evict(l, 0);
-    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP); /* evicted as by a store: no conflict */
+    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP); /* evicted by no access: no conflict miss */
     tim_locality_merge(l, 128);
     tim_locality_merge(l, 384);
     assert_int_equal(tim_locality_access(l, 128, 9, 1, false), TIM_MISS_CONFLICT);
@@ -39,19 +39,19 @@ static void each_class_by_hand(void **state)
 }
 
 enum { LINES = 40, STEPS = 4000 };
-/* The whole history of accesses, from which the model computes its results. */
+/* An element of the history, from which the model computes its results. */
 struct past {
-    unsigned line, what; /* 0 access, 1 merge, 2 eviction */
+    unsigned line, what; /* `what`: 0 for an access, 1 for a merge, 2 for an eviction */
     uint64_t warp, lanes;
-    bool brought;
+    bool brought; /* this access missed and fetched the line */
 };
 
-/* The fully associative cache: its lines, the youngest first. */
+/* Lines of the model's fully associative cache, the most recently used line first. */
 struct order {
     unsigned line[LINES], count;
 };
 
-/* Remove a line. True: the list contained it. */
+/* Remove @line from @order. Return whether @order contained it. */
 static bool take(struct order *order, unsigned line)
 {
     for (unsigned i = 0; i < order->count; i++)
@@ -62,7 +62,7 @@ static bool take(struct order *order, unsigned line)
     return false;
 }
 
-/* Move a line to the front of at most @size lines. True: the list contained it. */
+/* Move or insert @line at the front of @order, which keeps at most @size lines. Return whether @order contained @line. */
 static bool use(struct order *order, unsigned line, unsigned size)
 {
     bool was = take(order, line);

@@ -5,7 +5,8 @@
  */
 #include "tests/timing/tim_modern.h"
 
-/** Return the cycles from an instruction with control field @field to the next one of its warp, the only warp. */
+/** Return the cycles from the issue of an instruction with control field @field to the issue of the next instruction. The
+ *  machine has only one warp. */
 static uint64_t gap(const char *field)
 {
     struct run *r = modern_control();
@@ -33,7 +34,7 @@ static void m7_to_m9_each_stall_count_and_yield_bit_gives_its_gap(void **state)
     }
 }
 
-/* ---- four warps of 32 instructions, the youngest W3 (figure 4) ------------------------------- */
+/* ---- four warps of 32 instructions, of which W3 is the youngest (figure 4) ------------------- */
 
 static void four_warps_are(const char *second, unsigned policy, const char *expected)
 {
@@ -54,7 +55,7 @@ static void four_warps_are(const char *second, unsigned policy, const char *expe
     run_free(r);
 }
 
-/* The figure has a stall of four bubbles; its text calls that a stall count of four. */
+/* In the figure the warp does not issue for four cycles, as with stall count 5. The paper's text calls this stall count 4. */
 static void m10_m11_a_stalled_warp_gives_way_to_the_youngest_other(void **state)
 {
     (void)state;
@@ -92,7 +93,8 @@ static void m45_a_yield_of_the_only_warp_is_one_bubble(void **state)
 
 /* ---- dependence barriers count up two cycles after issue -------------------------------------- */
 
-/** Return the cycles from a load that takes 20 cycles, with @field, to the instruction that uses its result. */
+/** Return the cycles from the issue of a load to the issue of the instruction that waits for its result. The load takes 20
+ *  cycles and has control field @field. @stage: the core has the stage Control. */
 static uint64_t user_after(const char *field, bool stage)
 {
     struct run *r = modern_control();
@@ -114,12 +116,13 @@ static void a_barrier_is_seen_two_cycles_after_issue(void **state)
 
     (void)state;
     assert_true(late > 20);
-    assert_int_equal(user_after("wr=0,st=1", true), 1); /* too early */
+    assert_int_equal(user_after("wr=0,st=1", true), 1); /* too early: the barrier does not count the load yet */
     assert_int_equal(user_after("wr=0,st=2", true), late);
     assert_int_equal(user_after("wr=0,st=1,y", true), late);
 }
 
-/* Two loads use one barrier. When the second load issues, the first load is complete and is no longer counted. */
+/* Two loads use one dependence barrier. The instruction after the second load issues one cycle after it, before the barrier
+ * counts the second load. It therefore waits only if the first load is not complete in that cycle. */
 static void a_barrier_is_seen_without_what_the_last_instruction_added(void **state)
 {
     static const char *const body = "ld.shared.b32 v3, [v7] {wr=0,st=2}\n"
@@ -136,7 +139,7 @@ static void a_barrier_is_seen_without_what_the_last_instruction_added(void **sta
         uint64_t first = modern_cycle(r, 0, 0), second = modern_cycle(r, 0, 2), user = modern_cycle(r, 0, 3);
         run_free(r);
         assert_int_equal(second, first + 17);
-        uint64_t over = first + 2 + latency; /* the first load's barrier falls, of a shared.latency of 0 in its pass */
+        uint64_t over = first + 2 + latency; /* the cycle in which the barrier no longer counts the first load */
         uint64_t expected = over <= second + 1 ? second + 1 : second + 2 + latency;
         if (user != expected)
             fail_msg("latency %u: %u, expected %u", latency, (unsigned)user, (unsigned)expected);
@@ -145,8 +148,8 @@ static void a_barrier_is_seen_without_what_the_last_instruction_added(void **sta
 
 /* ---- depbar.le ---------------------------------------------------------------------------------- */
 
-/** Run four loads that end one after the other, `depbar.le 0, @most` with stall count @stall and the further control
- *  text @wait, and two moves. Return the cycle in which the first move issues. */
+/** Run four loads, which complete one after the other, `depbar.le 0, @most` with stall count @stall, and two moves. @wait is
+ *  further text for the control field of depbar.le. Return the cycle in which the first move issues. */
 static uint64_t held(unsigned stall, unsigned most, const char *wait)
 {
     struct run *r = modern_control();
@@ -171,13 +174,14 @@ static void depbar_holds_until_the_barrier_is_low_enough(void **state)
 
     (void)state;
     assert_true(one > depbar + 4);
-    for (unsigned most = 0; most < 4; most++) /* the loads end a cycle after each other */
+    for (unsigned most = 0; most < 4; most++) /* a load completes in each cycle */
         assert_int_equal(held(4, most, ""), one + 3 - most);
     assert_int_equal(held(4, 4, ""), depbar + 4);
     assert_int_equal(held(4, 63, ""), depbar + 4);
 }
 
-/* depbar.le does not delay an instruction that issues before the fourth cycle. The delay ends with the first issue. */
+/* depbar.le delays only an instruction that issues four or more cycles after it. If the next instruction issues earlier, neither
+ * it nor any later instruction is delayed. */
 static void depbar_holds_only_what_its_stall_count_leaves(void **state)
 {
     (void)state;
