@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the memory side: latencies, limits and traffic that can be computed by hand. Each test runs on each
- * implementation. */
+/* Tests the memory side: latencies, limits and traffic that can be computed by hand. Most tests run on both implementations of
+ * the memory side. */
 #include <stdio.h>
 
 #include "tests/timing/tim_memory_fixture.h"
@@ -49,7 +49,7 @@ static void let_pass(struct rig *r, unsigned cycles)
         rig_step(r, NULL);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static unsigned slice_of(const struct tim_config *config, uint64_t address, uint64_t *local)
 {
@@ -98,7 +98,7 @@ static void hashing_gives_each_address_one_location(void **state)
             assert_int_equal(seen[slice][local / 256]++, 0);
             assert_int_equal(tim_address_of(&c, slice, local), chunk * 256 + 17);
         }
-        /* a stride of all slices does not stay in one slice */
+        /* addresses whose stride is the number of slices are in all slices */
         for (uint64_t k = 0; k < 64; k++)
             columns += first[slice_of(&c, k * 256 * slices, NULL)]++ == 0;
         assert_true(columns == slices);
@@ -107,18 +107,19 @@ static void hashing_gives_each_address_one_location(void **state)
 
 /* ---- one packet ------------------------------------------------------------------------------ */
 
-/* docs/reference/timing-memory.md, "One read": with one clock the request takes 1 + L, the answer L + flits - 1, and
- * L2 the time between. */
+/* Latencies of a read are those of docs/reference/timing-memory.md, "One read". If all clocks are equal, the request takes
+ * 1 + icnt.latency cycles, and the answer takes icnt.latency + flits - 1. The rest is the time in L2 and DRAM. */
 static void one_read(rig_create_fn create)
 {
     static const struct {
         unsigned latency, flit, header, l2, tRCD, tCL, tCCD, bus, extra, bytes;
         uint64_t miss, hit;
     } row[] = {
-        /* 8+8+1, 5 flits back, 60; DRAM 1+12+12+(4-1)*4+4+100 for four bursts of four cycles */
+        /* The crossbar takes 8 + 8, 5 flits of the answer 5, and L2 60 cycles. DRAM takes 1+12+12+(4-1)*4+4+100 cycles for
+         * four bursts of four cycles. */
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 128, 16 + 5 + 60 + 141, 16 + 5 + 60},
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 32, 16 + 2 + 60 + 129, 16 + 2 + 60},
-        /* a bus of 32 bytes: bursts are tCCD apart */
+        /* With a bus of 32 bytes a burst takes one cycle, and bursts are tCCD apart. */
         {8, 32, 8, 60, 12, 12, 2, 32, 100, 128, 16 + 5 + 60 + 1 + 24 + 6 + 1 + 100, 16 + 5 + 60},
         {1, 32, 0, 1, 1, 1, 1, 32, 0, 32, 2 + 1 + 1 + 4, 2 + 1 + 1},
         {20, 16, 8, 5, 3, 7, 1, 8, 9, 64, 40 + 5 + 5 + 1 + 10 + 8 + 9, 40 + 5 + 5},
@@ -155,7 +156,7 @@ static void one_read_takes_what_the_formula_says(void **state)
     on_each(one_read);
 }
 
-/** Slower clocks: edge n of half the cores' clock is in cycle 2n + 1. */
+/** Measure reads when the crossbar and L2 have half the clock of the cores. Edge n of such a clock is in cycle 2n + 1. */
 static void half_clocks(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -163,13 +164,13 @@ static void half_clocks(rig_create_fn create)
 
     c.clocks_icnt = c.clocks_l2 = 500;
     rig_open(&r, create, &c);
-    /* The packet is sent in cycle 0. icnt edge 0 is cycle 1. It arrives at edge 8, cycle 17, and is visible from 18
-     * on: L2 edge 9, cycle 19. A hit leaves at edge 69, cycle 139, icnt edge 69. Five flits and 8 more: edge 81,
+    /* The packet is sent in cycle 0, and enters the crossbar at edge 0, cycle 1. It arrives at edge 8, cycle 17, and L2 takes
+     * it at edge 9, cycle 19. The answer of a hit leaves L2 at edge 69, cycle 139. It has five flits, and arrives at edge 81,
      * cycle 163. */
     read_latency(&r, 0x1000, 128);
-    let_pass(&r, (unsigned)(r.now & 1)); /* an even cycle */
+    let_pass(&r, (unsigned)(r.now & 1)); /* send in an even cycle */
     assert_int_equal(read_latency(&r, 0x1000, 128), 163);
-    let_pass(&r, 1 + (unsigned)(r.now & 1)); /* an odd one: a cycle nearer to the edge */
+    let_pass(&r, 1 + (unsigned)(r.now & 1)); /* send in an odd cycle, which is one cycle before an edge */
     assert_int_equal(r.now & 1, 1);
     assert_int_equal(read_latency(&r, 0x1000, 128), 162);
     rig_close(&r);
@@ -185,7 +186,7 @@ static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
     (void)state;
     struct tim_clock clock;
 
-    tim_clock_init(&clock, 2600, 706); /* edges before cycle n: floor(n * 2600 / 706) */
+    tim_clock_init(&clock, 2600, 706); /* floor(n * 2600 / 706) edges are before cycle n */
     assert_int_equal(tim_clock_edge(&clock, 1), 3);
     assert_int_equal(tim_clock_edge(&clock, 2), 7);
     tim_clock_init(&clock, 100, 706);
@@ -195,7 +196,8 @@ static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
     assert_int_equal(tim_clock_edge(&clock, 42), 42);
 }
 
-/** Division by multiplication gives the results of 128-bit division, also beyond the range where it is exact. */
+/* A clock divides by multiplication, which is exact only for times below a limit. Its results must equal those of a 128-bit
+ * division for all times. */
 static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
 {
     uint64_t seed = 7;
@@ -217,8 +219,8 @@ static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
     }
 }
 
-/** Measure a second read of one bank when no other request is outstanding: the row is open, the bank is closed, or
- *  another row is open. */
+/** Measure reads of a bank while no other request is outstanding: the row of the read is open, no row is open, or another row
+ *  is open. */
 static void rows(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -226,14 +228,14 @@ static void rows(rig_create_fn create)
     uint64_t hit, closed, conflict;
 
     rig_open(&r, create, &c);
-    closed = read_latency(&r, 0x0000, 32); /* bank 0, row 0 */
+    closed = read_latency(&r, 0x0000, 32); /* opens row 0 of bank 0 */
     hit = read_latency(&r, 0x0400, 32);
     let_pass(&r, 200);
-    conflict = read_latency(&r, 16 * 2048, 32); /* bank 0, row 1 */
+    conflict = read_latency(&r, 16 * 2048, 32); /* closes row 0 and opens row 1 of bank 0 */
     assert_int_equal(closed, 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100);
-    assert_int_equal(closed - hit, 12);      /* tRCD */
-    assert_int_equal(conflict - closed, 12); /* tRP */
-    assert_int_equal(read_latency(&r, 2048, 32), closed); /* bank 1 */
+    assert_int_equal(closed - hit, 12);      /* opening a row takes tRCD */
+    assert_int_equal(conflict - closed, 12); /* closing a row takes tRP */
+    assert_int_equal(read_latency(&r, 2048, 32), closed); /* opens row 0 of bank 1 */
     assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 3);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_row_hits), 1);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 4);
@@ -246,7 +248,7 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
     on_each(rows);
 }
 
-/** A refresh closes the row. A read that arrives during the refresh waits for its end. */
+/** Measure reads around a refresh. A refresh closes all rows, and a read that arrives during the refresh waits for its end. */
 static void refresh(rig_create_fn create)
 {
     const uint64_t closed = 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100;
@@ -273,9 +275,9 @@ static void refresh(rig_create_fn create)
         rig_close(&r);
     }
     assert_int_equal(longest, closed + 62);
-    /* First the requests are sent so that the row would open in the refresh: 50 + 49 + ... + 1. Then they are sent so
-     * that the burst would come in the refresh, and the row was opened without use. 12 of these, the first at the
-     * start of the refresh less tRCD, wait for its end and open the row again. */
+    /* 50 of the requests arrive when their row would open during the refresh. They wait 50 + 49 + ... + 1 cycles in all. The
+     * 12 requests before these, which arrive up to tRCD cycles before the refresh, open their row in vain: their burst would
+     * be transferred during the refresh. They wait for the end of the refresh, and open the row again. */
     assert_int_equal(waited, 1275 + (62 + 61 + 60 + 59 + 58 + 57 + 56 + 55 + 54 + 53 + 52 + 51));
 }
 static void a_refresh_closes_rows_and_takes_its_time(void **state)
@@ -286,7 +288,8 @@ static void a_refresh_closes_rows_and_takes_its_time(void **state)
 
 /* ---- the order of DRAM ----------------------------------------------------------------------- */
 
-/** Return the activates for reads of one bank, given by their rows, that all wait for an open row. */
+/** Return the number of activates for reads of one bank. @order has a letter for the row of each read. All reads arrive
+ *  before the bank opens the row of the first. */
 static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, const char *order)
 {
     struct tim_config c = rig_config();
@@ -295,11 +298,11 @@ static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, c
 
     c.dram_policy = policy;
     c.dram_row_cap = cap;
-    c.dram_tRP = 400; /* all requests arrive before the bank opens its row */
+    c.dram_tRP = 400; /* long enough for all requests to arrive */
     c.dram_tRCD = 1;
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
-    read_latency(&r, 0x100000, 32); /* another row of this bank that remains open */
+    read_latency(&r, 0x100000, 32); /* opens another row of this bank, which remains open */
     before = channel_count(&r, TIM_CHANNEL_activates);
     for (uint32_t i = 0; order[i] != '\0'; i++) {
         struct tim_packet p = rig_packet(TIM_PACKET_READ, 0,
@@ -320,7 +323,7 @@ static void order_of_rows(rig_create_fn create)
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABABA"), 2);
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "ABABA"), 3);
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 1, "ABABA"), 5);
-    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "AAAAA"), 1); /* no other waits */
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "AAAAA"), 1); /* no other row is requested: no cap */
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABCABC"), 3);
     assert_int_equal(activates(create, TIM_DRAM_FCFS, 0, "AABB"), 2);
 }
@@ -330,7 +333,7 @@ static void activates_are_those_of_the_published_example(void **state)
     on_each(order_of_rows);
 }
 
-/** Send bursts of a write to a bank, then a read of the bank: the bus changes direction. */
+/** Send a write to a bank, then a read of the same bank, for which the bus changes its direction. */
 static void turnaround(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -338,7 +341,7 @@ static void turnaround(rig_create_fn create)
     struct rig r;
     uint64_t alone, behind;
 
-    c.l2_bytes = 0; /* to DRAM directly */
+    c.l2_bytes = 0; /* no L2: packets go to DRAM directly */
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
     read_latency(&r, 0, 32);
@@ -347,8 +350,8 @@ static void turnaround(rig_create_fn create)
     p = rig_packet(TIM_PACKET_READ, 0, 0x300, 0, 32, 2);
     rig_step(&r, &w);
     behind = rig_latency(&r, &p);
-    /* the command of the write is one edge after its look-up plus one (it waits in the slice for an edge), and the
-     * read would be at the same edge. Then come tWL 4 + burst 4 + tWTR 5 */
+    /* The write waits in the slice for one edge, so its command is issued at the edge at which the command of the read would be
+     * issued. The read then waits for tWL (4), the burst (4) and tWTR (5). */
     assert_int_equal(behind - alone, 4 + 4 + 5);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
     rig_close(&r);
@@ -385,8 +388,8 @@ static void plateau(rig_create_fn create)
     struct rig r;
     uint64_t cycles;
 
-    /* the bus: 128 bytes in 16 cycles. A row of 2048 bytes does not take longer, because the next bank opens its row
-     * meanwhile */
+    /* The bus of DRAM limits the bandwidth to 128 bytes in 16 cycles. A change of the row takes no time, because the next bank
+     * opens its row while the row before it is read. */
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
     cycles = stream(&r, 4096);
@@ -395,7 +398,7 @@ static void plateau(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_busy_cycles), 4096 * 16);
     assert_in_range(channel_count(&r, TIM_CHANNEL_active_cycles), 4096 * 16, 4096 * 16 + 200);
     rig_close(&r);
-    /* the crossbar limits: an answer has five flits, and DRAM is faster */
+    /* The crossbar limits the bandwidth: an answer has five flits, and DRAM is faster. */
     c.icnt_flit_bytes = 32;
     c.dram_bus_bytes = 32;
     c.dram_tCCD = 1;
@@ -404,13 +407,13 @@ static void plateau(rig_create_fn create)
     cycles = stream(&r, 4096);
     assert_in_range(cycles, 4095 * 5, 4095 * 5 + 200);
     rig_close(&r);
-    /* a single bank: each row takes a row cycle */
+    /* A single bank limits the bandwidth: there is a row for each line, and a row takes a row cycle, tRC. */
     c.icnt_flit_bytes = 256;
     c.dram_banks = 1;
     c.dram_row_bytes = 128;
     rig_open(&r, create, &c);
     cycles = stream(&r, 1000);
-    assert_in_range(cycles, 999 * 40, 999 * 40 + 40); /* tRC */
+    assert_in_range(cycles, 999 * 40, 999 * 40 + 40);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 1000);
     rig_close(&r);
 }
@@ -422,7 +425,8 @@ static void bandwidth_reaches_the_peak_of_what_is_narrowest(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/** Send reads of @n lines (or of one line) in one cycle. Return the time until the last answer. */
+/** Send @n reads, whose addresses are @stride apart, in consecutive cycles. Return the cycle of the last answer, and in @stats
+ *  the counters of the slice. */
 static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c, unsigned n,
                                uint64_t stride, struct tim_slice_stats *stats)
 {
@@ -451,14 +455,14 @@ static void limits(rig_create_fn create)
     c.icnt_flit_bytes = 256;
     wide = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    /* With one outstanding miss the second read waits for the fill of the first read, at the edge of its look-up. It
-     * does not wait for the answer of the first read. It then reads DRAM in the open row. */
+    /* If only one miss may be outstanding, the second read waits for the fill of the first read, but not for the answer of the
+     * first read. It then reads DRAM from the open row. */
     c.l2_mshrs = 1;
     narrow = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* - 4: @wide contains a second burst, too */
+    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* - 4: `wide` includes a second burst, too */
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
-    /* one line, two requests: the second is merged, or if it cannot be merged it hits after the fill */
+    /* Of two reads of one line, the second is merged with the first. If it cannot be merged, it hits after the fill. */
     c = rig_config();
     c.icnt_flit_bytes = 256;
     burst_of_reads(create, &c, 2, 0, &stats);
@@ -469,7 +473,7 @@ static void limits(rig_create_fn create)
     assert_int_equal(stats.count[TIM_SLICE_merges], 0);
     assert_int_equal(stats.count[TIM_SLICE_hits], 1);
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
-    /* one way: the second line waits until the first has arrived */
+    /* With a single way, the read of the second line waits until the first line has arrived. */
     c.l2_merges = 8;
     c.l2_bytes = 128;
     c.l2_ways = 1;
@@ -483,11 +487,11 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
     on_each(limits);
 }
 
-/** Reads of three lines arrive in consecutive cycles at a slice that may have one outstanding miss. Check the histograms
- *  of the queue's length, of the waiting times and of the latencies. */
+/** Reads of three lines arrive in consecutive cycles at a slice that may have only one outstanding miss. Check the histograms of
+ *  the length of the slice's queue, of the waiting times, and of the latencies. */
 static void depths(rig_create_fn create)
 {
-    enum { FILL = 12 + 4 + 100 /* after the row */ };
+    enum { FILL = 12 + 4 + 100 /* cycles from an open row to the fill */ };
     struct tim_config c = rig_config();
     const struct tim_histogram *queue, *waiting, *latency;
     struct tim_slice_stats stats;
@@ -510,7 +514,7 @@ static void depths(rig_create_fn create)
     assert_int_equal(tim_histogram_count(latency), 3);
     assert_int_equal(stats.histogram[TIM_SLICE_H_icnt_queue].bucket[0], 3);
     c = rig_config();
-    burst_of_reads(create, &c, 1, 128, &stats); /* this read is alone: it opens the row, then goes through the pipe */
+    burst_of_reads(create, &c, 1, 128, &stats); /* a single read opens the row, and then passes L2's pipe */
     assert_int_equal(stats.histogram[TIM_SLICE_H_latency].sum, 1 + 12 + FILL + 60);
 }
 static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **state)
@@ -519,7 +523,7 @@ static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **sta
     on_each(depths);
 }
 
-/** A core that does not accept its answers stops the memory side. No packet is lost. */
+/** Check that a core that does not accept answers stops the memory side, and that no packet is lost. */
 static void pressure(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -540,7 +544,8 @@ static void pressure(rig_create_fn create)
         }
         ops->tick_requests(r.memory, r.now++);
     }
-    /* all entries are occupied: both networks, the pipe and the answers of the slice, and the input */
+    /* Packets occupy all space: the core's input queue, the network to L2 with the slice's queue, the pipe of the slice, its
+     * queue of answers, and the network back. */
     room = c.icnt_queue + (c.l2_queue + c.icnt_latency) + c.l2_latency + c.icnt_queue +
            (c.icnt_queue + c.icnt_latency);
     assert_in_range(sent, room, room + c.l2_mshrs);
@@ -549,9 +554,9 @@ static void pressure(rig_create_fn create)
     for (; ops->in_flight(r.memory) != 0 && r.now < most; r.now++) {
         ops->tick_replies(r.memory, r.now);
         if (ops->receive(r.memory, 0, r.now, &p)) {
-            assert_int_equal(p.id, got); /* hits of one slice remain in order, and so do these misses */
+            assert_int_equal(p.id, got); /* answers of one slice remain in order */
             got++;
-            assert_false(ops->receive(r.memory, 0, r.now, &p)); /* one a cycle */
+            assert_false(ops->receive(r.memory, 0, r.now, &p)); /* a core receives one answer per cycle */
         }
         ops->tick_requests(r.memory, r.now);
     }
@@ -573,7 +578,8 @@ static void writes(rig_create_fn create)
     uint64_t taken;
 
     rig_open(&r, create, &c);
-    /* a store of a whole line reads nothing and sends nothing to DRAM. It is answered with a header, like a hit */
+    /* A store of a whole line neither reads nor writes DRAM. It is answered after the time of a hit, by a packet without
+     * data. */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 128, 9);
     taken = rig_latency(&r, &p);
     assert_int_equal(taken, 8 + 5 + 60 + 8); /* the request has five flits, the answer one */
@@ -584,7 +590,7 @@ static void writes(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads) +
                          channel_count(&r, TIM_CHANNEL_writes), 0);
     assert_int_equal(read_latency(&r, 0x1000, 128), 16 + 5 + 60); /* the line is in L2 */
-    /* a store of four bytes reads nothing either. The sector is read once, when other bytes of it are needed */
+    /* A store of four bytes does not read DRAM either. The sector is read once, when other bytes of the sector are read. */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x2000, 4, 4, 10);
     rig_latency(&r, &p);
     let_pass(&r, 500);
@@ -595,7 +601,7 @@ static void writes(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 1);
     assert_int_equal(read_latency(&r, 0x2000, 32), 16 + 2 + 60);
     assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
-    /* other lines evict them: four sectors of the first and one of the second go to DRAM */
+    /* When other lines evict both lines, four sectors of the first line and one sector of the second are written to DRAM. */
     for (uint64_t line = 0; line < 65536; line += 128)
         read_latency(&r, 0x100000 + line, 32);
     let_pass(&r, 500);
@@ -622,16 +628,16 @@ static void through(rig_create_fn create)
     rig_latency(&r, &p);
     let_pass(&r, 500);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 2);
-    assert_true(read_latency(&r, 0x1000, 32) > 150); /* not allocated */
+    assert_true(read_latency(&r, 0x1000, 32) > 150); /* a miss: the store has not allocated the line */
     rig_latency(&r, &p);
-    assert_int_equal(read_latency(&r, 0x1000, 64), 16 + 3 + 60); /* a hit has been written */
+    assert_int_equal(read_latency(&r, 0x1000, 64), 16 + 3 + 60); /* the second store has written to the line in L2 */
     p = rig_packet(TIM_PACKET_ATOMIC, 0, 0x1000, 0, 4, 2);
     rig_latency(&r, &p);
     let_pass(&r, 500);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 5);
     assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
     rig_close(&r);
-    /* no L2: each access goes to DRAM */
+    /* Without L2 each access goes to DRAM. */
     c.l2_bytes = 0;
     rig_open(&r, create, &c);
     read_latency(&r, 0x1000, 128);
@@ -662,15 +668,15 @@ static void atomics(rig_create_fn create)
     p = rig_packet(TIM_PACKET_ATOMIC, 0, 0x1000, 0, 4, 1);
     one = rig_latency(&r, &p);
     assert_int_equal(one, 16 + 1 + 60);
-    p.lanes = 32; /* atomics on one word are executed one by one */
+    p.lanes = 32; /* the atomics of 32 lanes on one word are executed one after the other */
     all = rig_latency(&r, &p);
     assert_int_equal(all - one, 31);
     rig_step(&r, &p);
-    p = rig_packet(TIM_PACKET_READ, 0, 0x1000, 0, 32, 2); /* and a read waits for them */
+    p = rig_packet(TIM_PACKET_READ, 0, 0x1000, 0, 32, 2); /* this read waits until the atomics are executed */
     behind = rig_latency(&r, &p);
     assert_int_equal(behind, one + 31);
     assert_int_equal(slice_count(&r, TIM_SLICE_atomics), 1 + 32 + 32);
-    /* an atomic that misses reads its sector, and its line becomes dirty */
+    /* An atomic that misses reads its sector from DRAM, and its line becomes dirty. */
     p = rig_packet(TIM_PACKET_REDUCE, 0, 0x8000, 0, 4, 3);
     rig_latency(&r, &p);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 2);
@@ -684,7 +690,8 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Cores that send to one slice are served in rotation. A waiting packet blocks later packets of its core. */
+/** Check that a slice accepts packets of different cores in rotation, and that a waiting packet of a core blocks the later
+ *  packets of the core. */
 static void turns(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -700,8 +707,8 @@ static void turns(rig_create_fn create)
         for (uint32_t k = 0; k < 3; k++) {
             struct tim_packet p = rig_packet(TIM_PACKET_WRITE, core, 0, 0, 4, core * 10 + k);
 
-            if (core == 0 && k == 2) /* this packet goes to the other slice, which is idle, but leaves after the first
-                                      * two packets */
+            if (core == 0 && k == 2) /* this packet is for the other slice, which is idle, but leaves after the core's
+                                      * first two packets */
                 p.line = 256;
             r.memory->ops->send(r.memory, &p, 0);
         }
@@ -720,7 +727,7 @@ static void turns(rig_create_fn create)
     static const unsigned expect[9] = {0, 10, 20, 1, 2, 11, 21, 12, 22};
     for (unsigned i = 0; i < 9; i++)
         if (order[i] != expect[i])
-            fail_msg("answer %u is %u's", i, order[i]);
+            fail_msg("answer %u is that to packet %u", i, order[i]);
     rig_close(&r);
 }
 static void inputs_alternate_and_the_first_blocks_the_next(void **state)

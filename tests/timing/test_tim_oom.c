@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the allocations of the memory side. All allocations happen when the memory side is created. Each of them may fail
- * without a leak (the sanitizer build detects leaks). The program is linked with --wrap. */
+/* Tests the allocations of the memory side. Memory is allocated only while the memory side is created. If any of these
+ * allocations fails, the creation fails and leaks nothing (the sanitizer build detects leaks). The program is linked with
+ * --wrap for malloc and calloc. */
 #include <stdlib.h>
 
 #include "tests/timing/tim_memory_fixture.h"
 
-static unsigned long until_failure; /* which of the next allocations fails, counted from 1; 0: none */
+static unsigned long until_failure; /* the number of allocations until one fails, including it, or 0 if none fails */
 static unsigned long allocations;
 
 void *__real_calloc(size_t count, size_t size);
@@ -44,7 +45,7 @@ static void each_allocation_may_fail(void **state)
 
             until_failure = n;
             m = creates[i](&c);
-            if (until_failure != 0) { /* the memory side made at most n - 1 allocations, so that none failed */
+            if (until_failure != 0) { /* fewer than n allocations were made, so none failed */
                 until_failure = 0;
                 assert_non_null(m);
                 m->ops->destroy(m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests packets: which accesses the members make, and which members share an access. */
+/* Tests packets, which are memory instructions of several warps that pass the load/store unit as one: which accesses the
+ * members of a packet make, and which members share an access of another member. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ static uint64_t at_down(unsigned t) { return 4 * (63 - t); }
 static uint64_t at_17(unsigned t) { return 4 * (17 * t % 64); }
 static uint64_t at_5(unsigned t) { return 4 * (5 * t % 64); }
 
-/** Compute in @line the accesses of a warp of @lanes lanes whose first thread is @thread. Return their number. */
+/** Store in @line the accesses of a warp of @lanes lanes whose first thread is @thread. Return the number of accesses. */
 static unsigned lines_of(unsigned lanes, unsigned thread, address_fn of, struct tim_line *line)
 {
     struct tim_config *c;
@@ -46,7 +47,7 @@ static unsigned lines_of(unsigned lanes, unsigned thread, address_fn of, struct 
     return count;
 }
 
-/** Return the accesses of 64 threads in packets of @members warps of @lanes lanes. */
+/** Return the number of accesses that 64 threads make in packets of @members warps of @lanes lanes. */
 static unsigned made(unsigned members, unsigned lanes, address_fn of)
 {
     struct tim_packets *packets = tim_packets_create();
@@ -72,7 +73,7 @@ static unsigned made(unsigned members, unsigned lanes, address_fn of)
     return count;
 }
 
-/* dwr.md 2: accesses of 64 threads before L1, by warp width. */
+/* Section 2 of dwr.md: number of accesses to L1 by 64 threads, for warps of 8, 16, 32 and 64 lanes. */
 static const struct {
     const char *name;
     address_fn of;

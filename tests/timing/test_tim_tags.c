@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests uniform and affine registers in the timing model: occupation of pipes, ports and banks, expansions, and the
- * book's saxpy (3.5, 2.5) with its tags. Expected figures are computed by hand from docs/reference/timing-core.md,
- * Tagged registers.
+ * Tests uniform and affine registers in the timing model: how long instructions occupy pipes, ports and banks, expansions of
+ * registers to rows, and the tags of the book's saxpy (3.5, 2.5). Expected figures are computed by hand from the section
+ * Tagged registers of docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_run.h"
 #include "timing/energy/tim_energy_priv.h"
 
-/** Does what run_new() does, for a model with tags by the exact rules. */
+/** Create the machine of run_new(), but with tags that are detected by the exact rules. */
 static struct run *tags_new(void)
 {
     struct run *r = run_new();
@@ -24,7 +24,7 @@ static uint64_t count_of(const struct run *r, unsigned counter)
     return totals.core[0].count[counter];
 }
 
-/** Run @text in one warp. Return the issue cycles of instructions @from to @to - 1, relative to the first of them. */
+/** Run @text in one warp. Check the issue cycles of instructions @from to @to - 1, relative to the first of them. */
 static void issues_are(struct run *r, const char *text, unsigned from, unsigned to, const char *expected)
 {
     char kernel[2048], trace[1024];
@@ -34,12 +34,13 @@ static void issues_are(struct run *r, const char *text, unsigned from, unsigned 
     assert_string_equal(run_trace(r, from, to, trace, sizeof trace), expected);
 }
 
-/* ---- pipes: 32 lanes on 8, so an instruction of all lanes occupies its pipe for 4 cycles ------------- */
+/* ---- pipes of 8 lanes: an instruction of all 32 lanes occupies its pipe for 4 cycles ----------------- */
 
 enum { DRAW_OFF, DRAW_LANE, DRAW_PIPE };
 
-/* Four independent instructions and one that depends on the last. If they issue in cycle i, the first may enter the
- * pipe in i + 2. The dependent instruction issues in the cycle after the last of the four has entered. */
+/** Check the issue cycles of four independent additions with the sources @operands, and of an instruction that depends on the
+ *  fourth. An addition that issues in cycle i may enter the pipe from cycle i + 2 on. The dependent instruction issues in the
+ *  cycle after the fourth addition has entered the pipe. */
 static void pipes_are(const char *setup, const char *operands[4], unsigned scalar, bool unit, const char *expected)
 {
     struct run *r = tags_new();
@@ -54,14 +55,15 @@ static void pipes_are(const char *setup, const char *operands[4], unsigned scala
     issues_are(r, text, 3, 8, expected);
     run_free(r);
 }
-static const char *const last = "v_mov_b32 v21, v22"; /* v20 and v22 are ready when it issues */
+static const char *const last = "v_mov_b32 v21, v22"; /* the setup instruction, at whose issue v20 and v22 are ready */
 
 static void a_lane_executes_uniform_instructions(void **state)
 {
     const char *uniform[4] = {"v10, v11", "v10, v11", "v10, v11", "v10, v11"};
 
     (void)state;
-    /* Relative to the issue of the first add, v22 occupies the pipe until 2, and v21 from then until 6. */
+    /* Cycles count from the issue of the first addition. The instruction that writes v22 occupies the pipe until cycle 2, and the
+     * instruction that writes v21 occupies it from then until cycle 6. */
     pipes_are(last, uniform, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
     pipes_are(last, uniform, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@10");
     pipes_are(last, uniform, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@6");
@@ -84,8 +86,9 @@ static void generic_operands_take_all_lanes(void **state)
     pipes_are(last, generic, TIM_SCALAR_PIPE, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
 }
 
-/* Uniform, generic, uniform, generic: they enter in cycles 6, 7, 11, 12. With a pipe for each kind they enter in 2
- * and 6, 4 and 10. */
+/* Two additions with uniform sources alternate with two whose sources are neither uniform nor affine. With TIM_SCALAR_LANE the
+ * four enter the pipe in cycles 6, 7, 11 and 12. With TIM_SCALAR_PIPE the uniform ones enter the scalar pipe in cycles 2 and
+ * 4, and the others their pipe in 6 and 10. */
 static void uniform_and_generic_instructions_pair(void **state)
 {
     const char *both[4] = {"v10, v11", "v22, v11", "v10, v11", "v22, v11"};
@@ -96,7 +99,7 @@ static void uniform_and_generic_instructions_pair(void **state)
     pipes_are(last, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
 }
 
-/* The book, T12.10: a kernel of uniform registers never uses the vector pipes. */
+/* The book's T12.10: with a scalar pipe, a kernel whose registers are all uniform never uses the vector pipes. */
 static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\nv_s2r v0, %ctaid.x\nv_mul_u32 v1, v0, 3\n"
@@ -120,10 +123,10 @@ static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
     }
 }
 
-/* ---- which unit executes an instruction
- * --------------------------------------------------------------------------------- */
+/* ---- which unit executes an instruction ------------------------------------------------------------------ */
 
-/** Return the number of instructions of @text that execute on one lane, and on the affine unit. */
+/** Run @text and check the number of instructions that one lane executes (@scalar), and that the affine unit executes
+ *  (@affine). */
 static void executed_is(const char *text, unsigned scalar, unsigned affine)
 {
     struct run *r = tags_new();
@@ -134,7 +137,7 @@ static void executed_is(const char *text, unsigned scalar, unsigned affine)
     snprintf(kernel, sizeof kernel, ".kernel k\n.param ptr.global out\n%s\nexit\n.end\n", text);
     run_text(r, kernel, 1, 32);
     if (count_of(r, TIM_CORE_scalar_executed) != scalar || count_of(r, TIM_CORE_affine_executed) != affine)
-        fail_msg("%s: %u and %u executed", text, (unsigned)count_of(r, TIM_CORE_scalar_executed),
+        fail_msg("%s: %u executed by a lane, %u by the affine unit", text, (unsigned)count_of(r, TIM_CORE_scalar_executed),
                  (unsigned)count_of(r, TIM_CORE_affine_executed));
     run_free(r);
 }
@@ -145,21 +148,23 @@ static void what_lanes_decide_takes_all_lanes(void **state)
     executed_is("v_s2r v0, %laneid", 0, 1);
     executed_is("v_s2r v0, %ctaid.x", 1, 0);
     executed_is("v_s2r v0, %clock", 0, 0);
-    executed_is("v_rcp_f32 v1, v2", 1, 0);                                              /* special functions, too */
+    executed_is("v_rcp_f32 v1, v2", 1, 0); /* one lane executes special functions, too */
     executed_is("v_s2r v0, %laneid\nv_rcp_f32 v1, v0", 0, 1);
     executed_is("v_setp_u32.lt p0, v1, 4", 1, 0);
     executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4", 0, 2);
-    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_u32.lt p0, v1, 4", 0, 2); /* wraps as unsigned, */
-    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_s32.lt p0, v1, 4", 0, 3); /* not as signed */
-    /* the predicate differs between lanes */
+    /* the affine v1 wraps around as an unsigned number, but not as a signed number */
+    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_u32.lt p0, v1, 4", 0, 2);
+    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_s32.lt p0, v1, 4", 0, 3);
+    /* the select depends on a predicate that differs between lanes */
     executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 0, 2);
-    /* the predicate is equal in all lanes */
+    /* the select depends on a predicate that is equal in all lanes */
     executed_is("v_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 2, 0);
     executed_is("v_s2r v0, %laneid\nv_and_b32 v1, v0, 5", 0, 1);
     executed_is("shfl.idx v1, _, v2, 0, 31", 0, 0);
 }
 
-/* A uniform source is uniform for any subset of the lanes. A register written in only a subset is not uniform. */
+/* If only some lanes are active, one lane still executes an instruction with uniform sources. A register that only these lanes
+ * write is not uniform. */
 static void divergent_lanes_execute_uniform_sources_once(void **state)
 {
     (void)state;
@@ -182,7 +187,9 @@ static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, un
     return r;
 }
 
-/** Return the cycles from `v1 = a * b + c` to an instruction that needs v1. Without conflicts the result is 3. */
+/** Check the cycles from the issue of `v1 = a * b + c` with the sources @operands to the issue of an instruction that needs v1.
+ *  There are 3 cycles without conflicts. Check the number of reads of rows and of compact entries, the number of waits for
+ *  conflicts, and the number of conflicts that entries avoid. */
 static void reads_are(struct run *r, const char *setup, const char *operands, unsigned cycles, unsigned rows,
                       unsigned entries, unsigned waits, unsigned avoided)
 {
@@ -193,11 +200,12 @@ static void reads_are(struct run *r, const char *setup, const char *operands, un
     snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cycles);
     issues_are(r, text, 2, 4, expected);
     bool kept = r->config->registers_tags != TIM_REGISTERS_ROWS;
-    setup_rows = r->config->registers_tags == TIM_REGISTERS_AFFINE ? 0 : 1; /* The second setup instruction writes v20
+    setup_rows = r->config->registers_tags == TIM_REGISTERS_AFFINE ? 0 : 1; /* The second setup instruction reads v20
                                                                              * as a row unless affine registers are
                                                                              * entries. */
     setup_entries = 1 - setup_rows;
-    assert_int_equal(count_of(r, TIM_CORE_register_reads), rows + setup_rows + !kept); /* v1 = v20 * 0 + 0 is U */
+    /* v1 is uniform, so `v2 = v1` reads an entry unless all registers are rows */
+    assert_int_equal(count_of(r, TIM_CORE_register_reads), rows + setup_rows + !kept);
     assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), entries + setup_entries + kept);
     assert_int_equal(count_of(r, kept && entries != 0 ? TIM_CORE_compact_conflicts : TIM_CORE_bank_conflicts), waits);
     assert_int_equal(count_of(r, TIM_CORE_conflicts_avoided), avoided);
@@ -215,7 +223,8 @@ static void entries_are_in_no_bank(void **state)
     reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 1, 8), wait, uniform, 5, 0, 3, 3, 0);
 }
 
-/* With eight parts registers 4, 8 and 12 are in parts 1, 2 and 3. With two parts they are in 1, 0 and 1. */
+/* In a bank with eight parts, the entries of registers 4, 8 and 12 are in parts 1, 2 and 3. With two parts they are in parts 1,
+ * 0 and 1. */
 static void entries_are_in_parts_of_a_bank(void **state)
 {
     const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
@@ -226,7 +235,7 @@ static void entries_are_in_parts_of_a_bank(void **state)
     reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 1), wait, uniform, 5, 0, 3, 3, 0);
 }
 
-/* v20, which is affine, is also in bank 0. When v20 is a row, no part of the bank can be read in the same cycle. */
+/* v20, which is affine, is also in bank 0. If affine registers are rows, the bank cannot read v20 and an entry in one cycle. */
 static void an_affine_register_is_a_row_or_an_entry(void **state)
 {
     const char *wait = "v_mov_b32 v21, v20", *mixed = "v20, v8, v12";
@@ -237,7 +246,7 @@ static void an_affine_register_is_a_row_or_an_entry(void **state)
     reads_are(banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8), wait, mixed, 3, 0, 3, 0, 0);
 }
 
-/* Each collector has a port for rows. Entries do not use this port. */
+/* Reads of rows use the only port of a collector, one per cycle. Reads of entries do not use this port. */
 static void entries_take_no_port_of_a_collector(void **state)
 {
     struct run *r = banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 3, 8);
@@ -252,7 +261,7 @@ static void entries_take_no_port_of_a_collector(void **state)
     reads_are(r, "v_mov_b32 v21, v20", "v4, v8, v12", 5, 3, 0, 3, 0);
 }
 
-/* Reserved at issue: the same cycles. */
+/* If reads are reserved at issue, they take the same cycles as in the tests above. */
 static void entries_are_reserved(void **state)
 {
     const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
@@ -269,9 +278,9 @@ static void entries_are_reserved(void **state)
     }
 }
 
-/* A window of one cycle, and one bank with one port: three registers take three cycles. The first instruction leaves
- * Allocate two cycles after its issue and reads in the following three cycles. The second, one cycle later, finds one
- * of its three cycles free and waits for two. */
+/* With a window of one cycle, and one bank with one port, reads of three rows take three cycles. The first instruction leaves
+ * Allocate two cycles after its issue, and reads in the following three cycles. The second instruction, one cycle later, needs
+ * three cycles, of which two are reserved; so it waits for two cycles. */
 static void entries_are_read_in_the_window(void **state)
 {
     static const struct {
@@ -298,8 +307,8 @@ static void entries_are_read_in_the_window(void **state)
 
 /* ---- expansion ----------------------------------------------------------------------------------------------- */
 
-/* Lanes 0 to 15 of the uniform v1 are written. The row is first written with the value of the entry, then with
- * theirs. */
+/* An instruction writes lanes 0 to 15 of v1, which is uniform. The row of v1 is first written with the value of the entry, and
+ * then with the values of these lanes. */
 static void an_expansion_writes_the_row_twice(void **state)
 {
     static const char *const text = "v_s2r v20, %laneid\nv_setp_u32.lt p0, v20, 16\nv_mov_b32 v21, v20\n"
@@ -314,21 +323,22 @@ static void an_expansion_writes_the_row_twice(void **state)
     for (unsigned collector = TIM_COLLECTOR_TICKED; collector <= TIM_COLLECTOR_WINDOW; collector++) {
         r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
         r->config->registers_collector = collector;
-        if (collector != TIM_COLLECTOR_WINDOW) /* The first instruction has made v1 a row, so the second one does not
-                                                * expand it. */
+        if (collector != TIM_COLLECTOR_WINDOW) /* the first write has made v1 a row, so the second write does not expand
+                                                * v1 */
             issues_are(r, text, 3, 7, "w0.0@0 w0.1@4 w0.2@5 w0.3@8");
-        else /* A bypass delivers the result, independent of the write. */
+        else /* a bypass delivers the result, so its user does not wait for the write of the row */
             issues_are(r, text, 3, 7, "w0.0@0 w0.1@2 w0.2@3 w0.3@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
-        assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3; */
+        assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3 */
         assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), 2); /* v20, v21 */
-        assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), 3);  /* v20 twice, v1's */
+        assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), 3);  /* v20 twice, and v1 for its expansion */
         run_free(r);
     }
 }
 
-/* The book's 12.8: r1 = A(0,1), r2 = A(100,4), r3 = U 9, r4 = U 1, and half the lanes compute r1 = r1 + r4. The
- * registers here are v0 to v3. */
+/* Section 12.8 of the book: two affine registers r1 = (0, 1) and r2 = (100, 4), two uniform ones r3 = 9 and r4 = 1, and half of
+ * the lanes compute r1 = r1 + r4. Here the registers are v0 to v3. Lazy expansion expands one register, and eager expansion
+ * all four. */
 static void a_divergent_branch_expands_one_or_all(void **state)
 {
     static const char *const text = "v_s2r v0, %laneid\nv_mov_b32 v2, 9\nv_mov_b32 v3, 1\nv_shl_b32 v1, v0, 2\n"
@@ -339,11 +349,11 @@ static void a_divergent_branch_expands_one_or_all(void **state)
         struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
 
         r->config->tags_expansion = eager;
-        /* The lanes that jump arrive at the join first, in cycle 2, or in 5 after four rows. The other lanes are
-         * fetched then. */
+        /* The lanes that jump reach the join first, in cycle 2, or in cycle 5 after the expansion of four registers. Then
+         * instructions are fetched for the other lanes. */
         issues_are(r, text, 7, 10, eager ? "w0.0@0 w0.2@5 w0.1@7 w0.2@8" : "w0.0@0 w0.2@2 w0.1@4 w0.2@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), eager ? 4 : 1);
-        assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_EXPANSION], eager ? 3 : 0); /* and one of fetch */
+        assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_EXPANSION], eager ? 3 : 0); /* one more: fetch */
         assert_int_equal(count_of(r, TIM_CORE_register_writes), eager ? 4 + 2 : 2 + 1);
         run_free(r);
     }
@@ -352,8 +362,8 @@ static void a_divergent_branch_expands_one_or_all(void **state)
 
 /* ---- energy ----------------------------------------------------------------------------------------------------- */
 
-/* The book, 21: a uniform integer addition costs 0.1 pJ and three accesses of 5 pJ if one lane executes it. On all
- * lanes it costs 32 times as much. */
+/* Section 21 of the book: if one lane executes a uniform integer addition, it costs 0.1 pJ and three accesses of 5 pJ. If all
+ * lanes execute it, it costs 32 times as much. */
 static void a_uniform_addition_costs_a_lane(void **state)
 {
     (void)state;
@@ -378,8 +388,8 @@ static void a_uniform_addition_costs_a_lane(void **state)
 
 /* ---- the book's saxpy ------------------------------------------------------------------------------------------ */
 
-/* n = 550: of 24 warps 18 have elements, and the last of these has 6. x is at `out` and y 1,024 bytes after it; their
- * values do not matter. */
+/* With n = 550, 18 of 24 warps have elements, and the last of these 18 has 6. Array x begins at `out`, and y begins 1,024 bytes
+ * after it. Their values do not matter. */
 static const char *const saxpy = ".kernel saxpy\n.param ptr.global out\n"
                                  "v_s2r v0, %ctaid.x\n"
                                  "v_s2r v2, %tid.x\n"
@@ -402,7 +412,7 @@ static void saxpy_has_the_tags_of_the_book(void **state)
         {TIM_CORE_tag_instructions_uniform, 24 * 2 + 18},
         {TIM_CORE_tag_instructions_affine, 24 * 2 + 18 * 3},
         {TIM_CORE_tag_instructions_vector, 18 * 2},
-        {TIM_CORE_tag_reads_uniform, 24 + 18 * 5}, /* reads of v0; of v4:5 and v7 three times */
+        {TIM_CORE_tag_reads_uniform, 24 + 18 * 5}, /* v0 once; v4, v5, and v7 three times */
         {TIM_CORE_tag_reads_affine, 24 * 2 + 18 * 4},
         {TIM_CORE_tag_reads_vector, 18 * 3},
         {TIM_CORE_tag_writes_uniform, 24 + 18 * 3},
@@ -414,7 +424,7 @@ static void saxpy_has_the_tags_of_the_book(void **state)
         {TIM_CORE_tag_expansions, 0},
         {TIM_CORE_scalar_executed, 24 + 18},
         {TIM_CORE_affine_executed, 24 * 3 + 18},
-        {TIM_CORE_addresses_once, 18 * 2}, /* the store's data is V */
+        {TIM_CORE_addresses_once, 18 * 2}, /* two loads; the store has varying data */
         {TIM_CORE_lane_operations_saved, 24 * 31 + (17 * 31 + 5) + 24 * 3 * 30 + 3 * (17 * 30 + 4)},
         {TIM_CORE_register_reads_compact, 24 * 3 + 18 * 9},
         {TIM_CORE_register_reads, 18 * 3},
@@ -440,7 +450,7 @@ static void saxpy_has_the_tags_of_the_book(void **state)
     }
 }
 
-/* All 10 registers of a warp are uniform at first; v8 and v9 become rows. */
+/* At first all 10 registers of a warp are uniform, so they are entries. The loads make rows of v8 and v9. */
 static void rows_in_use_are_counted_by_cycle(void **state)
 {
     struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
@@ -452,9 +462,9 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     saved = &run_engine(r)->stats[0].histogram[TIM_CORE_H_register_rows_saved];
     assert_int_equal(rows->most, 2);
     assert_int_equal(saved->most, 10);
-    assert_int_equal(tim_histogram_count(rows), 3); /* one value for each change: the start of the block, and two
-                                                     * loads */
-    /* for each cycle from the block's launch to its end */
+    assert_int_equal(tim_histogram_count(rows), 3); /* one value for each change of the number of rows: at the start
+                                                     * of the block, and at two loads */
+    /* both counters together count 10 registers in each cycle from the block's launch to its end */
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));
     uint64_t first = run_cycle(r, ISA_LD_GLOBAL, 0, 0), second = run_cycle(r, ISA_LD_GLOBAL, 0, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: the stages Control and Allocate, the window of reads, the register-file cache and
- * the result queue. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
+ * Microbenchmarks of a modern core: the stages Control and Allocate, the window of cycles in which an instruction reads its
+ * registers, the register-file cache, and the result queue. Expected cycles are published (Huerta et al., MICRO 2025), or
+ * computed by hand from
  * docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
@@ -11,7 +12,7 @@ static uint64_t total(const struct run *r, unsigned counter)
     return run_engine(r)->stats[0].count[counter];
 }
 
-/** Return the cycles from the issue of instruction @from to the issue of instruction @to, in one warp. */
+/** Run @body in one warp. Return the cycles from the issue of instruction @from to the issue of instruction @to. */
 static uint64_t between(const char *body, unsigned from, unsigned to)
 {
     struct run *r = modern_window(false);
@@ -23,7 +24,7 @@ static uint64_t between(const char *body, unsigned from, unsigned to)
     return cycles;
 }
 
-/* Listing 1: a nop replaces each read of the clock and issues in its cycle. */
+/* Listing 1 of the paper. Each nop is in the place of an instruction that reads the clock, and issues in the same cycle. */
 static void m1_m2_a_conflict_of_reads_delays_what_comes_two_later(void **state)
 {
     static const struct {
@@ -38,11 +39,12 @@ static void m1_m2_a_conflict_of_reads_delays_what_comes_two_later(void **state)
         snprintf(body, sizeof body, "nop\nnop\nv_fma_f32 v11, v10, v12, v14\nv_fma_f32 v13, v16, %s\nnop\nnop\n",
                  cases[i].sources);
         assert_int_equal(between(body, 0, 5), cases[i].cycles);
-        assert_int_equal(between(body, 0, 4), 4); /* without the last nop the clock is not late */
+        assert_int_equal(between(body, 0, 4), 4); /* only the second nop after the conflict is delayed */
     }
 }
 
-/* Listing 2: the values for each stall count. A stall count below 4 is too short for the result. */
+/* Listing 2 of the paper, with each stall count. If the stall count is below 4, the user of the result issues before the result
+ * is ready: the hardware does not check. */
 static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
 {
     (void)state;
@@ -52,7 +54,7 @@ static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
         snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\nv_fma_f32 v5, v1, v1, v1\nnop\nnop\n", stall);
         assert_int_equal(between(body, 0, 5), 4 + stall);
     }
-    for (unsigned others = 0; others < 4; others++) { /* between a result and its user are 4 cycles in all */
+    for (unsigned others = 0; others < 4; others++) { /* the user issues 4 cycles after the addition */
         char body[300];
         int at = snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\n", 4 - others);
 
@@ -63,7 +65,7 @@ static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
     }
 }
 
-/** Emit @count instructions that read @n values of bank 0, and the other sources (up to @sources) from bank 1. */
+/** Emit @count instructions with @sources sources, of which the first @n are in bank 0 and the others in bank 1. */
 static void put_reads(struct lw_buffer *body, unsigned n, unsigned sources, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -74,7 +76,7 @@ static void put_reads(struct lw_buffer *body, unsigned n, unsigned sources, unsi
     }
 }
 
-/** Return the stall cycles that instructions cause for later instructions. */
+/** Run @body and return the number of cycles in which an instruction waits in Allocate. */
 static uint64_t bubbles(const struct lw_buffer *body)
 {
     struct run *r = modern_window(false);
@@ -129,7 +131,8 @@ static void m4_m5_streams_of_conflicts_have_their_rate(void **state)
 
 /* ---- the register-file cache -------------------------------------------------------------------- */
 
-/** Return the hits and bubbles of @body, as hits * 100 + bubbles. */
+/** Run @body. Return the number of hits in the register-file cache and the number of cycles in which an instruction waits in
+ *  Allocate, as hits * 100 + cycles. */
 static unsigned hits_and_bubbles(const char *body, bool rfc)
 {
     struct run *r = modern_window(rfc);
@@ -141,7 +144,7 @@ static unsigned hits_and_bubbles(const char *body, bool rfc)
     return both;
 }
 
-/* Listing 4. A stall count of 4 between the instructions prevents conflicts. */
+/* Listing 4 of the paper. A stall count of 4 prevents conflicts between the instructions. */
 static void m26_to_m29_reuse_bits_keep_a_value_for_the_next_request(void **state)
 {
     (void)state;
@@ -154,7 +157,7 @@ static void m26_to_m29_reuse_bits_keep_a_value_for_the_next_request(void **state
     assert_int_equal(hits_and_bubbles("v_mad_u32 v1, v2, v3, v4 {ru=1,st=4}\nv_fma_f32 v5, v4, v7, v8 {st=4}\n"
                                       "v_mad_u32 v10, v2, v12, v13 {st=4}\n", true), 0);
     assert_int_equal(hits_and_bubbles("v_mad_u32 v1, v2, v3, v4 {ru=1,st=4}\nv_mov_b32 v2, 1 {st=4}\n"
-                                      "v_mad_u32 v10, v2, v12, v13 {st=4}\n", true), 0); /* it was written */
+                                      "v_mad_u32 v10, v2, v12, v13 {st=4}\n", true), 0); /* no hit, because v2 was written */
 }
 
 static void m30_hits_need_no_slot(void **state)
@@ -241,8 +244,8 @@ static void m25_a_chain_takes_its_latency_a_link(void **state)
 
 /* ---- write ports ------------------------------------------------------------------------------------------ */
 
-/** Return the cycle in which the user of a load issues, if a result of fixed latency is written @gap cycles after the
- *  load. @row selects its bank. */
+/** Return the cycle in which the user of a load issues, if an instruction of fixed latency issues @gap cycles after the load.
+ *  That instruction writes register @row, whose number selects the bank. */
 static uint64_t user_of_load(unsigned gap, unsigned row)
 {
     struct run *r = modern_window(false);
@@ -267,11 +270,11 @@ static void m24_a_load_waits_for_a_write_port_and_a_fixed_result_does_not(void *
     for (unsigned gap = 4; gap < 23; gap++) {
         uint64_t same = user_of_load(gap, 40);
 
-        assert_int_equal(user_of_load(gap, 41), alone); /* the other bank */
+        assert_int_equal(user_of_load(gap, 41), alone); /* a result in the other bank does not delay the load */
         assert_true(same == alone || same == alone + 1);
         late += same != alone;
     }
-    assert_int_equal(late, 1); /* both instructions end in one cycle */
+    assert_int_equal(late, 1); /* at one value of `gap` both instructions write in the same cycle */
 }
 
 static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
@@ -287,7 +290,7 @@ static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
     run_free(r);
 }
 
-/* A load reads its address when no window uses the port. */
+/* A load reads its address in a cycle in which no instruction of fixed latency has reserved the port of the bank. */
 static void m40_reads_of_loads_give_way_to_windows(void **state)
 {
     uint64_t writer[2];
@@ -307,7 +310,7 @@ static void m40_reads_of_loads_give_way_to_windows(void **state)
         modern_run(r, body.text, 32);
         lw_buffer_fini(&body);
         writer[busy] = modern_cycle(r, 0, 9) - modern_cycle(r, 0, 4);
-        /* two cycles after each except the first, and the load leaves a gap of two */
+        /* each fma after the first waits two cycles, except the one after the load, which issues two cycles later anyway */
         assert_int_equal(total(r, TIM_CORE_allocate_holds), 12);
         run_free(r);
     }
@@ -316,8 +319,8 @@ static void m40_reads_of_loads_give_way_to_windows(void **state)
 
 /* ---- greedy fetch ------------------------------------------------------------------------------------------ */
 
-/* With fetch in rotation each warp fetches in its own slot. A greedy fetch fills the buffer of the youngest warp with
- * three instructions, and one for the instruction that issues meanwhile, before it fetches for the next warp. */
+/* With fetch in rotation, warps fetch one instruction each in turn. Greedy fetch fills the buffer of the youngest warp with
+ * three instructions, and with one more for the instruction that issues meanwhile, before it fetches for the next warp. */
 static void fetches_follow_the_warp_that_issues(void **state)
 {
     static const char *const expected[] = {"W0 0-1, W1 1-2, W2 2-3", "W2 0-1, W1 4-5, W0 8-9"};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests GPU models: shipped models, refused models with their messages, and the page of keys. */
+/* Tests the reading of GPU models: shipped models, the messages for invalid models, and the page of docs/reference that lists
+ * the keys. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ static void expect_read(const char *text, const char *message)
 
     if (tim_config_read("m.yaml", text, strlen(text), &config, &err) == LW_OK) {
         tim_config_destroy(config);
-        fail_msg("was read: %s", text);
+        fail_msg("an invalid model was read: %s", text);
     }
     assert_null(config);
     assert_string_equal(err.text, message);
@@ -239,7 +240,7 @@ static void choices_name_the_constants_that_the_code_uses(void **state)
         assert_int_equal(tim_config_set(config, rows[i].assignment, &err), LW_OK);
         assert_int_equal(*(unsigned *)(void *)((char *)config + rows[i].offset), rows[i].value);
     }
-    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++) { /* the rows of units have the names of isa */
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++) { /* units have the same names as in isa/ */
         char text[64];
 
         snprintf(text, sizeof text, "units.%s.latency=%u", isa_unit_name((enum isa_unit)u), 100 + u);
@@ -301,7 +302,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         assert_string_equal(err.text, pairs[i].message);
         tim_config_destroy(config);
     }
-    /* These values are valid: no cache at all, and a warp size that published studies use. */
+    /* Valid values: no L1 at all, and a warp width that published studies use. */
     struct tim_config *config = load("tesla-dwr");
     assert_int_equal(tim_config_set(config, "core.warp_width=8", &err), LW_OK);
     assert_int_equal(tim_config_set(config, "core.warps=128", &err), LW_OK);
@@ -360,7 +361,8 @@ static void the_functional_machine_gets_width_and_reconvergence(void **state)
     tim_config_destroy(config);
 }
 
-/* Tables have space for the maximum number of pending entries, which no kernel reaches. */
+/* Tables have space for the maximum number of pending entries, which no kernel reaches. The creation of a model must not touch
+ * the memory pages of that space, since each page costs time and memory. */
 static void making_a_large_machine_touches_what_it_needs(void **state)
 {
     struct tim_config *config = load("volta");
@@ -380,7 +382,7 @@ static void making_a_large_machine_touches_what_it_needs(void **state)
     emu_engine_destroy(engine);
     getrusage(RUSAGE_SELF, &after);
 #ifdef __SANITIZE_ADDRESS__
-    const long most = 8000; /* with the zones around allocations */
+    const long most = 8000; /* includes the red zones around allocations */
 #else
     const long most = 5000;
 #endif

@@ -41,7 +41,7 @@ static int setup(void **state)
         struct tim_core_stats *core = &f->core[c];
 
         core->count[TIM_CORE_active_cycles] = CYCLES;
-        core->count[TIM_CORE_warp_cycles] = 24 * CYCLES; /* half of 48 */
+        core->count[TIM_CORE_warp_cycles] = 24 * CYCLES; /* half of 48 warp slots are in use */
         core->count[TIM_CORE_l1_hits] = 60;
         core->count[TIM_CORE_l1_misses] = 30;
         core->count[TIM_CORE_l1_merges] = 10;
@@ -66,14 +66,14 @@ static int setup(void **state)
         f->slice[i].count[TIM_SLICE_reads] = 10 + i;
         f->slice[i].count[TIM_SLICE_hits] = 8;
         f->slice[i].count[TIM_SLICE_misses] = 2;
-        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* in 500 cycles */
+        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* in 500 cycles of the L2 clock */
     }
     for (unsigned i = 0; i < CHANNELS; i++) {
         f->channels[i] = &f->channel[i];
         f->channel[i].count[TIM_CHANNEL_reads] = 60;
         f->channel[i].count[TIM_CHANNEL_writes] = 20;
         f->channel[i].count[TIM_CHANNEL_row_hits] = 20;
-        f->channel[i].count[TIM_CHANNEL_busy_cycles] = 66; /* of 660 */
+        f->channel[i].count[TIM_CHANNEL_busy_cycles] = 66; /* of 660 cycles of the DRAM clock */
         f->channel[i].count[TIM_CHANNEL_active_cycles] = 132;
         f->channel[i].count[TIM_CHANNEL_queue_cycles] = 264;
     }
@@ -148,7 +148,7 @@ static void ratios_are_what_their_counters_say(void **state)
     assert_ratio(f, "dram_efficiency", 0.5);
     assert_ratio(f, "dram_utilisation", 66 / 660.0);
     assert_ratio(f, "dram_queue", 2);
-    /* 160 bursts of 64 bytes in 1000 cycles of 1400 MHz */
+    /* in GB/s: 160 bursts of 64 bytes in 1000 cycles at 1400 MHz */
     assert_ratio(f, "dram_bandwidth", 160 * 64 * 1.4 / 1000);
     assert_true(isnan(ratio(f, "texture_hit_rate")));
 }
@@ -194,9 +194,9 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
     assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads in L1.");
-    assert_null(strstr(text, "dispatch_idle")); /* nothing was counted */
+    assert_null(strstr(text, "dispatch_idle")); /* a stall reason that never occurred is left out */
     assert_has(text, "running\n");
-    assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
+    assert_has(text, "a_kernel_wi.."); /* a long name is shown by its beginning and its end */
     assert_has(text, "a_template");
     assert_has(text, "  of the slices, 3 has the most reads and writes (13) and 0 the fewest (10)\n");
     assert_has(text, "\ncores, load_latency (cycles): time from the issue of a load to its last result, "
@@ -205,7 +205,7 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
     assert_has(text, "\nenergy (an estimate: events times the keys of section energy): ");
     assert_has(text, " 1.638 uJ "); /* 160 bursts of 64 bytes at 160 pJ */
-    assert_null(strstr(text, "texture_hit_rate")); /* nothing to divide by */
+    assert_null(strstr(text, "texture_hit_rate")); /* a ratio without a divisor is left out */
     assert_null(strstr(text, "nan"));
     free(text);
 }
@@ -279,7 +279,8 @@ static void samples_hold_what_came_since_the_last(void **state)
     assert_true(tim_samples_next(&samples) == UINT64_MAX);
 }
 
-/* Python must be able to read the JSON. The shell test checks this for a run, this test for unusual names. */
+/* Python must be able to read the JSON report. test_timing.sh checks this for a run; this test checks it for unusual names of
+ * kernels. */
 static void the_json_is_json_and_has_every_counter(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests traces of the timing model: the events of a window become trace events that Python's JSON reader accepts.
- * Spans on a track do not overlap, and a flow ends at the core at which it began. */
+/* Tests traces of the timing model: events in the trace's window of cycles are written as trace events in JSON, which Python
+ * must be able to read. Spans on a track do not overlap, and a flow ends at the core at which it began. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Python statements over `e`, the events, and helpers. */
+/** Execute Python statements that check the trace. They can use `e`, the list of events, and the other variables of @head, and
+ *  run after the general checks of @head. */
 static void check(const struct fixture *f, const char *statements)
 {
     static const char head[] =
@@ -88,10 +89,10 @@ static void a_warp_is_a_track_of_what_it_issues_and_why_it_does_not(void **state
     tim_trace_warp(f->trace, 90, 3, 7, TIM_STALL_FETCH, NULL, 0, 0); /* before the window */
     tim_trace_warp(f->trace, 110, 3, 7, TIM_STALL_ISSUED, &add, 0x100000010, 0xff);
     tim_trace_warp(f->trace, 111, 3, 7, TIM_STALL_ISSUED, &add, 0x100000020, 0xff);
-    for (unsigned t = 112; t < 150; t++) /* reported repeatedly: one span */
+    for (unsigned t = 112; t < 150; t++) /* the same reason is reported in each cycle, and is shown as one span */
         tim_trace_warp(f->trace, t, 3, 7, TIM_STALL_LOAD, &add, 0x100000030, 0xff);
     tim_trace_warp(f->trace, 150, 3, 7, TIM_STALL_EMPTY, NULL, 0, 0);
-    tim_trace_warp(f->trace, 160, 3, 7, TIM_STALL_BARRIER, NULL, 0, 0); /* open at the end */
+    tim_trace_warp(f->trace, 160, 3, 7, TIM_STALL_BARRIER, NULL, 0, 0); /* this span is still open at the end of the window */
     tim_trace_warp(f->trace, 210, 3, 8, TIM_STALL_ISSUED, &add, 0, 1); /* after the window */
     check(f, "v = sorted((x['ts'], x['dur'], x['name'], x['cat']) for x in spans)\n"
              "assert v == [(100, 10, 'fetch', 'stall'), (110, 1, 'v_add_u32', 'issue'), (111, 1, 'v_add_u32', 'issue'),\n"
@@ -106,7 +107,7 @@ static void blocks_stand_on_tracks_of_their_slots(void **state)
 {
     const struct fixture *f = *state;
 
-    tim_trace_block(f->trace, 20, 0, 1, 1, 5, true); /* the span began before the window: it is shown from the start */
+    tim_trace_block(f->trace, 20, 0, 1, 1, 5, true); /* a span that began before the window is shown from the window's start */
     tim_trace_block(f->trace, 130, 0, 1, 1, 5, false);
     tim_trace_block(f->trace, 131, 0, 1, 1, 9, true);
     check(f, "v = sorted((x['ts'], x['dur'], x['name'], x['tid']) for x in spans)\n"
@@ -126,9 +127,9 @@ static void a_request_is_a_flow_from_its_warp_and_back(void **state)
     tim_trace_packet(f->trace, 140, TIM_TRACE_DRAM, 5, &packet, 4);
     tim_trace_packet(f->trace, 160, TIM_TRACE_REPLY, 2, &packet, 5);
     tim_trace_packet(f->trace, 170, TIM_TRACE_REPLIED, 2, &packet, 0);
-    packet.sent = 107; /* the same id again means another flow */
+    packet.sent = 107; /* the next packet with the same id is another flow */
     tim_trace_packet(f->trace, 107, TIM_TRACE_SENT, 2, &packet, 0);
-    packet.sent = 50; /* the packet was sent before the window, so that the flow has no beginning */
+    packet.sent = 50; /* a packet that was sent before the window: its flow has no beginning */
     tim_trace_packet(f->trace, 130, TIM_TRACE_SLICE, 9, &packet, 1);
     check(f, "flow = [(x['ph'], x['ts'], x['pid'], x['tid']) for x in e if x.get('id') == '2.4.105' and x['cat'] == 'memory']\n"
              "assert flow == [('s', 105, 2, 6), ('t', 109, 100000, 9), ('t', 120, 100001, 9), ('t', 140, 100002, 5), ('t', 160, 100003, 2), ('f', 170, 2, 6)], flow\n"
@@ -148,8 +149,8 @@ static void a_request_without_an_answer_ends_with_the_window(void **state)
     tim_trace_packet(f->trace, 105, TIM_TRACE_SENT, 2, &packet, 0);
     tim_trace_packet(f->trace, 109, TIM_TRACE_REQUEST, 9, &packet, 1);
     tim_trace_packet(f->trace, 120, TIM_TRACE_SLICE, 9, &packet, 1);
-    tim_trace_packet(f->trace, 198, TIM_TRACE_DRAM, 5, &packet, 8); /* up to cycle 206 */
-    packet.sent = 195; /* the packet is on its way to the crossbar, so that the trace has no arrow */
+    tim_trace_packet(f->trace, 198, TIM_TRACE_DRAM, 5, &packet, 8); /* a span up to cycle 206, after the window's end */
+    packet.sent = 195; /* a packet that has not reached the crossbar has no flow */
     tim_trace_packet(f->trace, 195, TIM_TRACE_SENT, 2, &packet, 0);
     tim_trace_packet(f->trace, 210, TIM_TRACE_REPLIED, 2, &packet, 0);
     check(f, "flow = [(x['ph'], x['ts']) for x in e if x['ph'] in 'stf']\n"
@@ -159,7 +160,7 @@ static void a_request_without_an_answer_ends_with_the_window(void **state)
              "assert ('DRAM', 198, 2) in [('DRAM', x['ts'], x['dur']) for x in spans], spans\n");
 }
 
-/* The trace has three events: the window ends in the cycle of the fourth. */
+/* The limit of the trace is three events, so the window ends in the cycle of the fourth event. */
 static void a_trace_that_is_full_ends_there(void **state)
 {
     struct fixture *f = *state;
@@ -170,7 +171,7 @@ static void a_trace_that_is_full_ends_there(void **state)
     assert_non_null(f->trace);
     tim_trace_warp(f->trace, 100, 0, 0, TIM_STALL_LOAD, &add, 0, 1);
     tim_trace_block(f->trace, 101, 0, 0, 1, 7, true);
-    for (unsigned t = 102; t < 110; t++) { /* each closes the span before it */
+    for (unsigned t = 102; t < 110; t++) { /* each event ends the span before it */
         tim_trace_warp(f->trace, t, 0, 0, TIM_STALL_ISSUED, &add, 16 * t, 1);
         assert_int_equal(tim_trace_end(f->trace), t < 105 ? 200 : 105);
         assert_int_equal(tim_trace_wants(f->trace, t), t < 105);
