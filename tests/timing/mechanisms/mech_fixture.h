@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture: mechanisms without a core. The test calls the hooks that a core would call. */
+/* Fixture for tests of mechanisms without a core: the test calls the hooks that a core would call. */
 #ifndef MECH_FIXTURE_H
 #define MECH_FIXTURE_H
 
 #include "tests/timing/tim_run.h"
 
-/* Each lane reads its own 32 bytes repeatedly. */
+/* Kernel in which each lane repeatedly reads from 32 bytes of its own. */
 #define MECH_THRASH \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -27,12 +27,12 @@ struct mech_core {
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
     struct tim_mech_warp warp[TIM_MAX_WARPS];
     struct tim_cache *l1;
-    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: no lane waits */
-    uint64_t run_at[TIM_MAX_WARPS];  /* pc of the lanes that run */
-    struct tim_code code;            /* mech_loops; from pc 0 on */
+    uint64_t lane_at[TIM_MAX_WARPS]; /* pc at which a lane of the warp waits, or 0 if no lane waits */
+    uint64_t run_at[TIM_MAX_WARPS];  /* pc of the warp's lanes that run */
+    struct tim_code code;            /* code from pc 0 on, with the loops that mech_loops() has set */
     uint64_t instructions;
-    bool waits_for_registers[TIM_MAX_WARPS]; /* its next instruction could not issue */
-    unsigned block[TIM_MAX_WARPS];           /* by slot: index of the warp's block */
+    bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, whatever mechanisms permit */
+    unsigned block[TIM_MAX_WARPS];           /* index of the block of the warp in each warp slot */
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
 static const struct tim_static mech_store = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .writes = true};
@@ -62,8 +62,8 @@ static unsigned mech_block_of(const void *context, unsigned warp)
     return ((const struct mech_core *)context)->block[warp];
 }
 
-/** Create a machine with default keys, the mechanisms that @set enables ("ccws.on=on ccws.entries=4"), and an L1 with
- *  one set of @lines lines of 128 bytes; 0: no L1. */
+/** Create a fixture with default keys except those in @set, such as "ccws.on=on ccws.entries=4". L1 has one set of @lines lines
+ *  of 128 bytes; if @lines is 0, there is no L1. */
 static inline struct mech_core *mech_new(const char *set, unsigned lines)
 {
     struct mech_core *m = calloc(1, sizeof *m);
@@ -98,7 +98,7 @@ static inline void mech_free(struct mech_core *m)
     tim_config_destroy(m->config);
     free(m);
 }
-/** Let warps 0 to @count - 1 of one block of launch 0 begin. Warp 0 is the oldest. */
+/** Assign warps 0 to @count - 1 of a block of launch 0 to their slots. Warp 0 is the oldest. */
 static inline void mech_begin(struct mech_core *m, unsigned count)
 {
     tim_mechs_block(&m->mechs, 0, true);
@@ -118,7 +118,7 @@ static inline void mech_issue(struct mech_core *m, unsigned warp, unsigned count
     for (unsigned i = 0; i < count; i++)
         tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu});
 }
-/** Execute a load of one line at instruction @at. After the load L1 has the line. Return true for a hit. */
+/** Execute a load by @warp of one line, at instruction number @at. After the load, L1 has the line. Return true for a hit. */
 static inline bool mech_access_at(struct mech_core *m, unsigned warp, uint64_t line, unsigned at)
 {
     static const uint64_t word[4] = {15};
@@ -143,8 +143,8 @@ static inline bool mech_holds(const struct mech_core *m, unsigned warp, const st
 {
     return tim_mechs_holder(&m->mechs, warp, next) != NULL;
 }
-/** Set the loops of a function of 4096 pcs, which are instruction numbers here: {begin, end} of each loop, outer
- *  loops first. */
+/** Set the code to a function of 4096 instructions with loops. @loop has the numbers of the first and the last instruction of
+ *  each loop, outer loops first. */
 static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], unsigned count)
 {
     m->code.count = 4096;
@@ -158,7 +158,7 @@ static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], uns
             m->code.loop_of[at] = (uint16_t)(i + 1);
     }
 }
-/** A branch after the warp's last instruction jumps to @at. The instruction there issues for @lanes lanes. */
+/** Let @warp branch from its current instruction to instruction number @at, which issues with @lanes lanes. */
 static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
 {
     uint64_t branch = m->run_at[warp] + ISA_WORD_BYTES;
@@ -169,7 +169,7 @@ static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsi
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code,
                                                         .pc = (uint64_t)at * ISA_WORD_BYTES});
 }
-/** Return the warps of [0, count) that may load: "0 2 3". */
+/** Return the warps from 0 to @count - 1 that may issue a load, as "0 2 3". */
 static inline const char *mech_may_load(const struct mech_core *m, unsigned count)
 {
     static char text[1024];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests Belady's replay on short random traces against a search of all possible replacements. Also tests it against
- * the misses that the timing model counts (the warp scheduling thesis's specification 3.5: within 0.1 percentage
- * points).
+ * Tests mechanism belady, which replays the accesses to L1 with Belady's optimal replacement and with LRU. Random traces are
+ * compared with a search of all possible replacements. The misses with LRU are compared with those that the timing model
+ * counts; they must agree to 0.1 percentage points (warp scheduling thesis's specification, 3.5).
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
@@ -10,10 +10,10 @@ enum { WAYS = 3, LINES = 6, ACCESSES = 14 };
 
 struct trace {
     unsigned line[ACCESSES];
-    bool out[ACCESSES]; /* the line is removed from the cache, not loaded */
+    bool out[ACCESSES]; /* this access is no load, but an eviction of the line, as by a store */
 };
 
-/** Return the smallest number of misses from access @at on. @cache is the set of cached lines, as bits. */
+/** Return the smallest possible number of misses of access @at and later ones. Bit l of @cache is set if line l is cached. */
 static unsigned fewest(const struct trace *t, unsigned at, unsigned cache)
 {
     unsigned best = UINT32_MAX, bit;
@@ -74,11 +74,11 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_begin(m, 2);
     mech_access(m, 0, 1);
     mech_access(m, 0, 2);
-    mech_access(m, 0, 1); /* its own */
-    mech_access(m, 1, 1); /* another's */
-    tim_mechs_drop(&m->mechs, UINT64_MAX); /* without bounds nothing is lost */
+    mech_access(m, 0, 1); /* a line that the warp itself loaded */
+    mech_access(m, 1, 1); /* a line that another warp loaded */
+    tim_mechs_drop(&m->mechs, UINT64_MAX); /* an unbounded cache loses no line */
     mech_access(m, 1, 1);
-    mech_access(m, 1, 3); /* one too many */
+    mech_access(m, 1, 3); /* exceeds the limit belady.most, and is not recorded */
     tim_mechs_account(&m->mechs);
     assert_int_equal(m->count[TIM_CORE_belady_loads], 5);
     assert_int_equal(m->count[TIM_CORE_belady_own], 1);
@@ -88,8 +88,8 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_free(m);
 }
 
-/* Runs eight loops, each over the lines of one lane, with each scheduler. The replay counts the same accesses and hits
- * as the model. */
+/* With each scheduler, four warps run a kernel in which each lane reads its own line 20 times. The replay counts as many
+ * accesses as the model, and as many misses to within 0.1 % of the accesses. */
 static void the_replay_misses_as_the_model_does(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests what decides which loads get a line of L1: mechanisms pcal and reuse, and key l1.bypass. 16.4, 16.5 and 16.9 are
- * sections of the specification of the book on GPU architectures.
+ * Tests the mechanisms pcal and reuse and the key l1.bypass, by which loads bypass L1. 16.4, 16.5 and 16.9 are sections of the
+ * specification of the book on GPU architectures.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/* 16.9: the oldest warps have the tokens; a token goes to the next oldest warp when its warp ends. */
+/* 16.9: the oldest warps have the tokens. When a warp with a token ends, the oldest warp without a token gets the token. */
 static void the_oldest_warps_have_tokens(void **state)
 {
     struct mech_core *m = mech_new("pcal.on=on pcal.tokens=2", 0);
@@ -26,7 +26,8 @@ static void the_oldest_warps_have_tokens(void **state)
     mech_free(m);
 }
 
-/* Execute a load of a line. The line is then in L1, unless the load bypasses L1. */
+/* Execute a load of @line by warp 0, at instruction @at. Return whether the line is in L1 after the load, which means that the
+ * load does not bypass L1. */
 static bool load(struct mech_core *m, uint64_t line, unsigned at)
 {
     if (tim_mechs_bypass(&m->mechs, 0, (uint64_t)at * ISA_WORD_BYTES))
@@ -35,8 +36,9 @@ static bool load(struct mech_core *m, uint64_t line, unsigned at)
     return true;
 }
 
-/* 16.5: instruction 1 streams, and instruction 2 loads the same two lines. After the sample of four lines, instruction 1
- * bypasses for three loads, then it brings lines again. Instruction 2 never bypasses. */
+/* 16.5: each load of instruction 1 loads another line, while instruction 2 loads the same two lines repeatedly. After a sample of
+ * four lines, three loads of instruction 1 bypass L1. Then its loads fill lines again, for the next sample. Instruction 2 never
+ * bypasses L1. */
 static void a_stream_bypasses_and_a_reused_line_does_not(void **state)
 {
     struct mech_core *m = mech_new("reuse.on=on reuse.sample=4 reuse.threshold=50 reuse.period=3", 4);
@@ -55,12 +57,13 @@ static void a_stream_bypasses_and_a_reused_line_does_not(void **state)
     assert_false(load(m, line++, 1));
     for (unsigned i = 0; i < 20; i++)
         assert_true(load(m, i % 2, 2));
-    assert_int_equal(m->count[TIM_CORE_reuse_lines], 8 + 4); /* the stream evicted the two lines once */
+    assert_int_equal(m->count[TIM_CORE_reuse_lines], 8 + 4); /* instruction 1 evicted the two lines of instruction 2 once */
     assert_true(m->count[TIM_CORE_reuse_reused] >= 2);
     mech_free(m);
 }
 
-/* A line that was loaded again counts once; a line that was evicted before does not count. */
+/* A line that is loaded again counts as reused once, even if it is loaded more often. A line that is evicted before it is loaded
+ * again does not count. */
 static void a_line_counts_once(void **state)
 {
     struct mech_core *m = mech_new("reuse.on=on reuse.sample=2 reuse.threshold=60 reuse.period=1000", 1);
@@ -68,16 +71,17 @@ static void a_line_counts_once(void **state)
     (void)state;
     mech_begin(m, 1);
     assert_true(load(m, 1, 1));
-    assert_true(load(m, 1, 1)); /* again */
+    assert_true(load(m, 1, 1)); /* reuses line 1 */
     assert_true(load(m, 1, 1));
     assert_int_equal(m->count[TIM_CORE_reuse_reused], 1);
     assert_true(load(m, 2, 1)); /* evicts line 1 */
     assert_true(m->count[TIM_CORE_reuse_lines] == 2);
-    assert_false(load(m, 2, 1)); /* one of two lines is 50 % */
+    assert_false(load(m, 2, 1)); /* one of two lines was reused, which is 50 % and less than the threshold */
     mech_free(m);
 }
 
-/* Lane l reads line 4 l of 32 bytes, a column of an array with rows of four lines: all these lines are in one of four sets of L1. */
+/* Kernel in which lane l reads line 4 l of 32 bytes: a column of an array whose rows have four lines. L1 has four sets, and all
+ * these lines are in the same set. */
 #define COLUMN \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -104,7 +108,8 @@ static uint64_t column(unsigned bypass, unsigned hash, uint64_t *bypasses)
     return blocked;
 }
 
-/* 16.4: the access of a column waits for ways of one set; a hash of the sets avoids that, and so does the bypass. */
+/* 16.4: the load of a column waits for free ways of one set. It does not wait if a hash selects the set, or if accesses bypass L1
+ * when all ways of the set have outstanding misses. */
 static void the_access_of_a_column_stalls_unless_it_bypasses(void **state)
 {
     uint64_t bypasses;
@@ -118,7 +123,8 @@ static void the_access_of_a_column_stalls_unless_it_bypasses(void **state)
     assert_int_equal(bypasses, 0);
 }
 
-/* Two warps read lines of their own repeatedly, and L1 has lines for one of them: with one token the older warp hits. */
+/* Two warps repeatedly read lines of their own, and L1 has space for the lines of one warp. If only the older warp has a token,
+ * its loads hit. */
 static void a_token_keeps_the_lines_of_a_warp(void **state)
 {
     uint64_t hits[2];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification 4.8,
- * and the expected values come from its tables. test_tim_kernels.sh has C9 (equal results): it runs all kernels under
- * each mechanism.
+ * Tests cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification 4.8, and the
+ * expected values come from tables of the specification. C9 (equal results) is tested by test_tim_kernels.sh, which runs
+ * kernels under mechanisms.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_ccws_priv.h"
 
-/** Each of three warps reads four lines of its own, twice. @order is the order of the warps. Return the number of
- *  hits. */
+/** For each digit in @order, let the warp with this number read its four lines. Return the number of hits. */
 static unsigned read_in_order(struct mech_core *m, const char *order)
 {
     unsigned hits = 0;
@@ -55,7 +54,7 @@ static void c3_a_lost_line_is_its_owners(void **state)
     enum { A, B, C, D, E, F };
     static const struct {
         unsigned warp, line;
-        bool hit, lost; /* lost: a hit of victim tags */
+        bool hit, lost; /* hit of L1, hit of the warp's victim tags */
     } rows[] = {{0, A, 0, 0}, {0, B, 0, 0}, {1, C, 0, 0}, {1, D, 0, 0}, {0, A, 1, 0}, {1, A, 1, 0},
                 {1, E, 0, 0}, {1, F, 0, 0}, {0, B, 0, 1}, {1, C, 0, 1}, {0, C, 1, 0}};
     struct mech_core *m = mech_new("ccws.on=on ccws.entries=4", 4);
@@ -68,8 +67,8 @@ static void c3_a_lost_line_is_its_owners(void **state)
         assert_int_equal(mech_access(m, rows[i].warp, rows[i].line), rows[i].hit);
         assert_int_equal(m->count[TIM_CORE_ccws_hits] - before, rows[i].lost);
     }
-    assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D, A */
-    /* L1 contains A of warp 0 and D of warp 1. The lost line A belongs to warp 0, although warp 1 has read it. */
+    assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D and A were evicted */
+    /* Line A is in the victim tags of warp 0, which fetched it, although warp 1 has read it. Line D is in those of warp 1. */
     assert_false(mech_access(m, 1, A));
     assert_int_equal(m->count[TIM_CORE_ccws_hits], 2);
     assert_false(mech_access(m, 1, D));
@@ -77,7 +76,7 @@ static void c3_a_lost_line_is_its_owners(void **state)
     mech_free(m);
 }
 
-/** Warp @warp hits its victim tags after @issued further instructions. */
+/** Issue @issued instructions, then let @warp miss a line that it has lost, which is a hit of its victim tags. */
 static void lose(struct mech_core *m, unsigned warp, unsigned issued)
 {
     mech_issue(m, 0, issued, 32);
@@ -93,20 +92,20 @@ static void c4_warps_that_lost_most_load(void **state)
     (void)state;
     mech_begin(m, 4);
     assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
-    lose(m, 2, 16); /* 1 x 8 x 400 / 16 */
+    lose(m, 2, 16); /* score 1 x 8 x 400 / 16 */
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
     assert_string_equal(mech_may_load(m, 4), "0 1 2");
     lose(m, 0, 16);
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
     assert_string_equal(mech_may_load(m, 4), "0 2");
-    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* the score exceeds the base by 100, and two scores fall */
+    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* for warp 1 the sum exceeds the cutoff by 100 and falls by 2 */
     m->mechs.core.now = 99;
-    assert_string_equal(mech_may_load(m, 4), "0 1 2"); /* 101 101 100 100: 402 */
+    assert_string_equal(mech_may_load(m, 4), "0 1 2"); /* scores 101, 101, 100 and 100 sum to 402 */
     m->mechs.core.now = 100;
     assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
     assert_int_equal(tim_mechs_next(&m->mechs, 100), UINT64_MAX);
     mech_end(m, 2);
-    lose(m, 0, 4); /* 3 x 8 x 300 / 36 */
+    lose(m, 0, 4); /* score 3 x 8 x 300 / 36 */
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
     assert_string_equal(mech_may_load(m, 4), "0 1");
     mech_free(m);
@@ -121,10 +120,10 @@ static void c5_the_formula(void **state)
     assert_int_equal(tim_config_default(&c, &err), LW_OK);
     assert_int_equal(tim_ccws_llds(c, 1, 16, 4), 200);
     assert_int_equal(tim_ccws_llds(c, 50, 10000, 32), 128);
-    assert_int_equal(tim_ccws_llds(c, 50, 10000, 16), 100); /* 64 */
-    assert_int_equal(tim_ccws_llds(c, 39, 10000, 32), 100); /* 99 */
+    assert_int_equal(tim_ccws_llds(c, 50, 10000, 16), 100); /* computed 64, but at least 100 */
+    assert_int_equal(tim_ccws_llds(c, 39, 10000, 32), 100); /* computed 99, but at least 100 */
     assert_int_equal(tim_ccws_llds(c, 250, 10000, 32), 640);
-    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1023); /* 1280, in ten bits */
+    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1023); /* computed 1280, but at most ten bits */
     assert_int_equal(tim_ccws_llds(c, 1, 0, 1), 800);
     assert_int_equal(tim_ccws_llds(c, UINT64_MAX, 1, 256), 1023);
     c->ccws_score_bits = 0;
@@ -132,7 +131,7 @@ static void c5_the_formula(void **state)
     tim_config_destroy(c);
 }
 
-/* The table "Allowed warps when m of 32 warps hold score S and the rest hold 100" (4.5). */
+/* The specification's table "Allowed warps when m of 32 warps hold score S and the rest hold 100" (4.5). */
 static void the_table_of_allowed_warps(void **state)
 {
     static const struct {
@@ -146,8 +145,8 @@ static void the_table_of_allowed_warps(void **state)
         unsigned allowed = 0;
 
         mech_begin(m, 32);
-        for (unsigned w = 0; w < rows[i].m; w++) { /* hits x 3200 / (3200 x hits / score) */
-            tim_mechs_block(&m->mechs, w + 1, true); /* totals begin anew */
+        for (unsigned w = 0; w < rows[i].m; w++) { /* S hits in 3200 instructions give score S */
+            tim_mechs_block(&m->mechs, w + 1, true); /* resets the counts of hits and instructions */
             mech_issue(m, 0, 3200, 32);
             for (unsigned hit = 0; hit < rows[i].score; hit++)
                 lose(m, w, 0);
@@ -213,7 +212,7 @@ static void c7_slots_of_held_loads_are_throttled(void **state)
     run_free(r);
 }
 
-/* The warp with the highest score may load whatever its score is. */
+/* The warp with the highest score may load, even if its score exceeds the cutoff. */
 static void c8_somebody_may_load(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
@@ -228,13 +227,13 @@ static void c8_somebody_may_load(void **state)
     mech_free(m);
     m = mech_new("ccws.on=on ccws.score_bits=0 ccws.cutoff=start", 4);
     mech_begin(m, 4);
-    lose(m, 1, 11); /* 290: 390 before the third, 490 before the fourth */
+    lose(m, 1, 11); /* score 290; the scores sum to 390 before the third warp, and to 490 before the fourth */
     assert_string_equal(mech_may_load(m, 4), "0 1 2");
     mech_free(m);
 }
 
-/* 9.2: lines that warps lose after a load was throttled in their loop: the second line of warp 0, after warp 1 made
- * warp 0 wait. */
+/* 9.2: a counter counts the lines that a warp loses in a loop after a load of the warp in this loop was throttled. Here it counts
+ * one line of warp 0, which was throttled because of the score of warp 1. */
 static void lines_lost_after_a_wait_in_a_loop(void **state)
 {
     static const unsigned loop[][2] = {{100, 120}};
@@ -247,8 +246,8 @@ static void lines_lost_after_a_wait_in_a_loop(void **state)
     m->warp[0].next = m->warp[1].next = &mech_load;
     for (unsigned w = 0; w < 2; w++)
         mech_at(m, w, 105, 32);
-    lose(m, 0, 20); /* 66: it may load still */
-    lose(m, 1, 0); /* 133, and 100 */
+    lose(m, 0, 20); /* computed score 66: warp 0 may still load */
+    lose(m, 1, 0); /* score 133; that of warp 0 is 100 */
     assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 0);
     assert_string_equal(mech_may_load(m, 2), "1");
     (void)tim_mechs_pick(&m->mechs, 0, &both);
@@ -256,7 +255,7 @@ static void lines_lost_after_a_wait_in_a_loop(void **state)
     assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 0);
     lose(m, 0, 1);
     assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 1);
-    mech_at(m, 0, 200, 32); /* the loop is left */
+    mech_at(m, 0, 200, 32); /* warp 0 leaves the loop */
     lose(m, 0, 1);
     mech_at(m, 0, 105, 32);
     lose(m, 0, 1);
@@ -264,7 +263,8 @@ static void lines_lost_after_a_wait_in_a_loop(void **state)
     mech_free(m);
 }
 
-/* A2: instructions and hits in other units, and a window. A4: a lower score is assigned. A17: a hit leaves the tag. */
+/* Keys for points that the specification leaves open. A2: instructions and hits are counted in other units, or within a window
+ * of cycles. A4: a computed score replaces a higher one. A17: a hit does not remove the victim tag. */
 static void open_points_are_keys(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.inst_unit=thread", 4);
@@ -278,7 +278,7 @@ static void open_points_are_keys(void **state)
     m = mech_new("ccws.on=on ccws.hit_unit=load", 4);
     mech_begin(m, 4);
     mech_issue(m, 0, 16, 32);
-    for (unsigned i = 0; i < 3; i++) { /* three lines of one instruction */
+    for (unsigned i = 0; i < 3; i++) { /* three lines of one load count as one hit */
         m->instructions = 8;
         lose(m, 2, 0);
     }

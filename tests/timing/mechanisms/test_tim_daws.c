@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification
- * 5.9, and the expected values come from its tables. Loops and loads are at the pcs of the specification, in
- * instructions.
+ * Tests divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification 5.9, and the
+ * expected values come from tables of the specification. Loops and loads have the pcs of the specification, which are
+ * instruction numbers.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_daws_priv.h"
@@ -12,7 +12,8 @@ static uint64_t pc(unsigned at)
     return (uint64_t)at * ISA_WORD_BYTES;
 }
 
-/** Mark the loop at @loop as having locality, with this number of loads, each in a group of its own. */
+/** Enter in the tables that the loop at @loop has locality, and has @diverged diverged and @converged converged loads. Each load
+ *  is in a group of its own. */
 static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsigned converged)
 {
     struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
@@ -24,7 +25,7 @@ static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsig
         tim_daws_find_load(t, pc(loop), pc(loop + 1 + i))->is_div = i < diverged;
 }
 
-/** Start warps 0 to @warps - 1 of a function with these loops. */
+/** Start warps 0 to @warps - 1 of a function with the loops @loop. */
 static struct mech_core *begin(struct mech_core *m, const unsigned loop[][2], unsigned loops, unsigned warps)
 {
     mech_loops(m, loop, loops);
@@ -40,7 +41,7 @@ static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, un
     assert_int_equal(found / ISA_WORD_BYTES, loop);
 }
 
-/* L1 has this number of lines, and with kAssocFactor 1 warps may use all of them. */
+/* Create a fixture whose L1 has @lines lines. As daws.assoc is 100 (kAssocFactor 1), warps may use all lines. */
 static struct mech_core *with_lines(unsigned lines)
 {
     char set[128];
@@ -49,11 +50,13 @@ static struct mech_core *with_lines(unsigned lines)
     return mech_new(set, lines);
 }
 
-/* Rows of a sparse matrix: lane l of warp w processes the elements [from, to) of row 4w + l. */
+/* First elements of the rows of a sparse matrix. Lane l of warp w processes row 4w + l, which ends before the first element of
+ * the next row. */
 enum { D1_WARPS = 2, D1_LANES = 4 };
 static const unsigned d1_row[D1_WARPS * D1_LANES + 1] = {0, 64, 96, 128, 160, 160, 192, 224, 256};
 
-/** Execute an iteration of a warp: its loads, if any lane is left. *misses gets the misses of L1. */
+/** Execute iteration @step of @warp: the loads of the lanes whose rows have an element @step, unless the warp may not load. Adds
+ *  the misses of L1 to *misses. If no lane is left, the warp ends, and the function returns false. */
 static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsigned *misses)
 {
     unsigned lanes = 0;
@@ -88,10 +91,10 @@ static void d1_sparse_rows(void **state)
     assert_string_equal(mech_may_load(m, 2), "0");
     for (unsigned i = 0; i < 32; i++)
         assert_true(d1_iterate(m, 0, i, &misses) && mech_holds(m, 1, &mech_load));
-    mech_at(m, 0, 100, 1); /* the 33rd iteration: one lane is left */
+    mech_at(m, 0, 100, 1); /* in the 33rd iteration one lane is left */
     entry_is(m, 0, 100, 1);
     entry_is(m, 1, 100, 3);
-    assert_string_equal(mech_may_load(m, 2), "0 1"); /* 1 + 3 = 4 is within 4 */
+    assert_string_equal(mech_may_load(m, 2), "0 1"); /* 1 + 3 lines fit into the 4 lines of L1 */
     step[0] = 32;
     for (bool more = true; more;) {
         more = false;
@@ -101,7 +104,7 @@ static void d1_sparse_rows(void **state)
     }
     assert_int_equal(misses, 8);
     mech_free(m);
-    m = mech_new("daws.on=on", 4); /* the warps run in rotation, whatever they need */
+    m = mech_new("daws.on=on", 4); /* without limits, the warps execute iterations in rotation */
     misses = 0;
     for (unsigned i = 0; i < 64; i++)
         for (unsigned r = 0; r < D1_WARPS * D1_LANES; r++)
@@ -150,7 +153,7 @@ static void d3_footprints(void **state)
         assert_int_equal(tim_daws_predict(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0), 0);
         mech_free(m);
     }
-    m = mech_new("daws.on=on", 0); /* one group of a diverged and a converged load, and one group of a converged load */
+    m = mech_new("daws.on=on", 0); /* a group with a diverged and a converged load, and a group with a converged load */
     profile(m, 100, 1, 2);
     t = tim_daws_tables_of(m->mechs.mech[0]);
     t->load[1].rep = t->load[0].rep;
@@ -172,24 +175,23 @@ static void d4_nested_loops(void **state)
     entry_is(m, 0, 100, 34);
     mech_at(m, 0, 140, 32);
     entry_is(m, 0, 140, 64);
-    mech_at(m, 0, 165, 32); /* leaves the inner one */
+    mech_at(m, 0, 165, 32); /* leaves the first inner loop */
     entry_is(m, 0, 140, 64);
     mech_at(m, 0, 100, 20);
     entry_is(m, 0, 140, 40);
-    mech_at(m, 0, 180, 20); /* the other inner one */
+    mech_at(m, 0, 180, 20); /* enters the second inner loop */
     entry_is(m, 0, 180, 6);
     mech_at(m, 0, 210, 20);
     mech_at(m, 0, 100, 8);
     entry_is(m, 0, 180, 6);
     mech_at(m, 0, 140, 8);
     entry_is(m, 0, 140, 16);
-    mech_at(m, 0, 221, 8); /* leaves all */
+    mech_at(m, 0, 221, 8); /* leaves all loops */
     entry_is(m, 0, 0, 0);
     mech_free(m);
 }
 
-/* A lane that waits in a loop keeps its warp in the loop. */
-/** A call jumps to @at, whose instruction issues for @lanes lanes. */
+/** Let @warp call a function at instruction number @at, which issues with @lanes lanes. */
 static void call(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
 {
     static const struct tim_static what = {.path = TIM_PATH_NONE, .type = TIM_TYPE_BRANCH, .flow = true, .calls = true};
@@ -200,8 +202,8 @@ static void call(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code, .pc = pc(at)});
 }
 
-/* The kernel's loop calls a function with a loop, and that loop calls another function with a loop. The loops are
- * nested. */
+/* A loop of the kernel calls a function with a loop, which calls another function with a loop. The loop of a called function is
+ * inside the loop that calls. */
 static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
 {
     static const unsigned loop[][2] = {{100, 200}, {1100, 1150}, {2100, 2110}};
@@ -228,7 +230,7 @@ static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
     entry_is(m, 0, 2100, 4);
     mech_at(m, 0, 1100, 1);
     entry_is(m, 0, 2100, 2);
-    mech_at(m, 0, 151, 20); /* back in the kernel */
+    mech_at(m, 0, 151, 20); /* the warp is back in the kernel's loop */
     mech_at(m, 0, 100, 1);
     entry_is(m, 0, 2100, 2);
     mech_at(m, 0, 150, 20);
@@ -238,11 +240,12 @@ static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
     mech_at(m, 0, 151, 20);
     mech_at(m, 0, 100, 8);
     entry_is(m, 0, 1100, 16);
-    mech_at(m, 0, 201, 8); /* leaves all */
+    mech_at(m, 0, 201, 8); /* leaves all loops */
     entry_is(m, 0, 0, 0);
     mech_free(m);
 }
 
+/* While a lane of a warp waits in a loop, the warp is in the loop. */
 static void a_loop_is_left_by_all_lanes(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
@@ -260,8 +263,8 @@ static void a_loop_is_left_by_all_lanes(void **state)
     mech_free(m);
 }
 
-/** A load of the sampling warp accesses the lines [first, first + count). All of them hit lines that the warp
- *  brought. */
+/** Let a load of @warp at instruction number @at access @count lines from @first on. @hits: all accesses hit lines that the warp
+ *  itself loaded. */
 static void sample(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes, unsigned first, unsigned count, bool hits)
 {
     m->instructions++;
@@ -311,10 +314,10 @@ static void d6_repetition(void **state)
 
     (void)state;
     sample(m, 0, 101, 32, 7, 1, true);
-    mech_at(m, 0, 100, 32); /* the next iteration */
+    mech_at(m, 0, 100, 32); /* begins the next iteration */
     sample(m, 0, 102, 32, 7, 1, true);
     assert_true(t->load[0].rep != t->load[1].rep);
-    sample(m, 0, 101, 32, 7, 1, true); /* in one */
+    sample(m, 0, 101, 32, 7, 1, true); /* both loads access the line in one iteration */
     assert_true(t->load[0].rep == t->load[1].rep);
     mech_free(m);
 }
@@ -358,7 +361,7 @@ static void d8_a_warp_at_a_barrier_needs_nothing(void **state)
 static void d9_too_big(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
-    struct mech_core *m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8", 0); /* 0.6 x 256 lines */
+    struct mech_core *m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8", 0); /* warps may use 0.6 of 256 lines */
 
     (void)state;
     mech_loops(m, loop, 1);
@@ -387,7 +390,8 @@ static void d9_too_big(void **state)
     mech_free(m);
 }
 
-/** A load of warp @warp at @at is ready. */
+/** Execute a cycle in which the next instruction of @warp is a load at instruction number @at, and is ready. Return whether the
+ *  mechanism changes which warps may issue. */
 static bool load_is_ready(struct mech_core *m, unsigned warp, unsigned at)
 {
     uint64_t ready[TIM_MAX_WARPS / 64] = {UINT64_C(1) << warp};
@@ -413,14 +417,14 @@ static void d10_the_closest_loop(void **state)
     assert_true(load_is_ready(m, 1, 1568));
     entry_is(m, 1, 1610, 32);
     assert_false(load_is_ready(m, 1, 1568));
-    assert_false(load_is_ready(m, 2, 1720)); /* after the last loop */
-    mech_at(m, 1, 1610, 16); /* it enters */
+    assert_false(load_is_ready(m, 2, 1720)); /* no loop begins after this load */
+    mech_at(m, 1, 1610, 16); /* warp 1 enters the loop */
     entry_is(m, 1, 1610, 16);
     mech_at(m, 1, 1660, 32);
     entry_is(m, 1, 0, 0);
     assert_true(load_is_ready(m, 1, 1660));
     entry_is(m, 1, 1700, 64);
-    mech_at(m, 0, 1720, 32); /* the last leaves */
+    mech_at(m, 0, 1720, 32); /* the last warp leaves its loop */
     entry_is(m, 1, 0, 0);
     assert_int_equal(m->count[TIM_CORE_daws_charges], 2);
     mech_free(m);
@@ -467,7 +471,7 @@ static void d12_an_outer_loop_without_locality(void **state)
     mech_free(m);
 }
 
-/* A8: a warp with space in its loop keeps it when an older warp arrives. */
+/* A8: with daws.order=admitted_first, a warp that may load in its loop may do so even after an older warp enters the loop. */
 static void the_admitted_may_be_first(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values. The hand traces
- * are from its sections 6 and 7, in which an ignored barrier is no arrival (traces are "literal"). The tests run twice:
- * with implicit barriers, and with explicit ones (bar.synch_partner). Other tests are in other files: U1 and U2 in
- * test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh, which runs all kernels with dwr, and
- * test_lat_barriers.sh; U29 in prop_tim.c.
+ * Tests dynamic warp resizing. U3 to U30 are the unit tests of section 16.1 of dwr.md, with the expected values of that section.
+ * The traces are those of its sections 6 and 7, in which an ignored barrier does not count as an arrival
+ * (dwr.skip_counts_as_arrival=off). Most tests run twice: with implicit barriers, and with explicit ones (bar.synch_partner).
+ * A LAT is a load or store of global or local memory, whose accesses a group of warps makes together. Some tests are in other
+ * files: U1 and U2 in test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh and test_lat_barriers.sh, which run
+ * kernels with dwr; U29 in prop_tim.c.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_dwr_priv.h"
@@ -14,7 +15,7 @@ static const struct tim_static lat_barrier = {.path = TIM_PATH_NONE, .type = TIM
 
 static bool is_explicit; /* the test runs with explicit barriers, which are instructions */
 
-/* ---- by hand: warps of 8 lanes; pcs are instruction numbers ------------------------------------------------------ */
+/* ---- tests that call the hooks: warps have 8 lanes, and pcs are instruction numbers ------------------------------- */
 
 static struct mech_core *dwr_new(unsigned n, const char *more, unsigned warps)
 {
@@ -34,8 +35,8 @@ static void at(struct mech_core *m, uint64_t cycle)
     tim_mechs_pick(&m->mechs, 0, NULL);
 }
 
-/** In this cycle the warp's next instruction is the LAT @pc. With explicit barriers the warp issues the barrier @pc,
- *  and the LAT is next. */
+/** Let @warp reach the LAT at @pc in this cycle. With explicit barriers, the warp issues the barrier at @pc, and the LAT is its
+ *  next instruction. */
 static void reach(struct mech_core *m, unsigned warp, unsigned pc)
 {
     m->warp[warp].lanes = 0xff;
@@ -50,7 +51,7 @@ static void reach(struct mech_core *m, unsigned warp, unsigned pc)
     assert_true(mech_holds(m, warp, &lat));
 }
 
-/** The same in cycle @cycle. The barrier operation ends 24 cycles later. */
+/** Let @warp reach the LAT at @pc in cycle @cycle, and continue to the end of the barrier operation, 24 cycles later. */
 static void barrier(struct mech_core *m, uint64_t cycle, unsigned warp, unsigned pc)
 {
     at(m, cycle);
@@ -73,7 +74,7 @@ static void entry_is(const struct mech_core *m, unsigned group, bool valid, unsi
         assert_int_equal(pst->pc, (uint64_t)pc * ISA_WORD_BYTES);
 }
 
-/** Return the numbers in the ILT, ascending: "4 20". */
+/** Check the numbers of the instructions in the ILT, the table of LATs whose barriers are ignored, ascending, as "4 20". */
 static void ilt_is(const struct mech_core *m, const char *expected)
 {
     const struct tim_ilt *ilt = tim_dwr_ilt(m->mechs.mech[0]);
@@ -88,7 +89,8 @@ static void ilt_is(const struct mech_core *m, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/** Issue all LATs that may issue, from cycle @cycle on, one per cycle: large warps and single ones, "0+2 1". */
+/** Issue all LATs that may issue, one per cycle from @cycle on, and check their warps and order. Warps that issue as one large
+ *  warp are joined by "+", as in "0+2 1". */
 static void issue_are(struct mech_core *m, uint64_t cycle, const char *expected)
 {
     struct tim_mech *mech = m->mechs.mech[0];
@@ -120,7 +122,7 @@ static void count_is(const struct mech_core *m, unsigned counter, uint64_t expec
     assert_int_equal(m->count[counter], expected);
 }
 
-/** Section 13: relations of the counters when all LATs have issued. */
+/** Check the relations of the counters that section 13 of dwr.md states for the time when all LATs have issued. Frees @m. */
 static void finish(struct mech_core *m)
 {
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].sum, m->count[TIM_CORE_dwr_barriers]);
@@ -142,11 +144,11 @@ static void u4_the_timing_of_section_6(void **state)
     entry_is(m, 0, true, 7, 1);
     at(m, 28);
     assert_true(mech_holds(m, 0, &lat) && mech_holds(m, 1, &lat));
-    at(m, 29); /* the release */
+    at(m, 29); /* both warps are released */
     entry_is(m, 0, false, 0, 0);
     assert_true(!mech_holds(m, 0, &lat) && mech_holds(m, 1, &lat));
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 0, .lanes = 8, .what = &lat, .pc = m->warp[0].pc});
-    assert_true(mech_holds(m, 0, &mech_alu)); /* the port is occupied in cycles 29 and 30 */
+    assert_true(mech_holds(m, 0, &mech_alu)); /* the large warp occupies the issue port in cycles 29 and 30 */
     at(m, 30);
     assert_true(mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &lat));
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 1, .lanes = 8, .what = &lat, .pc = m->warp[1].pc});
@@ -157,7 +159,7 @@ static void u4_the_timing_of_section_6(void **state)
     finish(m);
 }
 
-/* 7.1: if (warp == 0) LAT@2; LAT@4; exit */
+/* Section 7.1 of dwr.md, order A: if (warp == 0) LAT@2; LAT@4; exit */
 static void u5_order_a(void **state)
 {
     struct mech_core *m = dwr_new(2, "", 4);
@@ -183,7 +185,7 @@ static void u5_order_a(void **state)
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].most, 1);
 
-    /* U7: warps 2 and 3 of the second group have the same roles. The ignored barrier sets no bit. */
+    /* U7: warps 2 and 3 of the second group do what warps 0 and 1 did. The barrier of warp 3 is ignored, so it is no arrival. */
     barrier(m, 200, 2, 2);
     barrier(m, 230, 3, 4);
     entry_is(m, 1, true, 2, 1);
@@ -218,7 +220,8 @@ static void u6_order_b(void **state)
     finish(m);
 }
 
-/* 7.1, negative control: partners count as arrived only at the same instruction. */
+/* Section 7.1, negative control: with dwr.release=same_pc, a partner counts as arrived only at the same instruction, and both
+ * warps wait forever. */
 static void u8_strict_barriers_hold_for_ever(void **state)
 {
     struct mech_core *m = dwr_new(2, "dwr.release=same_pc", 2);
@@ -233,7 +236,7 @@ static void u8_strict_barriers_hold_for_ever(void **state)
     mech_free(m);
 }
 
-/* 7.2: if (warp == 0) LAT@2; block barrier */
+/* Section 7.2: if (warp == 0) LAT@2; block barrier */
 static void u9_a_block_barrier_is_an_arrival(void **state)
 {
     struct mech_core *m = dwr_new(2, "", 2);
@@ -247,7 +250,7 @@ static void u9_a_block_barrier_is_an_arrival(void **state)
     count_is(m, TIM_CORE_dwr_foreign_barrier, 1);
     finish(m);
 
-    m = dwr_new(2, "", 2); /* order B: warp 1 already waits */
+    m = dwr_new(2, "", 2); /* order B: warp 1 already waits at the block barrier */
     tim_mechs_wait(&m->mechs, 1, true);
     barrier(m, 0, 0, 2);
     assert_int_equal(state_of(m, 0), TIM_DWR_COMBINE);
@@ -270,7 +273,7 @@ static void u10_a_partner_at_the_block_barrier_has_arrived_each_time(void **stat
     issue_are(m, 124, "0");
     count_is(m, TIM_CORE_dwr_releases, 2);
     count_is(m, TIM_CORE_dwr_foreign_barrier, 2);
-    tim_mechs_wait(&m->mechs, 1, false); /* the barrier opens, so there is no nesting level any more */
+    tim_mechs_wait(&m->mechs, 1, false); /* the block barrier opens, so warp 1 no longer counts as arrived */
     barrier(m, 200, 0, 5);
     assert_int_equal(state_of(m, 0), TIM_DWR_WAITS);
     mech_end(m, 1);
@@ -278,7 +281,7 @@ static void u10_a_partner_at_the_block_barrier_has_arrived_each_time(void **stat
     finish(m);
 }
 
-/* 7.4 */
+/* Section 7.4: a warp that ends counts as arrived. */
 static void u12_an_exit_is_an_arrival(void **state)
 {
     struct mech_core *m = dwr_new(2, "", 2);
@@ -295,7 +298,7 @@ static void u12_an_exit_is_an_arrival(void **state)
     finish(m);
 }
 
-/* 7.5: 0, 2: LAT@10; LAT@20. 1, 3: LAT@20 */
+/* Section 7.5: warps 0 and 2 execute LAT@10 and LAT@20; warps 1 and 3 execute LAT@20 only. */
 static void u13_a_partial_match(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -308,7 +311,7 @@ static void u13_a_partial_match(void **state)
     ilt_is(m, "20");
     barrier(m, 60, 2, 10);
     entry_is(m, 0, true, 10, 7);
-    barrier(m, 90, 3, 20); /* ignored: no bit */
+    barrier(m, 90, 3, 20); /* ignored, so this is no arrival */
     entry_is(m, 0, true, 10, 7);
     assert_int_equal(state_of(m, 3), TIM_DWR_PASSED);
     issue_are(m, 120, "3");
@@ -341,7 +344,7 @@ static void u13_a_skip_may_count_as_an_arrival(void **state)
     finish(m);
 }
 
-/* With 3@20 before 1@20, the other warp of the two is throttled. */
+/* If warp 3 reaches LAT@20 before warp 1, warp 3 waits, and the barrier of warp 1 is ignored. */
 static void u13_one_of_the_two_is_locked(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -428,7 +431,7 @@ static void u17_an_instruction_is_once_in_the_ilt(void **state)
     tim_ilt_flush(&ilt);
     assert_false(tim_ilt_lookup(&ilt, 5));
     tim_ilt_fini(&ilt);
-    assert_true(tim_ilt_init(&ilt, 0, 8)); /* none */
+    assert_true(tim_ilt_init(&ilt, 0, 8)); /* without sets, the ILT never has an entry */
     assert_false(tim_ilt_insert(&ilt, 5, &evicted) || tim_ilt_lookup(&ilt, 5));
     tim_ilt_fini(&ilt);
 }
@@ -522,7 +525,7 @@ static void u26_a_launch_empties_the_ilt(void **state)
         barrier(m, 0, 0, 2);
         barrier(m, 30, 1, 4);
         ilt_is(m, "4");
-        tim_mechs_block(&m->mechs, 0, true); /* of the same launch */
+        tim_mechs_block(&m->mechs, 0, true); /* another block of the same launch begins */
         ilt_is(m, "4");
         tim_mechs_block(&m->mechs, 1, true);
         ilt_is(m, i == 0 ? "" : "4");
@@ -530,7 +533,8 @@ static void u26_a_launch_empties_the_ilt(void **state)
     }
 }
 
-/* 5.3: the class waits for the member whose address is missing. Other members of the group do not wait. */
+/* Section 5.3: released warps at the same LAT, a class, issue together. They wait for a member of the class whose address is not
+ * ready. Warps of the group at other LATs do not wait for it. */
 static void a_class_waits_until_all_its_members_can_issue(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -547,8 +551,8 @@ static void a_class_waits_until_all_its_members_can_issue(void **state)
     finish(m);
 }
 
-/* A2 of 15: 9: an ignored barrier may take less time; releases by the end of other warps may or may not go to the
- * ignore list. */
+/* Keys for points that section 15 of dwr.md leaves open. An ignored barrier may take less time. A release because another warp
+ * ends may enter the LAT in the ILT. Waiting partners may continue after a time limit. */
 static void open_points_are_keys(void **state)
 {
     struct mech_core *m = dwr_new(2, "dwr.ignored_latency=0", 2);
@@ -563,7 +567,7 @@ static void open_points_are_keys(void **state)
     assert_int_equal(state_of(m, 0), TIM_DWR_PASSED);
     issue_are(m, 100, "0");
     at(m, 200);
-    reach(m, 0, 6); /* not in the list: 24 cycles */
+    reach(m, 0, 6); /* this LAT is not in the ILT, so the barrier takes 24 cycles */
     at(m, 223);
     assert_int_equal(state_of(m, 0), TIM_DWR_BARRIER);
     at(m, 224);
@@ -576,7 +580,7 @@ static void open_points_are_keys(void **state)
     ilt_is(m, "2");
     mech_free(m);
 
-    m = dwr_new(2, "dwr.timeout=100", 2); /* 7.6 */
+    m = dwr_new(2, "dwr.timeout=100", 2); /* section 7.6 */
     barrier(m, 0, 0, 2);
     assert_null(tim_mechs_stuck(&m->mechs, 0));
     assert_int_equal(tim_mechs_next(&m->mechs, 24), 124);
@@ -599,7 +603,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
     issue_are(m, 30, "0");
     barrier(m, 100, 0, 3);
     barrier(m, 100, 1, 3);
-    tim_mechs_refuse(&m->mechs, 0); /* the warp is the first of its class */
+    tim_mechs_refuse(&m->mechs, 0); /* warp 0 would issue first of its class */
     assert_false(mech_holds(m, 1, &lat));
     issue_are(m, 130, "0 1");
     finish(m);
@@ -607,7 +611,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
 
 /* ---- on a core ------------------------------------------------------------------------------------------------- */
 
-/** Create warps of 8 lanes in groups of two, with L1 lines of 64 bytes. */
+/** Create a machine with mechanism dwr, warps of 8 lanes in groups of two, and L1 lines of 64 bytes. */
 static struct run *dwr_run(void)
 {
     struct run *r = run_new();
@@ -621,7 +625,8 @@ static struct run *dwr_run(void)
     return r;
 }
 
-/** Return the program. With explicit barriers a bar.synch_partner precedes each load and store of global memory. */
+/** Return the program @text. With explicit barriers, a bar.synch_partner is inserted before each load and store of global
+ *  memory. */
 static const char *program_of(const char *text)
 {
     static char out[4096];
@@ -671,7 +676,8 @@ static void u3_partners_make_one_request(void **state)
     run_free(r);
 }
 
-/* U11, listing 3: block barriers at two instructions; 7.1 to 7.4 as programs. */
+/* U11: programs that must end. The first is listing 3, with block barriers at two instructions; the others are those of
+ * sections 7.1 to 7.4. */
 static void u11_programs_of_section_7_end(void **state)
 {
     static const char *const programs[] = {
@@ -724,7 +730,8 @@ static void u23_a_warp_without_lanes_arrives(void **state)
     run_free(r);
 }
 
-/* Warp 0's line is in L1, warp 1's is not. */
+/* Two warps load as one large warp. The line of warp 0 is in L1, and the line of warp 1 is not. Depending on dwr.wakeup, warp 0
+ * continues when its own data has arrived, or when the data of both warps has arrived. */
 static void u25_data_is_there_by_warp_or_for_all(void **state)
 {
     static const char text[] = BEGIN "v_shl_b32 v2, v1, 4\nv_setp_u32.lt p1, v1, 4\n"
@@ -739,7 +746,7 @@ static void u25_data_is_there_by_warp_or_for_all(void **state)
         r->config->dwr_wakeup = w == 0 ? TIM_DWR_SUBWARP : TIM_DWR_LARGE;
         run_text(r, program_of(text), 1, 16);
         assert_int_equal(sizes(r)->most, 2);
-        for (unsigned i = 0; i < 2; i++) /* after warp 0's second load */
+        for (unsigned i = 0; i < 2; i++) /* cycles in which the users of the second load issue, relative to the first of them */
             (w == 0 ? sub : large)[i] = run_cycle(r, ISA_V_SUB_U32, i, 0);
         uint64_t first = UINT64_MAX, load = 0;
         for (unsigned i = 0; i < r->count; i++) {
@@ -753,7 +760,7 @@ static void u25_data_is_there_by_warp_or_for_all(void **state)
     assert_true(large[0] + large[1] == 1);
 }
 
-/* Lanes 0 to 3 and 4 to 7 of warp 0 load on different sides of a branch. All lanes of warp 1 load together. */
+/* Lanes 0 to 3 and lanes 4 to 7 of a warp load on different sides of a branch. All lanes of the other warp load together. */
 static void u27_a_divided_warp(void **state)
 {
     static const char text[] = BEGIN "v_setp_u32.lt p1, v1, 4\n@p1 bra a\n@p0 bra b\nld.global.b32 v3, [s4:5+v2]\nbra c\n"
@@ -768,7 +775,8 @@ static void u27_a_divided_warp(void **state)
     run_free(r);
 }
 
-/* Warp 0 has the lock and stores in its critical section. Warp 1 spins on the lock. Atomics have no barriers. */
+/* Kernel in which warp 0 has the lock and stores in its critical section, where it waits for warp 1. Warp 1 spins on the lock and
+ * never reaches a LAT, since atomics have no barriers. */
 #define LOCK BEGIN \
     "v_mov_b32 v6, 0\nv_mov_b32 v7, 1\nv_add_u32 v2, v2, 64\n" \
     "@!p0 bra spin\n" \
@@ -798,7 +806,7 @@ static void u30_a_spin_on_a_partner_that_waits(void **state)
     run_free(r);
 }
 
-/* A store of both warps: one write, which is answered to both. A fence waits for the answer. */
+/* A store of two warps makes one write, whose answer counts for both. A fence of either warp waits for the answer. */
 static void stores_join(void **state)
 {
     struct run *r = dwr_run();
@@ -820,7 +828,7 @@ static void stores_join(void **state)
     run_free(r);
 }
 
-/* Members of a group on two schedulers issue in one cycle. */
+/* Two members of a group that are on different schedulers issue their parts of a large warp in the same cycle. */
 static void members_of_several_schedulers_issue_side_by_side(void **state)
 {
     struct run *r = dwr_run();
@@ -834,7 +842,8 @@ static void members_of_several_schedulers_issue_side_by_side(void **state)
     run_free(r);
 }
 
-/* A packet has one place in the queue: it passes as a whole even with a queue of one instruction. */
+/* The instructions of a large warp form a packet, which takes one entry of the load/store queue. So even with a queue of one
+ * entry all accesses are made together. */
 static void a_packet_takes_one_entry_of_the_queue(void **state)
 {
     struct run *r = dwr_run();
@@ -857,7 +866,7 @@ static void groups_of_slots_are_of_one_block(void **state)
     r->config->core_warps = 8;
     r->config->core_threads = 64;
     r->config->issue_policy = TIM_SCHED_LRR;
-    run_open(r, program_of(BEGIN "bar.sync 0\n" END), 3, 40); /* five warps: two groups */
+    run_open(r, program_of(BEGIN "bar.sync 0\n" END), 3, 40); /* a block has five warps, and takes two groups */
     struct tim_engine *e = run_engine(r);
     struct lw_error err;
     fix_check(tim_engine_run_cycles(r->fix->engine, 5, &r->stop, &err), &err);
@@ -870,7 +879,8 @@ static void groups_of_slots_are_of_one_block(void **state)
     run_free(r);
 }
 
-/* 5.7, and its key: blocks of five warps, in groups of four. The second group has warps of both blocks. */
+/* Section 5.7 and the key dwr.group_span_blocks, with blocks of five warps in groups of four. With the key, the second group has
+ * warps of both blocks. */
 static void groups_may_span_blocks(void **state)
 {
     (void)state;
@@ -889,20 +899,20 @@ static void groups_may_span_blocks(void **state)
         assert_int_equal(e->core[0]->warps, span != 0 ? 10 : 8);
         for (unsigned w = 0; w < 12; w++)
             assert_int_equal(e->core[0]->warp[w].used, w < (span != 0 ? 10 : 5));
-        if (span != 0) { /* 4 is the first block's last warp, 5 the second's first */
+        if (span != 0) { /* warp 4 is the last of the first block, and warp 5 is the first of the second */
             assert_int_not_equal(e->core[0]->warp[4].block, e->core[0]->warp[5].block);
             assert_int_equal(e->core[0]->warp[5].block, e->core[0]->warp[9].block);
         }
         run_go(r);
         assert_int_equal(counted(r, TIM_CORE_blocks), 2);
-        /* groups of 4 warps, of 4 warps of two blocks, and of 2; or two times groups of 4 and 1 */
+        /* three groups, of 4, 4 and 2 warps, or for each block two groups, of 4 warps and 1 warp */
         assert_int_equal(counted(r, TIM_CORE_dwr_releases), span != 0 ? 3 : 4);
         assert_int_equal(sizes(r)->sum, 10);
         run_free(r);
     }
 }
 
-/* 15: 15 */
+/* Point 15 of section 15: with groups of one warp the mechanism is off. */
 static void a_group_of_one_is_without_it(void **state)
 {
     struct run *r = dwr_run();

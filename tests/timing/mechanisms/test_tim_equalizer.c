@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests mechanism equalizer: how the states of the warps change the number of blocks that run. 17.1 is a section of the
+ * Tests mechanism equalizer, which changes the number of blocks that run by what their warps wait for. 17.1 is a section of the
  * specification of the book on GPU architectures.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
 enum { EPOCH = 100, SAMPLE = 7 }; /* up to cycle 700 no sample is at the end of an epoch */
 
-/** Creates a core with one scheduler, and @blocks blocks of @each warps. */
+/** Create a core with one scheduler and @blocks blocks of @each warps. All warps wait for registers. */
 static struct mech_core *blocks_of(unsigned blocks, unsigned each)
 {
     char set[128];
@@ -25,7 +25,7 @@ static struct mech_core *blocks_of(unsigned blocks, unsigned each)
     return m;
 }
 
-/** Runs one epoch, in which the warps of @ready could issue. */
+/** Execute one epoch. In each cycle the warps whose bits are set in @ready could issue. */
 static void epoch(struct mech_core *m, uint64_t ready)
 {
     const uint64_t sets[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{ready}};
@@ -36,7 +36,7 @@ static void epoch(struct mech_core *m, uint64_t ready)
     }
 }
 
-/** Returns the blocks of two warps that may issue: "0 1". */
+/** Return the numbers of the blocks that may issue, as "0 1". Blocks have two warps. */
 static const char *running(const struct mech_core *m, unsigned blocks)
 {
     static char text[64];
@@ -50,8 +50,9 @@ static const char *running(const struct mech_core *m, unsigned blocks)
     return text;
 }
 
-/* 17.1: if more memory instructions than a block has warps wait to issue, one block less runs in the next epoch; at last one
- * block runs. Its two warps cannot be more than a block has. */
+/* 17.1: if the number of memory instructions in excess, which could issue but do not, is greater than the number of warps of a
+ * block, one block less runs in the next epoch. One block always remains, because it cannot have more instructions in excess
+ * than it has warps. */
 static void memory_instructions_in_excess_pause_blocks(void **state)
 {
     struct mech_core *m = blocks_of(4, 2);
@@ -60,24 +61,24 @@ static void memory_instructions_in_excess_pause_blocks(void **state)
     for (unsigned w = 0; w < 8; w++)
         m->warp[w].next = &mech_load;
     assert_string_equal(running(m, 4), "0 1 2 3");
-    epoch(m, 0xff); /* seven of eight are in excess */
+    epoch(m, 0xff); /* of eight ready memory instructions seven are in excess */
     assert_string_equal(running(m, 4), "0 1 2");
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
-    epoch(m, 0xff); /* three of four */
+    epoch(m, 0xff); /* of four, three are in excess */
     assert_string_equal(running(m, 4), "0");
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0");
     assert_int_equal(m->count[TIM_CORE_equalizer_fewer], 3);
     assert_int_equal(m->count[TIM_CORE_equalizer_memory], 3);
-    /* A block that ends makes way for the next oldest. */
+    /* When the running block ends, the oldest of the other blocks runs. */
     mech_end(m, 0);
     mech_end(m, 1);
     assert_true(mech_holds(m, 4, &mech_alu) && !mech_holds(m, 2, &mech_alu));
     mech_free(m);
 }
 
-/* A full load/store queue counts as well: no warp is ready, but all could issue. */
+/* If the load/store queue is full, no warp is ready. Memory instructions that only wait for the queue are in excess, too. */
 static void a_full_queue_is_an_excess(void **state)
 {
     struct mech_core *m = blocks_of(4, 2);
@@ -92,7 +93,8 @@ static void a_full_queue_is_an_excess(void **state)
     mech_free(m);
 }
 
-/* 17.1: enough other instructions, or a few memory instructions, change nothing; warps that wait bring blocks back. */
+/* 17.1: many other instructions in excess, or few memory instructions, do not change the number of blocks. If most warps wait,
+ * one block more runs. */
 static void blocks_return_while_warps_wait(void **state)
 {
     struct mech_core *m = blocks_of(4, 2);
@@ -104,11 +106,11 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff);
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
-    epoch(m, 0x7); /* two memory instructions in excess: not more than a block has warps, nor more than two; one warp waits */
+    epoch(m, 0x7); /* memory instructions in excess: not more than the warps of a block, nor more than two; one warp waits */
     assert_string_equal(running(m, 4), "0 1");
     for (unsigned w = 0; w < 8; w++)
         m->warp[w].next = &mech_alu;
-    epoch(m, 0xff); /* three other instructions in excess */
+    epoch(m, 0xff); /* three other instructions are in excess */
     assert_string_equal(running(m, 4), "0 1");
     assert_int_equal(m->count[TIM_CORE_equalizer_compute], 1);
     epoch(m, 0); /* all four active warps wait */
@@ -125,7 +127,7 @@ static void blocks_return_while_warps_wait(void **state)
     mech_free(m);
 }
 
-/* A block of which all warps wait at a barrier or for launches does not take the place of a block that could run. */
+/* A block whose warps all wait at a barrier or for launches does not count as a block that runs, so another block may run. */
 static void a_block_that_waits_does_not_count(void **state)
 {
     struct mech_core *m = blocks_of(3, 2);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests locality-aware warp scheduling: access vectors, the locality table, active warps, and the warps that issue.
- * Also tests which lines blocks share. The tests are named after the A-series of the specification of address
- * pre-computation, 14.1.
+ * Tests locality-aware warp scheduling: access vectors, the locality table, the group of active warps, and which warps issue.
+ * Also tests mechanism shares, which counts lines that blocks share. The tests are named after rows of table A in the
+ * specification of address pre-computation, 14.1.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/** Access vectors of warps, by slot. */
+/** Access vector of the warp in each warp slot. */
 static struct tim_reach_vector vectors[8];
 static bool has_vectors;
 
@@ -27,7 +27,7 @@ static struct mech_core *la_new(const char *set)
     return m;
 }
 
-/** Let a block of @count warps begin, in the slots from @first on. */
+/** Place a block of @count warps in the warp slots from @first on. */
 static void begin_block(struct mech_core *m, unsigned first, unsigned count)
 {
     const struct emu_grid grid = {.sequence = 1};
@@ -48,8 +48,8 @@ static void set_state(struct mech_core *m, unsigned warp, enum state state)
     tim_mechs_wait(&m->mechs, warp, state == OUT);
 }
 
-/** Execute a cycle of a core with one scheduler and @count warps, of which those in @ready could issue: "0 1". Return
- *  the warp that issues; -1: none. */
+/** Execute a cycle of a core with one scheduler and @count warps. The warps whose bits are set in @could are ready. Return the
+ *  warp that issues, or -1 if none does. */
 static int cycle(struct mech_core *m, unsigned count, uint64_t could)
 {
     uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{could}}, left = 0;
@@ -87,25 +87,25 @@ static void a20_the_figure(void **state)
     assert_int_equal(s.region_h, 4);
     assert_int_equal(s.part_w, 2);
     uint32_t region = tim_reach_region(&s, 12, 8);
-    assert_int_equal(region, 11); /* 1011 */
-    assert_int_equal(tim_reach_part(&s, region, 12, 8) | tim_reach_part(&s, region, 15, 11), 9); /* 1001 */
+    assert_int_equal(region, 11); /* 1011 in binary */
+    assert_int_equal(tim_reach_part(&s, region, 12, 8) | tim_reach_part(&s, region, 15, 11), 9); /* 1001 in binary */
     assert_int_equal(tim_reach_part(&s, region, 11, 8), 0);
     assert_int_equal(tim_reach_part(&s, region, 12, 12), 0);
 }
 
-/* An array is divided into the smallest number of regions for which each part of a region is one line. If the number of
- * a region would need more than the maximum number of bits, parts have several lines. */
+/* An array is divided into so many regions that each part of a region is one line. If the number of a region would then need more
+ * than the maximum number of bits, there are fewer regions, and parts have several lines. */
 static void an_array_has_as_few_regions_as_do(void **state)
 {
     struct tim_reach_shape s;
 
     (void)state;
-    tim_reach_divide(&s, 32, 1024, 10, 16); /* 32 x 32 regions of 1 x 32 lines: parts are a column of eight */
+    tim_reach_divide(&s, 32, 1024, 10, 16); /* 32 x 32 regions of 1 x 32 lines; a part is a column of eight lines */
     assert_int_equal(s.bits, 10);
     assert_int_equal(s.columns, 32);
     assert_int_equal(s.region_h, 32);
     assert_int_equal(s.part_h, 8);
-    tim_reach_divide(&s, 1000, 1, 10, 16); /* one row: 64 regions of 16 lines */
+    tim_reach_divide(&s, 1000, 1, 10, 16); /* an array with one row: 64 regions of 16 lines */
     assert_int_equal(s.bits, 6);
     assert_int_equal(s.region_w, 16);
     assert_int_equal(s.part_w, 1);
@@ -113,10 +113,10 @@ static void an_array_has_as_few_regions_as_do(void **state)
     assert_int_equal(s.bits, 10);
     assert_int_equal(s.region_w, 1024);
     assert_int_equal(s.part_w, 64);
-    tim_reach_divide(&s, 3, 2, 10, 16); /* small: one region */
+    tim_reach_divide(&s, 3, 2, 10, 16); /* a small array is one region */
     assert_int_equal(s.bits, 0);
     assert_int_equal(tim_reach_region(&s, 2, 1), 0);
-    assert_int_equal(tim_reach_part(&s, 0, 0, 0), 1 << 15); /* upper left */
+    assert_int_equal(tim_reach_part(&s, 0, 0, 0), 1 << 15); /* the upper left part of the region */
     assert_int_equal(tim_reach_part(&s, 0, 2, 1), 1 << 9);
 }
 
@@ -126,7 +126,7 @@ static void a21_locality_of_two_warps(void **state)
     struct tim_reach_vector b = {.launch = 1, .arrays = 1, .region = {5}, .parts = {0x29}};
 
     (void)state;
-    assert_int_equal(tim_reach_common(&a, &b, false), 2); /* 001101 and 101001 */
+    assert_int_equal(tim_reach_common(&a, &b, false), 2); /* 001101 and 101001 have two bits in common */
     assert_int_equal(tim_reach_common(&b, &a, false), 2);
     b.region[0] = 4;
     assert_int_equal(tim_reach_common(&a, &b, false), 0);
@@ -151,7 +151,8 @@ static void a22_five_full_arrays(void **state)
     assert_int_equal(tim_reach_common(&a, &a, false), 80);
 }
 
-/** The table of 7.5: (0,1) 3, (0,2) 1, (1,3) 2, (2,3) 4. */
+/** Set access vectors that give the locality table of section 7.5: warps 0 and 1 share 3, 0 and 2 share 1, 1 and 3 share 2, and 2
+ *  and 3 share 4. */
 static void fill_trace(void)
 {
     static const uint64_t parts[] = {0x00f, 0x037, 0x3c8, 0x3f0};
@@ -175,10 +176,10 @@ static void a23_the_trace(void **state)
     assert_int_equal(cycle(m, 4, 0xf), 0);
     assert_string_equal(active(m, 4), "0 1");
     set_state(m, 0, SHORT);
-    assert_int_equal(cycle(m, 4, 0xe), 1); /* shares 3 with the warp that issued last */
+    assert_int_equal(cycle(m, 4, 0xe), 1); /* warp 1 shares 3 with the warp that issued last */
     set_state(m, 0, READY);
     set_state(m, 1, MISS);
-    assert_int_equal(cycle(m, 4, 0xd), 0); /* warp 2 has joined; of 0 and 2 the warp that shares with 1 issues */
+    assert_int_equal(cycle(m, 4, 0xd), 0); /* warp 2 replaces warp 1; of 0 and 2, only 0 shares with warp 1, which issued last */
     assert_string_equal(active(m, 4), "0 2");
     set_state(m, 0, MISS);
     assert_int_equal(cycle(m, 4, 0xc), 2);
@@ -187,12 +188,13 @@ static void a23_the_trace(void **state)
     assert_int_equal(m->count[TIM_CORE_la_w_promotions], 4);
     assert_int_equal(m->count[TIM_CORE_la_w_locality], 3);
     assert_int_equal(m->count[TIM_CORE_la_w_oldest], 1);
-    assert_int_equal(cycle(m, 4, 0xc), 2); /* greedy */
+    assert_int_equal(cycle(m, 4, 0xc), 2); /* the warp that issued last issues again */
     assert_int_equal(m->count[TIM_CORE_la_w_greedy], 1);
     mech_free(m);
 }
 
-/* The locality with the active group: the sum over its warps, or the largest value with one of them. */
+/* The warp that joins the active group has the highest locality with the group: the sum over the warps of the group, or with
+ * la_w.nearest=most the largest value for a single warp of the group. */
 static void the_nearest_is_by_the_sum_or_the_most(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void a24_starvation_by_age(void **state)
     has_vectors = false;
     for (unsigned i = 0; i < 2; i++)
         begin_block(m, i, 0);
-    begin_block(m, 0, 1); /* block 3 */
+    begin_block(m, 0, 1); /* the third block */
     for (unsigned age = 4; age <= 19; age++)
         begin_block(m, 1, 0);
     assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 0); /* 19 - 3 is 16, which is not more than the limit */
@@ -233,7 +235,8 @@ static void a24_starvation_by_age(void **state)
     mech_free(m);
 }
 
-/* A warp that shares nothing, and an endless sequence of blocks that share with one another. */
+/* One warp shares no lines with the others, and there is an endless sequence of blocks that share lines with each other.
+ * Without the rule for starving warps, the first warp never issues. */
 static void a25_a_starving_warp_goes_first(void **state)
 {
     (void)state;
@@ -246,9 +249,9 @@ static void a25_a_starving_warp_goes_first(void **state)
         vectors[1] = vectors[2] = (struct tim_reach_vector){.launch = 1, .arrays = 1, .parts = {2}};
         begin_block(m, 1, 1);
         begin_block(m, 2, 1);
-        (void)cycle(m, 3, 6); /* one that shares is active */
+        (void)cycle(m, 3, 6); /* warps 1 and 2, which share lines, become active */
         begin_block(m, 0, 1);
-        /* the warp that issues ends, and another block begins that shares with the other active warp */
+        /* The warp that issues ends, and another block begins, which shares lines with the other active warp. */
         for (unsigned n = 0; n < 40; n++) {
             int now = cycle(m, 3, 7);
 
@@ -268,7 +271,8 @@ static void a25_a_starving_warp_goes_first(void **state)
     }
 }
 
-/* A warp at a barrier is not in the active group: with a group of one warp, all four warps become active. */
+/* A warp that waits at a barrier leaves the active group. So even if the group has space for one warp, all four warps reach the
+ * barrier. */
 static void a26_a_barrier_with_one_active_warp(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nv_s2r v0, %tid.x\nv_shl_b32 v1, v0, 2\n"
@@ -295,7 +299,7 @@ static void a26_a_barrier_with_one_active_warp(void **state)
     tim_config_destroy(config);
 }
 
-/* No warps share lines, so the oldest warp joins and issues. */
+/* If no warps share lines, the oldest warp joins the active group, and the oldest active warp issues. */
 static void a27_without_locality_the_oldest_goes(void **state)
 {
     struct mech_core *m = la_new("issue.schedulers=1 la_w.on=on la_w.active=2");
@@ -308,7 +312,7 @@ static void a27_without_locality_the_oldest_goes(void **state)
     assert_string_equal(active(m, 4), "1 2");
     set_state(m, 0, READY);
     set_state(m, 1, MISS);
-    assert_int_equal(cycle(m, 4, 0xd), 0); /* the oldest, back again */
+    assert_int_equal(cycle(m, 4, 0xd), 0); /* the oldest warp is back in the active group */
     assert_string_equal(active(m, 4), "0 2");
     set_state(m, 0, OUT); /* at a barrier */
     assert_int_equal(cycle(m, 4, 0xc), 2);
@@ -356,7 +360,7 @@ static void pairs_are_counted_when_both_are_over(void **state)
     struct tim_mech_block block[3] = {
         {.place = 0, .grid = &grid, .linear = 0, .arrays = 1, .range = {{0, 0, 2, 1}}},
         {.place = 1, .grid = &grid, .linear = 1, .arrays = 1, .range = {{1, 0, 2, 1}}},
-        {.place = 0, .grid = &grid, .linear = 2, .arrays = 1, .range = {{1, 0, 1, 1}}}, /* after block 0 */
+        {.place = 0, .grid = &grid, .linear = 2, .arrays = 1, .range = {{1, 0, 1, 1}}}, /* begins after the end of block 0 */
     };
 
     (void)state;
@@ -365,11 +369,11 @@ static void pairs_are_counted_when_both_are_over(void **state)
     tim_mechs_reside(&m->mechs, &block[1], true);
     tim_mechs_touch(&m->mechs, 0, 0);
     tim_mechs_touch(&m->mechs, 0, 128);
-    tim_mechs_touch(&m->mechs, 0, 160); /* the same line */
+    tim_mechs_touch(&m->mechs, 0, 160); /* the same line as address 128 */
     tim_mechs_touch(&m->mechs, 1, 128);
     tim_mechs_reside(&m->mechs, &block[0], false);
     assert_int_equal(m->count[TIM_CORE_shares_pairs], 0);
-    tim_mechs_reside(&m->mechs, &block[2], true); /* never there with block 0 */
+    tim_mechs_reside(&m->mechs, &block[2], true); /* block 2 is never resident together with block 0 */
     tim_mechs_touch(&m->mechs, 1, 256);
     tim_mechs_reside(&m->mechs, &block[1], false);
     assert_int_equal(m->count[TIM_CORE_shares_pairs], 1);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the mechanism `loads`, which measures loads in L1, and profiled divergence-aware scheduling. Iterations
- * are counted by hand; 5.1, 5.3, 5.6 and 10 are sections of the warp scheduling thesis's specification.
+ * Tests the mechanism `loads`, which records for each load instruction how it uses L1, and divergence-aware scheduling with a
+ * profile of these loads. Expected counts were computed by hand. 5.6 and 10 are sections of the warp scheduling thesis's
+ * specification.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_daws_priv.h"
 
 #include <unistd.h>
 
-/* Each lane reads two adjacent words of its own line, and a word that all lanes share. The first two loads have the
- * same base; v5 is another base. The last load, after the loop, is never diverged. */
+/* Kernel in which each lane reads two adjacent words of its own line, and a word that all lanes read. The first two loads have
+ * the base register v1, and the others have v5. The last load, after the loop, is never diverged. */
 #define TWO_BASES \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -26,7 +27,7 @@
     "@p0 bra loop\n" \
     "ld.global.b32 v7, [s4:5+v5+4]\n" \
     "exit\n.end\n"
-enum { LOOP = 5, FIRST = 5, SECOND = 6, SHARED = 7, LAST = 11 }; /* instructions */
+enum { LOOP = 5, FIRST = 5, SECOND = 6, SHARED = 7, LAST = 11 }; /* instruction numbers of the loop and of the loads */
 
 static void on_lines(struct run *r)
 {
@@ -68,10 +69,10 @@ static void a_report_has_each_load(void **state)
         uint64_t at, executions, accesses, diverged, misses, last_trip, reuses;
         const char *loop;
     } expected[] = {
-        /* the first load reaches a line 9 times after its first access; the second load accessed the line in the
-         * preceding iteration */
+        /* The first load accesses the line of a lane in 9 iterations after the first one. In each of these, the line was last
+         * accessed in the preceding iteration, by the second load. */
         {FIRST, 10, 320, 10, 32, 288, 9, "80"}, {SECOND, 10, 320, 10, 0, 0, 10, "80"},
-        /* lane 0's own line: the warp has touched it in this iteration */
+        /* The shared word is in the line of lane 0, which the warp has accessed earlier in the same iteration. */
         {SHARED, 10, 10, 0, 0, 0, 10, "80"}, {LAST, 1, 1, 0, 0, 0, 1, "null"},
     };
     char *text = report_of(TWO_BASES);
@@ -97,7 +98,7 @@ static void a_report_has_each_load(void **state)
         assert_int_equal(member(doc, row, "misses"), expected[i].misses);
         assert_int_equal(member(doc, row, "last_trip"), expected[i].last_trip);
         assert_int_equal(member(doc, row, "reuses"), expected[i].reuses);
-        /* all lanes are active: one bin, that of the load's accesses */
+        /* All lanes are always active and the number of accesses is constant, so there is one bin. */
         const struct lw_yaml *bin = lw_yaml_get(row, "spread")->first;
         const char *most = expected[i].accesses == expected[i].executions ? "1" : "32";
 
@@ -111,8 +112,8 @@ static void a_report_has_each_load(void **state)
     free(text);
 }
 
-/* 10: hits in loops, by the iteration that last touched the line. Entering a loop again is not a next iteration of
- * it. */
+/* Section 10: hits in a loop are counted by the iteration that last accessed the line. If a warp leaves a loop and enters it
+ * again, that is no next iteration. */
 static void hits_are_classed_by_iteration(void **state)
 {
     static const unsigned loop[][2] = {{100, 120}, {105, 110}};
@@ -125,15 +126,15 @@ static void hits_are_classed_by_iteration(void **state)
         mech_at(m, w, 100, 32);
     mech_at(m, 0, 105, 32);
     (void)mech_access_at(m, 0, 1, 106);
-    assert_true(mech_access_at(m, 0, 1, 107)); /* in this iteration */
+    assert_true(mech_access_at(m, 0, 1, 107)); /* last accessed in this iteration */
     mech_at(m, 0, 105, 32);
-    assert_true(mech_access_at(m, 0, 1, 106)); /* in the one before */
+    assert_true(mech_access_at(m, 0, 1, 106)); /* last accessed in the iteration before */
     mech_at(m, 0, 112, 32);
     mech_at(m, 0, 100, 32);
     mech_at(m, 0, 105, 32);
-    assert_true(mech_access_at(m, 0, 1, 106)); /* the inner loop was left */
+    assert_true(mech_access_at(m, 0, 1, 106)); /* last accessed before the inner loop was left */
     mech_at(m, 1, 105, 32);
-    assert_true(mech_access_at(m, 1, 1, 106)); /* another warp's line */
+    assert_true(mech_access_at(m, 1, 1, 106)); /* last accessed by another warp */
     assert_int_equal(m->count[TIM_CORE_loop_hits_this], 1);
     assert_int_equal(m->count[TIM_CORE_loop_hits_last], 1);
     assert_int_equal(m->count[TIM_CORE_loop_hits_other], 2);
@@ -154,8 +155,8 @@ static const char *file_of(const char *text)
     return name;
 }
 
-/* 5.6: classes come from the profile, and groups from the base addresses: 3 lines of 32 lanes are 32 + 2, not 32 + 32
- * + 2. */
+/* Section 5.6: the profile states which loads are diverged, and loads with the same base register form a group. The footprint is
+ * 32 lines for the group of two diverged loads and 2 for the other load, so 32 + 2 and not 32 + 32 + 2. */
 static void daws_predicts_by_a_profile(void **state)
 {
     char *text = report_of(TWO_BASES);
@@ -186,7 +187,7 @@ static void daws_predicts_by_a_profile(void **state)
     free(text);
 }
 
-/* A base register that is written between two loads counts as another base. */
+/* If the base register is written between two loads, the loads are not in the same group. */
 static void a_written_base_is_another(void **state)
 {
     static const char between[] =
@@ -224,7 +225,7 @@ static void a_written_base_is_another(void **state)
     free(text);
 }
 
-/* 5.6: a loop whose loads never hit is not throttled, and the table does not contain its loads. */
+/* Section 5.6: a loop whose loads never hit has no locality, so it is not throttled, and the table does not contain its loads. */
 static void a_loop_without_reuse_is_free(void **state)
 {
     static const char stream[] =

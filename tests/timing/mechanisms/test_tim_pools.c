@@ -11,8 +11,8 @@ static void set_state(struct mech_core *m, unsigned warp, enum state state)
     m->warp[warp].reason = state == MISS ? TIM_STALL_LOAD : state == OUT ? TIM_STALL_BARRIER : TIM_STALL_RESULT;
 }
 
-/** Return the output of `monitor mechanism` after an update. A second update must change nothing, unless several
- *  warps miss. */
+/** Update the pools, and check the active and the pending warps as the shell command `mechanism` shows them. A second update must
+ *  change nothing. */
 static void pool_is(struct mech_core *m, const char *active, const char *pending)
 {
     char expected[256];
@@ -27,7 +27,7 @@ static void pool_is(struct mech_core *m, const char *active, const char *pending
     assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
 }
 
-/* The moves of the specification's trace (7.5), with promotion in the order of waiting. */
+/* Warps move as in the specification's trace (7.5). The pending warp that has waited longest enters the active pool first. */
 static void a_miss_admits_the_next_that_waits(void **state)
 {
     struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);
@@ -38,25 +38,25 @@ static void a_miss_admits_the_next_that_waits(void **state)
     assert_true(mech_holds(m, 2, &mech_alu) && !mech_holds(m, 1, &mech_alu));
     set_state(m, 1, MISS);
     pool_is(m, " 0 2", " 3 1");
-    set_state(m, 0, MISS); /* 1 waits still */
+    set_state(m, 0, MISS); /* warp 1 still waits for its miss */
     pool_is(m, " 2 3", " 1 0");
     set_state(m, 1, READY);
-    set_state(m, 0, READY); /* the pool is full */
+    set_state(m, 0, READY); /* warps 0 and 1 remain pending, as the active pool is full */
     pool_is(m, " 2 3", " 1 0");
-    set_state(m, 2, OUT); /* at a barrier */
+    set_state(m, 2, OUT); /* warp 2 waits at a barrier */
     pool_is(m, " 1 3", " 0 2");
     set_state(m, 3, GONE);
     pool_is(m, " 0 1", " 2");
     set_state(m, 0, OUT);
-    set_state(m, 1, OUT); /* both leave in one cycle; no warp is ready, so the pool remains empty */
+    set_state(m, 1, OUT); /* both warps leave in one cycle; no warp is ready, so the active pool remains empty */
     pool_is(m, "", " 2 0 1");
     set_state(m, 2, READY);
     pool_is(m, " 2", " 0 1");
     mech_free(m);
 }
 
-/* Of two warps that miss, one leaves per cycle, the lower slot first. A warp that takes the slot of an ended warp is
- * pending, after the warps that are already pending. */
+/* Of two active warps that miss, one leaves the pool per cycle, the one with the lower slot first. A warp that gets the slot of
+ * an ended warp is pending, and comes after the warps that are already pending. */
 static void one_that_misses_leaves_in_a_cycle(void **state)
 {
     struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);
@@ -65,8 +65,8 @@ static void one_that_misses_leaves_in_a_cycle(void **state)
     mech_begin(m, 4);
     for (unsigned w = 0; w < 4; w++)
         m->warp[w].age = 4 - w;
-    pool_is(m, " 2 3", " 1 0"); /* the oldest first */
-    set_state(m, 0, MISS);      /* pending: it may not come */
+    pool_is(m, " 2 3", " 1 0"); /* the oldest warps are active */
+    set_state(m, 0, MISS);      /* a pending warp that misses may not become active */
     set_state(m, 2, MISS);
     set_state(m, 3, MISS);
     assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
@@ -74,7 +74,7 @@ static void one_that_misses_leaves_in_a_cycle(void **state)
     assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(mech_holds(m, 3, &mech_alu));
     assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
-    m->warp[1].age = 5; /* another warp in its slot */
+    m->warp[1].age = 5; /* another warp gets the slot of warp 1 */
     m->mechs.core.assigned++;
     set_state(m, 0, READY);
     assert_true(tim_mechs_pick(&m->mechs, 0, NULL));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests variable warp sizing. V1 to V11 are the unit tests of the warp scheduling thesis's specification 7.10, with
- * its expected values. Tests of the gang table, and of the warps that issue, call the hooks by hand; the others run
- * kernels.
+ * Tests variable warp sizing. V1 to V11 are the unit tests of the warp scheduling thesis's specification 7.10, with the expected
+ * values of the specification. Tests of the gang table and of the warps that issue call the hooks of the mechanism; the others
+ * run kernels.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_vws_priv.h"
@@ -16,7 +16,7 @@ static struct tim_vws *vws_of(struct mech_core *m)
     return (struct tim_vws *)m->mechs.mech[0];
 }
 
-/** Members @mask of original gang @g begin. The first to begin is the oldest. */
+/** Assign members @mask of original gang @g to their warp slots. Earlier warps are older. */
 static void begin(struct mech_core *m, unsigned g, unsigned mask)
 {
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
@@ -27,7 +27,7 @@ static void begin(struct mech_core *m, unsigned g, unsigned mask)
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
 }
-/** Members @mask of the gang continue at @pc; 0: they wait. */
+/** Let members @mask of original gang @g branch to @pc, or wait at a barrier if @pc is 0. */
 static void go(struct mech_core *m, unsigned g, unsigned mask, uint64_t pc)
 {
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
@@ -36,7 +36,7 @@ static void go(struct mech_core *m, unsigned g, unsigned mask, uint64_t pc)
         tim_mechs_flow(&m->mechs, g * 8 + (unsigned)b);
     }
 }
-/** Execute a cycle in which members @ready[g] of the first @count original gangs are ready. */
+/** Execute a cycle in which members @members[g] of each original gang g below @count are ready. */
 static void cycle(struct mech_core *m, const uint8_t *members, unsigned count)
 {
     uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{0}};
@@ -68,7 +68,8 @@ static void issue(struct mech_core *m, unsigned g, unsigned members, uint64_t pc
         m->warp[g * 8 + b].pc = pc;
     }
 }
-/** Return the entry of original gang @g in the table: "0f@100 -80": gangs by way, then the single warps. */
+/** Return the entry of original gang @g in the gang table: the members and pc of each gang, then the single warps, as
+ *  "0f@100 -80". */
 static const char *table(struct mech_core *m, unsigned g)
 {
     static char text[200];
@@ -98,7 +99,7 @@ static void v1_a_gang_splits_by_pc(void **state)
     go(m, 3, 0x70, 200);
     go(m, 3, 0x80, 300);
     idle(m, 1);
-    assert_string_equal(table(m, 3), "0f@100 70@200 -80"); /* entries 12 and 13 of the set of four */
+    assert_string_equal(table(m, 3), "0f@100 70@200 -80"); /* in entries 12 and 13 of the gang table */
     assert_int_equal(m->count[TIM_CORE_vws_splits_flow], 1);
     mech_free(m);
 }
@@ -148,13 +149,13 @@ static void v7_halves_with_one_pc_become_a_gang(void **state)
         idle(m, 6);
         go(m, 5, 0x0f, 100);
         go(m, 5, 0xf0, 200);
-        idle(m, 1); /* cycle 7 */
+        idle(m, 1); /* up to cycle 7 */
         assert_string_equal(table(m, 5), "0f@100 f0@200");
         go(m, 5, 0x0f, 200);
         idle(m, 1);
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         assert_int_equal(tim_mechs_next(&m->mechs, m->mechs.core.now), elastic ? 37 : UINT64_MAX);
-        idle(m, 28); /* cycle 36: of 32 sets, the cycle of set 4 */
+        idle(m, 28); /* up to cycle 36; one of 32 sets is examined per cycle, and in cycle 36 that is set 4 */
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         idle(m, 1);
         assert_string_equal(table(m, 5), elastic ? "ff@200" : "0f@200 f0@200");
@@ -163,7 +164,7 @@ static void v7_halves_with_one_pc_become_a_gang(void **state)
     }
 }
 
-/* A7: one merge of two units per cycle, or all possible merges. */
+/* A7: in a cycle, two gangs or single warps are merged, or with a higher vws.merge_limit more of them. */
 static void merges_of_a_cycle_are_limited(void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void merges_of_a_cycle_are_limited(void **state)
             go(m, 2, 1u << k, 100 + 100 * k);
         idle(m, 1);
         go(m, 2, 0xff, 1000);
-        idle(m, 30); /* cycle 34 */
+        idle(m, 30); /* up to cycle 34 */
         assert_string_equal(table(m, 2), limit == 1 ? "03@1000 -fc" : "ff@1000");
         mech_free(m);
     }
@@ -187,18 +188,18 @@ static void v10_ended_warps_leave_the_gang(void **state)
     struct mech_core *m = mech_new(VWS, 0);
 
     (void)state;
-    begin(m, 0, 0xff); /* a block of 36 threads */
+    begin(m, 0, 0xff); /* a block of 36 threads has nine warps */
     begin(m, 1, 0x01);
     idle(m, 1);
     assert_string_equal(table(m, 0), "ff@16");
     assert_string_equal(table(m, 1), "-01");
-    go(m, 0, 0xff, 0); /* at a barrier */
+    go(m, 0, 0xff, 0); /* all members wait at a barrier */
     idle(m, 1);
     assert_string_equal(table(m, 0), "ff@-1");
     go(m, 0, 0xff, 100);
     idle(m, 1);
     assert_string_equal(table(m, 0), "ff@100");
-    go(m, 0, 0x0f, 0); /* half of them waits */
+    go(m, 0, 0x0f, 0); /* four members wait at a barrier */
     idle(m, 1);
     assert_string_equal(table(m, 0), "0f@-1 f0@100");
     for (unsigned k = 4; k < 7; k++)
@@ -214,7 +215,7 @@ static void v10_ended_warps_leave_the_gang(void **state)
     mech_free(m);
 }
 
-/* ---- who issues ---------------------------------------------------------------------------------------------------- */
+/* ---- which gangs issue ---------------------------------------------------------------------------------------------- */
 
 static void v3_the_biggest_gangs_or_the_smallest(void **state)
 {
@@ -230,7 +231,7 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
         begin(m, 3, 0x41);
         begin(m, 4, 0x80);
         idle(m, 1);
-        go(m, 3, 0x40, 32); /* two single warps of the gang, of slices 0 and 6 */
+        go(m, 3, 0x40, 32); /* splits the gang into two single warps, of slices 0 and 6 */
         idle(m, 1);
         cycle(m, all, 5);
         assert_int_equal(may_issue(m, 0, 0xf0), fewest ? 0xf0 : 0);
@@ -243,7 +244,7 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
     }
 }
 
-/** Return which of three gangs may issue in each of some consecutive cycles. Gangs 0 and 1 have slices 0 to 3, gang 2 has
+/** Return which of three gangs issues in each of four consecutive cycles. Gangs 0 and 1 have slices 0 to 3, and gang 2 has
  *  slices 0 and 1. */
 static const char *order_of(const char *set)
 {
@@ -264,7 +265,7 @@ static const char *order_of(const char *set)
 
         memcpy(ready, all, sizeof ready);
         if (i == 0)
-            ready[0] = 0x07; /* not all: it waits */
+            ready[0] = 0x07; /* gang 0 may not issue, because one of its members is not ready */
         cycle(m, ready, 3);
         for (unsigned g = 0; g < 3; g++)
             if (may_issue(m, g, 1) != 0) {
@@ -280,11 +281,11 @@ static const char *order_of(const char *set)
 static void gangs_issue_in_the_order_of_their_policy(void **state)
 {
     (void)state;
-    assert_string_equal(order_of(VWS " vws.gangs=1"), "1111");                 /* greedy */
+    assert_string_equal(order_of(VWS " vws.gangs=1"), "1111");                 /* the same gang, as long as it is ready */
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=gto"), "1111");
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lgto"), "2222");
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lrr"), "1201");
-    assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lpc"), "1111");  /* 200, 216, 232, 248 */
+    assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lpc"), "1111");  /* gang 1 has the lowest pc: 200, 216, 232, 248 */
 }
 
 static void as_many_gangs_as_may_issue(void **state)
@@ -325,8 +326,8 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
     mech_free(m);
 }
 
-/* A debugger steps only member 3. The late members then issue before larger gangs, and the gang continues when they
- * have issued the instruction. */
+/* A debugger steps only member 3 of a gang. The other members are late: they then issue the instruction before other gangs
+ * issue, and the gang continues when all of them have issued it. */
 static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};
@@ -342,7 +343,7 @@ static void late_members_catch_up(void **state)
     cycle(m, all, 2);
     assert_int_equal(may_issue(m, 0, 0xff), 0xf7);
     assert_int_equal(may_issue(m, 1, 0xff), 0);
-    issue(m, 0, 0x01, 116); /* still not all */
+    issue(m, 0, 0x01, 116); /* one late member issues, so six remain */
     cycle(m, some, 2);
     assert_int_equal(may_issue(m, 0, 0xff), 0xf6);
     issue(m, 0, 0xf6, 116);
@@ -353,8 +354,8 @@ static void late_members_catch_up(void **state)
     mech_free(m);
 }
 
-/* A debugger holds the late members at a breakpoint and steps another member. That member continues, and the held
- * members leave the gang. */
+/* A debugger holds members of a gang at a breakpoint and steps another member. The stepped member continues, and the gang splits
+ * into single warps. */
 static void a_stepped_warp_continues_without_those_held(void **state)
 {
     static const uint8_t all[] = {0x07, 0x07};
@@ -369,7 +370,7 @@ static void a_stepped_warp_continues_without_those_held(void **state)
     issue(m, 0, 0x01, 32);
     row->refused(m->mechs.mech[0], 1);
     row->refused(m->mechs.mech[0], 2);
-    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are only late */
+    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step the held members are only late */
     cycle(m, all, 2);
     assert_int_equal(may_issue(m, 0, 0x07), 0x06);
     row->refused(m->mechs.mech[0], 1);
@@ -377,7 +378,7 @@ static void a_stepped_warp_continues_without_those_held(void **state)
     assert_string_equal(table(m, 0), "-07");
     cycle(m, (const uint8_t[]){0x01, 0x07}, 2);
     assert_int_equal(may_issue(m, 1, 0x07), 0x07);
-    row->refused(m->mechs.mech[0], 8); /* the other gang is at the breakpoint, too */
+    row->refused(m->mechs.mech[0], 8); /* a member of the other gang is held at the breakpoint, too */
     cycle(m, (const uint8_t[]){0x01, 0x07}, 2);
     assert_int_equal(may_issue(m, 1, 0x07), 0);
     assert_int_equal(may_issue(m, 0, 0x01), 0x01);
@@ -408,7 +409,8 @@ static void v9_sync_waits_exactly_so_long(void **state)
     }
     assert_int_equal(cycles, 10);
     mech_free(m);
-    /* A complete gang does not wait, and neither does a gang that has become complete. */
+    /* A gang with all members of its original gang does not wait. A gang that waits continues when the missing members
+     * end. */
     m = mech_new(VWS " vws.reform=opportunistic vws.sync=50", 0);
     begin(m, 0, 0xff);
     for (unsigned k = 0; k < 8; k++)
@@ -439,12 +441,12 @@ static void v8_data_that_comes_for_some_splits_gangs(void **state)
         idle(m, 1);
         for (unsigned k = 1; k < 8; k++)
             m->warp[k].reason = TIM_STALL_LOAD;
-        cycle(m, (const uint8_t[]){0x01}, 1); /* member 0 hits */
+        cycle(m, (const uint8_t[]){0x01}, 1); /* the load of member 0 hits, and those of the others miss */
         assert_string_equal(table(m, 0), after[i]);
-        assert_int_equal(may_issue(m, 0, 0xff), i == 0 ? 0 : i == 1 ? 0xff : 0x01); /* those that are ready, of these */
+        assert_int_equal(may_issue(m, 0, 0xff), i == 0 ? 0 : i == 1 ? 0xff : 0x01); /* may issue if ready */
         for (unsigned k = 1; k < 8; k++)
             m->warp[k].reason = TIM_STALL_PICKED;
-        cycle(m, (const uint8_t[]){0xff}, 1); /* the others together */
+        cycle(m, (const uint8_t[]){0xff}, 1); /* the data of all other members arrives in the same cycle */
         assert_string_equal(table(m, 0), after[i]);
         assert_int_equal(m->count[TIM_CORE_vws_splits_memory], i != 0);
         mech_free(m);
@@ -453,7 +455,7 @@ static void v8_data_that_comes_for_some_splits_gangs(void **state)
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------------- */
 
-/** Create a machine of eight slices of four lanes. @set has further keys. */
+/** Create a machine with eight slices of four lanes. @set has further keys, as "vws.on=on vws.mode=slice". */
 static struct run *slices(const char *set)
 {
     struct run *r = run_new();
@@ -482,7 +484,8 @@ static uint64_t counter(const struct run *r, unsigned which)
     return run_engine(r)->stats[0].count[which];
 }
 
-/* Quad k executes k additions before it loads. With @k shift 0 no quad does. */
+/* Kernel in which quad k, a warp of four lanes, executes a loop k * @steps + 1 times before its load. With @steps 0 all quads
+ * load at the same time. */
 #define LOAD_AFTER(steps) \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -547,7 +550,7 @@ static void v5_a_gang_fetches_once(void **state)
     }
 }
 
-/* V8 in a run: quad 0 has read its line before. */
+/* V8 as a kernel: in a gang of loads that miss, the load of quad 0 hits, because quad 0 has read its line before. */
 static void v8_a_hit_in_a_gang_of_misses(void **state)
 {
     static const char text[] =
@@ -559,14 +562,14 @@ static void v8_a_hit_in_a_gang_of_misses(void **state)
         "@p0 v_mov_b32 v2, 0\n"
         "v_mov_b32 v3, 0\n"
         "@p0 ld.global.b32 v3, [s4:5+v2]\n"
-        "v_add_u32 v3, v3, 1\n" /* all wait for the line of quad 0 */
+        "v_add_u32 v3, v3, 1\n" /* all quads wait for the line of quad 0 */
         "ld.global.b32 v4, [s4:5+v2]\n"
         "v_add_u32 v5, v4, 1\n"
         "v_add_u32 v6, v5, 1\n"
         "exit\n.end\n";
     static const struct {
         const char *set;
-        unsigned alone, gang; /* warp instructions of single warps, and of gangs, among the last three instructions */
+        unsigned alone, gang; /* least number of warp instructions that single warps issue, and that gangs issue */
     } rows[] = {{"vws.on=on", 0, 24}, {"vws.on=on vws.memory=group", 3, 21}};
 
     (void)state;
@@ -574,7 +577,7 @@ static void v8_a_hit_in_a_gang_of_misses(void **state)
         struct run *r = slices(rows[i].set);
 
         run_text(r, text, 1, 32);
-        /* With `group` the load before it splits as well: seven members have no outstanding data. */
+        /* With vws.memory=group the first load, by quad 0 alone, also splits the gang: seven members wait for no data. */
         assert_int_equal(counter(r, TIM_CORE_vws_splits_memory) != 0, i != 0);
         assert_true(counter(r, TIM_CORE_vws_alone_warps) >= rows[i].alone);
         assert_true(counter(r, TIM_CORE_vws_gang_warps) >= rows[i].gang);
@@ -596,10 +599,10 @@ static void v10_barriers_and_exits_of_partial_gangs(void **state)
         "v_shr_u32 v2, v1, 2\n"
         "v_and_b32 v3, v2, 3\n"
         "v_setp_u32.eq p0, v3, 1\n"
-        "@p0 exit\n" /* quads 1 and 5 */
+        "@p0 exit\n" /* quads 1 and 5 end */
         "bar.sync 0\n"
         "v_setp_u32.eq p1, v3, 2\n"
-        "@p1 bra apart\n" /* quads 2 and 6 */
+        "@p1 bra apart\n" /* quads 2 and 6 branch */
         "v_add_u32 v5, v1, 1\n"
         "apart:\n"
         "bar.sync 0\n"
@@ -613,7 +616,7 @@ static void v10_barriers_and_exits_of_partial_gangs(void **state)
         run_text(r, text, 3, 36);
         assert_int_equal(run_engine(r)->gpu[TIM_GPU_blocks], 3);
         assert_int_equal(((struct tim_vws *)run_engine(r)->core[0]->mechs.mech[0])->live, 0);
-        /* Five in each of nine quads; six more in seven; one more in five. */
+        /* Each of nine quads issues five instructions up to the exit; seven quads issue five more, and five of these one more. */
         assert_int_equal(run_engine(r)->gpu[TIM_GPU_warp_instructions], 3 * (9 * 5 + 7 * 5 + 5));
         run_free(r);
     }
@@ -629,7 +632,7 @@ static void v11_a_loop_that_fits_needs_the_shared_cache_once(void **state)
         char text[2000];
         size_t used = (size_t)snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mov_b32 v1, 0\nv_mov_b32 v2, 0\nagain:\n");
 
-        for (unsigned i = 0; i < 26; i++) /* with the two lines before and the four after it, 32 lines of 8 bytes */
+        for (unsigned i = 0; i < 26; i++) /* with the 2 instructions before and 4 after these, 32 instructions of 8 bytes */
             used += (size_t)snprintf(text + used, sizeof text - used, "v_add_u32 v2, v2, %u\n", i);
         snprintf(text + used, sizeof text - used, "v_add_u32 v1, v1, 1\nv_setp_u32.lt p0, v1, %u\n@p0 bra again\nexit\n.end\n", k == 0 ? 2 : 40);
         run_text(r, text, 1, 32);
@@ -637,7 +640,7 @@ static void v11_a_loop_that_fits_needs_the_shared_cache_once(void **state)
         assert_true(k == 0 || counter(r, TIM_CORE_l0_hits) > 8 * 38 * 28);
         run_free(r);
     }
-    assert_int_equal(requests[0], 8 * 8); /* lines x slices */
+    assert_int_equal(requests[0], 8 * 8); /* 8 lines for each of 8 slices */
     assert_int_equal(requests[1], 8 * 8);
 }
 
