@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Latencies of GPU models are within 5 % of their sources. `make nightly` also compares bandwidths, and the page
-# docs/reference/fidelity.md.
+# Tests that the latencies of GPU models are within 5 % of those in their sources, by bench/fidelity. `make nightly` also
+# compares bandwidths, and checks the page docs/reference/fidelity.md.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-[ -x "$src/bench/fidelity" ] || exit 77 # part of the source's tree, not of its archive
-LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "bench/fidelity: a figure is outside of its band"
+[ -x "$src/bench/fidelity" ] || exit 77 # bench/ belongs to the source tree, but not to its archive
+LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "bench/fidelity: a figure is outside its band"
 [ "$(grep -c '^| `' out)" -ge 19 ] || fail "bench/fidelity: rows are missing"
-# A wrong latency is found.
+# A source with another latency must be reported, with its row.
 mkdir "$work/bench"
 cp -r "$src/bench/fidelity" "$src/bench/program.py" "$src/bench/silicon" "$work/bench/"
 sed -i 's/^\(rogers	load, L2	\)200/\1230/' "$work/bench/silicon/sources.tsv"

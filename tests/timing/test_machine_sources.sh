@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each key of a shipped model for which a source gives a value has that value. machine_sources.tsv has the values
-# separately from the models; a wrong value is reported with its row.
+# Tests that each key of a shipped GPU model has the value that the model's source gives. machine_sources.tsv has these values
+# separately from the models; a key with another value is reported with its row.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 python3 - "$lanewise" "$src/tests/timing/machine_sources.tsv" <<'END'
 import re, subprocess, sys

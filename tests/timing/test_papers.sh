@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench/papers: the kernels give the host's results, and a wrong result is found. The experiments write their
-# tables and plots, and fail if a trend does not hold. best_swl marks the best limit. `make nightly` runs the
-# whole experiments.
+# Tests bench/papers. The kernels must give the results that the host computes, and wrong kernels must be reported. The
+# experiments, here with small inputs, must write tables and plots, and fail if a trend does not hold. best_swl must mark the
+# best limit. `make nightly` runs the complete experiments.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-[ -x "$src/bench/papers/run" ] || exit 77 # part of the source's tree, not of its archive
+[ -x "$src/bench/papers/run" ] || exit 77 # bench/ belongs to the source tree, but not to its archive
 export LANEWISE="$lanewise"
 papers="$src/bench/papers"
 
@@ -12,7 +12,7 @@ cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
 [ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: not all 43 kernels and 60 forms"
 
-# Copies with one mistake each, in a different kernel.
+# Copies of the kernels, each with a mistake: every kernel must be reported as wrong.
 mkdir wrong
 cp -r "$src/bench/program.py" "$src/bench/trends.py" "$papers" wrong
 sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = level\[v\] + 1/level[w] = level[v] + 1 + (w == 99)/

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model's commands in the shell: their output for a small kernel whose every wait is known.
+# Tests the commands of the timing model in the shell, such as why and mechanism. The kernels are small, so that each wait is
+# known.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-launch_file() { # kernel
+launch_file() { # usage: launch_file KERNEL. Prints a launch file.
     cat <<END
 program: {source: $1.s}
 buffers: {x: {type: u32, count: 4096}}
 steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
 END
 }
-# usage: session COMMANDS ARGUMENT... . Commands are separated by semicolons. `said` gets their output, which must be
-# the same from the reference model.
+# usage: session COMMANDS ARGUMENT... . Executes COMMANDS, which are separated by semicolons, in `lanewise debug`. The output is
+# written to the file `said`, and the reference model must give the same output.
 session() {
     commands=$1
     shift
@@ -22,15 +23,16 @@ session() {
     timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
     mv out said
     timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
-    cmp -s out said || fail "debug $*: the naive model says something else"
+    cmp -s out said || fail "debug $*: the reference model prints another output"
 }
-# usage: says WHAT. `said` must contain the lines on standard input, after the numbers of cycles are removed
+# usage: says WHAT. The file `said` must contain the lines on standard input, in which "cycle N" stands for any cycle at the
+# beginning of a line.
 says() {
     sed 's/^cycle [0-9][0-9]*/cycle N/' said >lines
     cat >want
     python3 -c 'import sys; sys.exit(open("want").read() not in open("lines").read())' || {
         cat lines
-        fail "$1: this was not said:"
+        fail "$1: the output does not contain:"
         cat want
     }
 }
@@ -79,9 +81,9 @@ for: 0x100000050: st.global.b32 [v6:7], v2 {st=1,rd=3}
 END
 grep -q '^     .*; issued 2 cycles ago; not all of its operands have been read$' said || {
     cat said
-    fail "why does not say that operands are not read"
+    fail "why does not report that operands have not been read"
 }
-# With dependence by scoreboard, and with a policy (issue.war) that protects operands which have not been read.
+# With scoreboards, and with a rule (issue.war) that protects operands that have not been read.
 session 'tbreak *0x100000030;continue;cycle 40;why' --timing volta --timing-set issue.dependence=scoreboard field.yaml
 says "the scoreboard" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
@@ -93,7 +95,7 @@ next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
 END
 
-# Warps without an instruction to issue: before and after the arrival of their line, and after a branch.
+# A warp without an instruction to issue: before the line of its code arrives, after that, and after a branch.
 cat >far.s <<'END'
 .kernel far
 .param ptr.global x
@@ -124,7 +126,7 @@ next: 0x100000030: v_mov_b32 v0, 2
 this takes 2 more cycles
 END
 
-# At a barrier: which warps have arrived, and what the others do.
+# A warp at a barrier: which warps have arrived, and what the other warps wait for.
 cat >bars.s <<'END'
 .kernel bars
 .param ptr.global x
@@ -150,7 +152,7 @@ waits for warp 3, warp slot 3: waits for data of a load
 waits for warp 4, warp slot 4: waits for data of a load
 and 1 more warps
 END
-# Lanes 0 to 15 wait at b0 for the other lanes, which are at the block's barrier.
+# Lanes 0 to 15 wait at convergence barrier b0 for the other lanes, which are at the block's barrier.
 cat >group.s <<'END'
 .kernel group
 .param ptr.global x
@@ -176,7 +178,7 @@ waits for warp 0, warp slot 0: waits at a barrier
 waits for warp 1, warp slot 1: sleeps
 END
 
-# ---- the cycle as a value; engines without cycles -----------------------------------------------------------
+# ---- the cycle as a value; sessions without a timing model --------------------------------------------------
 session 'print clock;print $cycle;cycle 7;print cycle;print clock64;status;break 4 if cycle > 290;continue;print cycle > 290;continue;print cycle > 290' \
     --timing fermi field.yaml
 says "the cycle" <<'END'
@@ -186,7 +188,7 @@ cycle N
 cycle = 569
 clock64 = 569
 END
-grep -q '^timing     fermi, cycle 569$' said || fail "status does not say the cycle"
+grep -q '^timing     fermi, cycle 569$' said || fail "status does not show the cycle"
 [ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
 for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
     expect 2 "^lanewise: ${c%% *}: this session has no timing model: start it with --timing" debug field.yaml --batch -c "$c"
@@ -194,11 +196,11 @@ done
 expect 2 'there is no value "cycle" in this run: start it with --timing to count cycles' debug field.yaml --batch -c 'print cycle'
 expect 0 '^  Example: why$' debug field.yaml --batch -c 'help why'
 expect 1 '' gdb field.yaml -- -batch -nx -ex 'monitor why'
-grep -q 'why: this session has no timing model: start it with --timing' out err || fail "monitor does not say what gives cycles"
+grep -q 'why: this session has no timing model: start it with --timing' out err || fail "monitor does not name the option that gives cycles"
 expect 1 '^$1 = 562$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
-grep -q '^$2 = 569$' out || fail "gdb does not read the cycle anew"
+grep -q '^$2 = 569$' out || fail "gdb does not read the cycle again"
 
-# Caches of a scheduler: the first line of code is requested in the first cycle.
+# Caches of a scheduler. In the first cycle the first line of code is requested.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
 for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by 1 accesses, age 0' \
     'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of at most 64 outstanding lines' 'scheduler 3, operand: 0 of at most 4 outstanding lines'; do
@@ -207,8 +209,8 @@ done
 expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
 
 # ---- the memory side -----------------------------------------------------------------------------
-# Without icnt.hash two lines are in slices 8 and 10. Slice 8 shares channel 2 with slice 2, and slice 10 channel 4
-# with slice 4. x is at 0x200000000000. A line has two sectors (l2.sector) of one burst each.
+# x is at address 0x200000000000. Without icnt.hash the two accessed lines are in slices 8 and 10. Slice 8 shares channel 2 with
+# slice 2, and slice 10 shares channel 4 with slice 4. A line has two sectors (l2.sector), each of one burst.
 cat >two.s <<'END'
 .kernel two
 .param ptr.global x
@@ -278,7 +280,7 @@ session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set co
     --timing-set issue.policy=lrr --mechanism ccws lost.yaml
 grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff [34]00, [1-3] of [34] warps may load$' said || fail "no table of ccws"
 grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
-[ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds none back"
+[ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds no warp back"
 says "the score" <<'END'
 held back by ccws: score 100; 2 of 3 warps precede it by score, 1 may load; cutoff 300
 END
@@ -286,7 +288,7 @@ session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timi
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
 grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "no table of daws"
 grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said || fail "daws has not found the load"
-grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds none back"
+grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds no warp back"
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
 says "the footprint" <<'END'
@@ -302,7 +304,7 @@ pools: scheduler 0, active: 1 2; pending, the next first: 3 0
 END
 expect 0 '' run -q --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 --timing-set issue.policy=lrr \
     --mechanism ccws --timing-trace trace.json --timing-window 0:20000 --timing-events 4000000 lost.yaml
-python3 - <<'END' || fail "the trace has no course of the scores"
+python3 - <<'END' || fail "the trace does not have the counters of ccws as expected"
 import json
 events = [e for e in json.load(open('trace.json'))['traceEvents'] if e['ph'] == 'C']
 allowed = [e['args']['value'] for e in events if e['name'] == 'ccws: warps that may load']
@@ -325,7 +327,7 @@ says "the group's entry" <<'END'
     0  0x100000040       1f  0 waits 1 waits 2 waits 3 waits 4 waits 5 barrier 6 barrier 7 barrier
 END
 expect 0 '' run -q --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 --timing-trace trace.json --timing-window 0:3000 --timing-events 4000000 lost.yaml
-python3 - <<'END' || fail "the trace has no course of the warps that wait"
+python3 - <<'END' || fail "the trace does not have the counter of dwr as expected"
 import json
 events = [e for e in json.load(open('trace.json'))['traceEvents'] if e['ph'] == 'C']
 waiting = [e['args']['value'] for e in events if e['name'] == 'dwr: warps that wait for partners']
@@ -342,7 +344,7 @@ END
 says "their area" <<'END'
   together 1.72 mm2, 11 % of an SM of 16 mm2
 END
-# Warp 1 of a gang is stepped while the others are at the breakpoint. The others then leave the gang.
+# The debugger steps warp 1 of a gang while the other warps are held at the breakpoint. The gang then splits into single warps.
 session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "no gang" <<'END'
 vws: gangs: 0; single warps: 9 of 9 live warps; slices: 8

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arrays of constant space use the constant cache, from PTX, OpenCL C and CUDA. Each different word takes a pass, and
-# a word that all lanes read takes one. The size of the cache changes the counts. Pointers, launch files and faults
-# show addresses of global memory. Expected counts are computed here from the kernels.
+# Tests that loads of arrays in constant space use the constant cache, in PTX, OpenCL C and CUDA. Each different word takes a
+# pass, and a word that all lanes read takes one. The number of misses depends on the size of the cache. Also tests generic
+# pointers to such an array, arrays that a launch file initialises, and a store to an array. Expected counts are computed below
+# from the kernels.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >table.ptx <<'END_PTX'
 .version 6.0
@@ -99,7 +100,7 @@ def run(source, entry, args, machine, *keys, reference=False, buffers=''):
         f.write('program: {source: %s}\nbuffers:\n  out: {type: u32, count: 32}\n%ssteps: [launch: {entry: %s, grid: [1], block: [32], '
                 'args: [%s]}]\n' % (source, buffers, entry, args))
     command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=' + machine, '--timing-report', 'r.json']
-    # The only block runs on one core, and the reference would simulate the others cycle by cycle.
+    # The only block needs one core. The reference model would simulate each further core cycle by cycle.
     for key in ('core.count=1',) + keys:
         command += ['--timing-set', key]
     subprocess.run(command + ['--timing-reference'] * reference, check=True)
@@ -123,18 +124,18 @@ for source in ('table.ptx', 'table.cl', 'table.cu'):
                 expect(name + ': loads', loads <= r[2]['constant_loads'] <= loads + 8, r[2]['constant_loads'])
                 expect(name + ': passes', r[2]['constant_passes'] == loads * passes + r[2]['constant_loads'] - loads,
                        r[2]['constant_passes'])
-            # A table of 512 bytes fits into 8 KiB and misses once, and the parameters take one or two lines.
+            # The table of 512 bytes fits into 8 KiB, so each of its lines misses once. The parameters have one or two lines.
             lines = words * 4 // line
             expect(name + ': misses', lines < big[2]['constant_misses'] <= lines + 2, big[2]['constant_misses'])
             expect(name + ': evictions', big[2]['constant_evictions'] == 0, big[2]['constant_evictions'])
-            # The data do not fit into 256 bytes, so with LRU every access of the next round misses.
+            # The table does not fit into 256 bytes, so with LRU each line misses again in the next round.
             expect(name + ': misses of 256 bytes', rounds * lines < small[2]['constant_misses'] , small[2]['constant_misses'])
             expect(name + ': evictions of 256 bytes', (rounds * lines - 4) <= small[2]['constant_evictions'],
                    small[2]['constant_evictions'])
             expect(name + ': cycles', small[1] > big[1], (small[1], big[1]))
             expect(name + ': the reference', one == big, (one, big))
         few, many = (run(source, 'walk', f'out, {rounds}, {s}', machine) for s in (0, 1))
-        # a pass takes a cycle, so each load takes 31 cycles more, of which few are hidden
+        # A pass takes a cycle, so each load with 32 passes takes 31 cycles more, of which few are hidden.
         expect(f'{source} on {machine}: cycles by lanes', many[1] - few[1] > 25 * rounds * words, (many[1], few[1]))
 out, _, cores = run('table.ptx', 'pointer', 'out', 'volta')
 expect('a generic pointer reads the array', out[0] == 8 + 2 + 0, out[0])

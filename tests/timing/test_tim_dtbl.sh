@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Device launches under dynamic thread block launch and all block schedulers: results equal those of the
-# functional run, both models count the same, groups take the specified time (those of series D in 7.11 that need
-# instructions), and shell commands show where a block was launched. Series D and L without instructions:
-# test_tim_blocks.c.
+# Tests device launches with dynamic thread block launch and with all block schedulers. Results must equal those of the functional
+# run, the shipped and the reference model must have the same counters, and launches of groups must take the specified time. The
+# shell command grids must show where a block was launched. D-2 to D-15 are rows of table D of the dynamic parallelism thesis's
+# specification, 7.11. test_tim_blocks.c has the rows of tables D and L that need no instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 cat >amr.s <<'S'
 .const grow_d 40 8 = addr grow, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel grow
-.param ptr.global out               # by level left: blocks; then sums of what %nctaid says
+.param ptr.global out               # out[levels left]: sum of %nctaid.x over all blocks
 .param u32 left
     v_s2r v0, %tid.x
     v_s2r v20, %nctaid.x
@@ -39,9 +39,9 @@ steps:
   - launch: {entry: grow, grid: [1], block: [32], args: [out, 5]}
   - check: {buffer: out, values: [32, 16, 8, 4, 2, 1, 0, 0]}
 Y
-sed 's/u32 1, 1, 1, 32,/u32 1, 1, 1, 64,/' amr.s >other.s # D-2: another block shape
+sed 's/u32 1, 1, 1, 32,/u32 1, 1, 1, 64,/' amr.s >other.s # D-2: launches blocks of another shape
 sed -e 's/amr.s/other.s/' -e 's/block: \[32\]/block: [32]/' amr.yaml >other.yaml
-run() { # launch file, options
+run() { # usage: run LAUNCH_FILE OPTION...
     file=$1
     shift
     "$lanewise" run "$file" -q --timing=kepler-k20c "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
@@ -54,35 +54,35 @@ for file in amr.yaml other.yaml nest.yaml; do
             "--mechanism dtbl --timing-set dtbl.entries=1 --timing-set kernels.entries=1 --timing-set core.blocks=2 --timing-set laperm.entries=1"; do
             # shellcheck disable=SC2086
             run $file $soon --timing-set kernels.policy=$policy $more || { fail "$file, $policy $more: no run"; continue; }
-            grep hash_mem hash | cmp - want || fail "$file, $policy $more: other contents of memory"
+            grep hash_mem hash | cmp - want || fail "$file, $policy $more: memory differs from the functional run"
             cp r.json fast.json
             # shellcheck disable=SC2086
             run $file $soon --timing-set kernels.policy=$policy $more --timing-reference || fail "$file, $policy $more: no run"
             python3 -c 'import json; a, b = json.load(open("r.json")), json.load(open("fast.json")); assert (a["cycles"], a["counts_hash"]) == (b["cycles"], b["counts_hash"])' ||
-                fail "$file, $policy $more: the naive model counts otherwise"
+                fail "$file, $policy $more: the reference model has other counters"
         done
     done
 done
 
-gpu() { # name
+gpu() { # usage: gpu COUNTER. Prints a counter of the last report.
     python3 -c 'import json, sys; print(json.load(open("r.json"))["sums"]["gpu"][sys.argv[1]])' "$1"
 }
-# D-9: groups launch groups of their own kernel: one entry, 62 groups of one block each
+# D-9: groups launch groups of their own kernel. All 62 groups, of one block each, join the kernel.
 run amr.yaml --mechanism dtbl
 [ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] || fail "D-9: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
-# D-2: blocks of 64 threads do not join a kernel of 32, but each other's
+# D-2: groups with blocks of 64 threads do not join a kernel with blocks of 32, but join each other.
 run other.yaml --mechanism dtbl
 [ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] || fail "D-2: $(gpu dtbl_groups) groups, $(gpu dtbl_missed) missed"
-# D-15: launches that take no time do not wait
+# D-15: launches that take no time wait no longer than others.
 run amr.yaml --mechanism dtbl
 wait=$(gpu device_wait) cycles=$(gpu cycles)
 run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true
 [ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] || fail "D-15: ideal launches wait longer"
 cp r.json ideal.json
-# CT-5: the same of kernels
+# CT-5: launches of kernels that take no time need fewer cycles, too.
 run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] || fail "CT-5"
 
-# D-7: the cycles that a launch costs its warp
+# D-7: number of cycles that a launch takes in the launching warp
 cat >cost.s <<'S'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel child
@@ -124,12 +124,12 @@ P
     done
 done
 
-# ---- words -------------------------------------------------------------------------------------
+# ---- the output of grids -------------------------------------------------------------------------
 printf 'cycle 60000\ngrids\n' >in
 "$lanewise" debug --batch -x in nest.yaml --timing=kepler-k20c --mechanism laperm,dtbl --timing-set dtbl.kernels=true >out 2>err || { cat err; fail "no session"; }
 for words in 'block scheduler adaptive_bind' 'launch 1, nest: entry 0 of 32; 6 of 6 blocks placed' 'a group of the kernel of launch 1; ' \
     'launched by block 0 of launch 1, warp 0, lane 0, on core 0, ' 'priority 2, near core' '1096 bytes of registers, 20480 bytes of the table' \
     'the next decision is for core'; do
-    grep -qF "$words" out || { cat out; fail "grids does not say: $words"; }
+    grep -qF "$words" out || { cat out; fail "grids does not print: $words"; }
 done
 [ $failures = 0 ]

@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Address pre-computation from end to end. All block and warp schedulers must leave the same memory (A31), both models
-# must count the same, and an object with slices must count as one without. Predicted lines must be the observed ones.
-# Shell commands show why a block is on its core. Series A without instructions: test_tim_blocks.c,
-# mechanisms/test_tim_la_w.c.
+# Tests address pre-computation on kernels. Memory must be the same with all block and warp schedulers (A31), and the shipped
+# and the reference model must have the same counters. An object whose section has the slices must give the same counters as the
+# source. Blocks must share the lines that were predicted. Shell commands must show why a block is on its core.
+# test_tim_blocks.c and mechanisms/test_tim_la_w.c have the rows of table A that need no instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >columns.s <<'S'
 .kernel columns
 .param ptr.global in
 .param ptr.global out
-.param u32 bytes                    # of a row
+.param u32 bytes                    # number of bytes in a row of the array
     v_s2r v0, %tid.x
     v_s2r v1, %ctaid.x
     v_s2r v2, %ctaid.y
     v_shl_b32 v3, v1, 5
-    v_add_u32 v3, v3, v0            # row: 32 of a block
+    v_add_u32 v3, v3, v0            # row; a block has 32 rows
     v_mul_u32 v4, v3, c[bytes]
-    v_shl_b32 v5, v2, 2             # column: one of a block
+    v_shl_b32 v5, v2, 2             # column; a block has one column
     v_add_u32 v4, v4, v5
     s_mov_b64 s4:5, c[in]
     ld.global.b32 v6, [s4:5+v4]
@@ -53,12 +53,12 @@ steps:
   - launch: {entry: columns, grid: [6, 64], block: [32], args: [in, out, 256]}
 Y
 sed 's/entry: columns, grid: \[6, 64\], block: \[32\], args: \[in, out, 256\]/entry: chosen, grid: [40], block: [32], shared: 128, args: [in, out]/' columns.yaml >chosen.yaml
-run() { # launch file, options
+run() { # usage: run LAUNCH_FILE OPTION...
     file=$1
     shift
     "$lanewise" run "$file" -q --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
 }
-counts() { # of a report
+counts() { # usage: counts REPORT. Prints the cycles and the hash of all counters.
     python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["cycles"], r["counts_hash"])' "$1"
 }
 for file in columns.yaml chosen.yaml; do
@@ -67,12 +67,12 @@ for file in columns.yaml chosen.yaml; do
         for more in "" "--timing-set ap.window=3 --timing-set ap.dispatch_cost=2" "--timing-set ap.exact=true --timing-set ap.skip_uniform=false"; do
             # shellcheck disable=SC2086
             run $file --mechanism $mechanism $more 2>/dev/null || { fail "$file, $mechanism $more: no run"; continue; }
-            grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: other data of memory"
+            grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: memory differs from the functional run"
             counts r.json >fast
             cp r.json "$(echo $mechanism | tr , -).json"
             # shellcheck disable=SC2086
             run $file --mechanism $mechanism $more --timing-reference || fail "$file, $mechanism $more: no run"
-            counts r.json | cmp - fast || fail "$file, $mechanism $more: the reference counts otherwise"
+            counts r.json | cmp - fast || fail "$file, $mechanism $more: the reference model has other counters"
         done
     done
     run $file --mechanism shares && cp r.json rr.json
@@ -99,14 +99,14 @@ done
 "$lanewise" compile --slices columns.s -o columns.lwo || fail "compile --slices"
 sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
 run columns.yaml --mechanism la_bw && counts r.json >made
-run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices of the object's section count otherwise"
-run columns.yaml --mechanism la_w,pools && fail "la_w goes with pools"
+run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices from the object's section give other counters"
+run columns.yaml --mechanism la_w,pools && fail "la_w can be combined with pools"
 grep -q 'la_w.on cannot be combined with pools' err || fail "la_w with pools: another message"
 
 printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
 "$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err || { cat err; fail "no session"; }
 for words in 'block scheduler la_b' '2 of 2 accesses have a slice, 2 arrays' 'la_b chooses from 344 blocks, 2 arrays' 'its block was placed here because it sha' \
     '15 bytes for each waiting block' '768 bytes of access vectors and 1152 bytes of the locality table, in total 1920 bytes' 'of 8; columns: warp' 'predicted,' ; do
-    grep -qF "$words" out || { cat out; fail "the shell does not say: $words"; }
+    grep -qF "$words" out || { cat out; fail "the shell does not print: $words"; }
 done
 [ $failures = 0 ]

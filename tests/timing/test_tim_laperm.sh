@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests LaPerm with kernels in CUDA C++: cache hits, the work of each core, and the lines that parents and children
-# share (L-9 to L-12 of the specification's 8.7). test_tim_blocks.c has L-1 to L-8.
+# Tests LaPerm with kernels in CUDA C++: hits of caches, the number of blocks on each core, and the lines that parents and
+# children share (L-9 to L-12 of the dynamic parallelism thesis's specification, 8.7). test_tim_blocks.c has L-1 to L-8.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >laperm.cu <<'C'
-/* L-9: a parent writes 8 KB, its child reads it; all other parents stream, and keep the caches busy. */
+/* L-9: each parent writes 8 KB, which its child reads. Meanwhile other parents write their own data and evict lines. */
 __global__ void reads(const int *data, int *sum)
 {
     int total = 0;
@@ -22,16 +22,16 @@ __global__ void stream(int *data, int *sum, int rounds)
         mine[i] = i;
     __syncthreads();
     for (int i = threadIdx.x; i < 2048; i += 64)
-        total += __ldca(mine + (i ^ 32)); /* what the other warp wrote: L1 has it from now on */
+        total += __ldca(mine + (i ^ 32)); /* data of the block's other warp; L1 has it after this load */
     if (threadIdx.x == 0)
         lanewise::launch_group<reads>(1, 64)(mine, sum);
-    for (int r = 0; r < rounds; r++) /* time in which the child may begin here */
+    for (int r = 0; r < rounds; r++) /* time for the child to begin while its parent runs */
         total = total * 3 + 1;
     if (total == 12345)
         *sum = 0;
 }
 
-/* L-10 and L-11: as many children as the table says, which compute for a while. */
+/* L-10 and L-11: each parent launches the number of children in the array `children`, and each child computes for a while. */
 __global__ void computes(int *done, int rounds)
 {
     int x = threadIdx.x;
@@ -46,7 +46,8 @@ __global__ void parents(const int *children, int *done, int rounds)
     if ((int)threadIdx.x < children[blockIdx.x])
         lanewise::launch_group<computes>(1, 64)(done, rounds);
 }
-/* L-12: a parent touches lines 0 to 9, its two children 5 to 11 and 8 to 14 together: of their 10 lines it touches 5. */
+/* L-12: a parent accesses lines 0 to 9, and its two children access lines 5 to 11 and 8 to 14. The children have 10 lines, of
+ * which the parent accesses 5. */
 __global__ void touches(int *data, int first, int lines)
 {
     if (threadIdx.x < lines)
@@ -60,7 +61,7 @@ __global__ void parent(int *data)
         lanewise::launch_group<touches>(1, 32)(data, threadIdx.x == 0 ? 5 : 8, 7);
 }
 C
-launch() { # name, buffers, entry, blocks, threads, arguments, check
+launch() { # usage: launch NAME BUFFERS ENTRY BLOCKS THREADS ARGUMENTS CHECK. Writes NAME.yaml.
     cat >"$1.yaml" <<Y
 program: {source: laperm.lwo}
 buffers: {$2}
@@ -80,11 +81,11 @@ launch even "children: {type: s32, count: 13, init: [$even]}, done: {type: s32, 
 
 launch family "data: {type: s32, count: 512}" parent 1 32 "data" "buffer: data, index: 256, values: [3]"
 
-run() { # launch, policy, keys
+run() { # usage: run NAME POLICY KEYS. Writes the report NAME.POLICY.
     "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
         --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
 }
-# Launches take little time; otherwise they would come after all parents. L1 caches global loads.
+# Launches take little time, so that children begin while parents run. The kernels' loads use __ldca, so L1 caches them.
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.buffer_lane=1 --timing-set kernels.launch_base=100 --timing-set kernels.launch_lane=1'
 for policy in rr tb_pri smx_bind adaptive_bind; do
     run shared $policy "$soon --timing-set core.blocks=2 --timing-set l2.bytes=16384 --timing-set l1.bytes=32768"

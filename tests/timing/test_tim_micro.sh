@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures cycles and counts that can be computed by hand from the keys of a model, with small kernels on every
-# shipped model. The shipped timing model is used, and on one GPU model also the reference model. LW_TIMING=all: the
-# reference model on all of them (bench/timing_micro).
+# Runs small kernels on every shipped GPU model, by bench/timing_micro, and checks cycles and counters that can be computed by
+# hand from the keys of the model. For the GPU model fermi, or with LW_TIMING=all for every one, the reference model must give
+# the same figures.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 LANEWISE=${LANEWISE:-$(pwd)/lanewise}
@@ -19,8 +19,8 @@ else
     "$src/bench/timing_micro" --table -m fermi --reference >"$work/naive" || status=1
 fi
 cmp "$work/same" "$work/naive" || status=1
-grep -n ';' "$work/shipped" # figures with a tolerance, or that differ
-# The file next to the page has these figures.
+grep -n ';' "$work/shipped" # prints the figures that differ or have a tolerance
+# docs/evidence has these figures.
 figures=$src/docs/evidence/timing-microbenchmarks.tsv
 tab=$(printf '\t')
 sed "2d; s/^| *//; s/ *|\$//; s/ *| */$tab/g" "$work/shipped" >"$work/figures"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Streams of the host: which kernels run at the same time, on which cores their blocks run and when they begin, as
-# hardware queues, the distributor's entries and the dispatcher determine. Each block records its core and the
-# cycles of its begin and end. Source: the dynamic parallelism thesis, 3.2 and 3.3.
+# Tests streams of the host. Hardware queues, the distributor's entries and the dispatcher determine which kernels run at the same
+# time, on which cores their blocks run, and when blocks begin. Each block records its core and the cycles of its begin and
+# end. Source: the dynamic parallelism thesis, 3.2 and 3.3.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >note.s <<'END'
 .kernel note
@@ -30,7 +30,8 @@ cat >streams.py <<'END'
 import json, os, struct, subprocess, sys
 failures = 0
 def run(launches, *keys, blocks=1, reference=False):
-    """launches: the streams, None for none. Per block (core, begin, end), by launch; and the report."""
+    """Run a launch for each element of launches, in that stream, or in no stream if the element is None. Return for each launch
+    the list of its blocks as (core, begin, end), and the report."""
     count = blocks * len(launches)
     with open('k.yaml', 'w') as f:
         f.write('program: {source: note.s}\nbuffers: {out: {type: u32, count: %d}}\nsteps:\n' % (4 * count))

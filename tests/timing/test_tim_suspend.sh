@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Blocks that wait for a device launch of their own leave their cores. A tree of launches in which each waits for its
-# children runs on every model, on cores with space for one block, with one entry in the distributor. Each waiting
-# block leaves once and returns once, and the number of lines is that of its state. Without kernels.suspend the run is
-# refused by name.
+# Tests kernels.suspend: a block that waits for its own device launches leaves its core. A tree of launches, in which each launch
+# waits for its children, must run on every model, even on cores with space for one block and with one entry in the distributor.
+# Each waiting block leaves once and returns once, and its state is written to and read from memory, with the expected number
+# of lines. Without kernels.suspend the run must be refused with a message that names the key.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100'
-run() { # options
+run() { # usage: run OPTION...
     # shellcheck disable=SC2086
     "$lanewise" run nest.yaml -q $soon "$@" --hash --timing-report r.json >hash 2>err || {
         cat err
@@ -24,12 +24,12 @@ for machine in ampere fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr v
         done
         # shellcheck disable=SC2086
         run $options || { fail "$machine, $room: no run"; continue; }
-        grep hash_mem hash | cmp - want || fail "$machine, $room: other contents of memory"
-        python3 - <<'END' || fail "$machine, $room: other counts than by hand"
+        grep hash_mem hash | cmp - want || fail "$machine, $room: memory differs from the functional run"
+        python3 - <<'END' || fail "$machine, $room: a counter differs from the computed one"
 import json
 r = json.load(open('r.json'))
 cores, config = r['sums']['cores'], r['config']
-waiting = 6 * (1 + 2 + 4 + 8)  # all but the last level
+waiting = 6 * (1 + 2 + 4 + 8)  # blocks of all levels but the last
 width = config['core']['warp_width']
 warps = (64 + width - 1) // width
 def up(value, unit):
@@ -42,25 +42,25 @@ assert cores['blocks'] == 6 * 31
 END
     done
 done
-# ---- both engines ---------------------------------------------------------------------------
+# ---- the shipped and the reference model ----------------------------------------------------
 for machine in fermi volta; do
     for reference in "" --timing-reference; do
         # shellcheck disable=SC2086
         run --timing=$machine --timing-set core.count=1 --timing-set core.blocks=2 $reference || fail "$machine: no run"
         python3 -c 'import json; r = json.load(open("r.json")); print(r["cycles"], r["counts_hash"])' >"counts$reference"
     done
-    cmp counts counts--timing-reference || fail "$machine: the naive model counts otherwise"
+    cmp counts counts--timing-reference || fail "$machine: the reference model has other counters"
 done
-# ---- without it -------------------------------------------------------------------------------
+# ---- without kernels.suspend --------------------------------------------------------------------
 run --timing=fermi --timing-set core.count=1 --timing-set core.blocks=8 --timing-set kernels.suspend=false 2>/dev/null >said &&
-    fail "there was no room, and it ran"
-grep -q 'set kernels.suspend' said || { cat said; fail "the refusal does not say what to do"; }
-run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspend=false || fail "there is room, and it did not run"
-python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left"
+    fail "a run without space for the children was not refused"
+grep -q 'set kernels.suspend' said || { cat said; fail "the refusal does not name the key to set"; }
+run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspend=false || fail "a run with space for all blocks failed"
+python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left its core"
 
-# With issue.switch_on_stall a split that waited for a launch replaces a split that waits for a load when no lane of
-# the launch remains, although the block of the launch ends later and the core is idle. The event-driven model must
-# have the same counters as the reference model.
+# With issue.switch_on_stall, a split that waited for a launch replaces a split that waits for a load as soon as all lanes of the
+# launch have ended. The launch's block ends later, and the core is idle at that time. The shipped model, which skips idle
+# cycles, must have the same counters as the reference model.
 cat >take.s <<'END'
 .const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel take
@@ -109,6 +109,6 @@ for latency in 20 40 60; do
     { "$lanewise" run take.s "$@" --timing-report fast.json && "$lanewise" run take.s "$@" --timing-reference --timing-report naive.json; } ||
         { fail "take.s, latency $latency: no run"; continue; }
     for f in fast naive; do sed -n 's/.*"counts_hash": *"\{0,1\}\([0-9a-f]*\).*/\1/p' $f.json | head -n 1 >$f.counts; done
-    [ -s fast.counts ] && cmp fast.counts naive.counts || fail "take.s, latency $latency: the naive model counts otherwise"
+    [ -s fast.counts ] && cmp fast.counts naive.counts || fail "take.s, latency $latency: the reference model has other counters"
 done
 [ $failures = 0 ]

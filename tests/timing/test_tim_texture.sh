@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A GPU whose L1 is also its texture cache has one capacity for both (texture.bytes: 0). A warp fetches an array as a
-# texture, then loads the same array, and does both once more. Expected counts are computed here from the sizes.
+# Tests GPU models whose L1 is also the texture cache (texture.bytes: 0), so that textures and loads share one capacity. A warp
+# fetches an array as a texture, then loads an array, and does both once more. Expected counts are computed below from the sizes
+# of the arrays and caches.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >both.ptx <<'END_PTX'
 .version 6.0
@@ -53,7 +54,7 @@ def expect(what, fine, seen):
         print('FAIL:', what, seen)
 rounds = 2
 def run(machine, words, *keys, reference=False, other=False):
-    """Loads the array that is fetched, or with @other a second one of the same size."""
+    """Run the kernel. It loads the array that it fetches, or with `other` a second array of the same size."""
     with open('k.yaml', 'w') as f:
         f.write('program: {source: both.ptx}\nbuffers:\n  out: {type: f32, count: 32}\n'
                 '  data: {type: f32, count: %d, init: {constant: 1}}\n  more: {type: f32, count: %d, init: {constant: 1}}\n'
@@ -61,7 +62,7 @@ def run(machine, words, *keys, reference=False, other=False):
                 'steps: [launch: {entry: both, grid: [1], block: [32], args: [out, %s, %d, %d]}]\n' %
                 (words, words, 'more' if other else 'data', words, rounds))
     command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=' + machine, '--timing-report', 'r.json']
-    # The only block runs on one core, and the reference would simulate the others cycle by cycle.
+    # The only block needs one core. The reference model would simulate each further core cycle by cycle.
     for key in ('l1.hash=none', 'core.count=1') + keys:
         command += ['--timing-set', key]
     subprocess.run(command + ['--timing-reference'] * reference, check=True)
@@ -72,7 +73,7 @@ def run(machine, words, *keys, reference=False, other=False):
 for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
     size = run(machine, 32)[2]['l1']['bytes'] // 4
     one = machine != 'fermi'
-    # Half of L1. All is fetched as texture first; then L1 has what is loaded, if it has the textures.
+    # The array has half the size of L1. It is fetched as a texture first, so all loads hit if L1 is the texture cache.
     cycles, core, config = run(machine, size // 2, 'l1.classes=true')
     name = '%s: half of L1' % machine
     expect(name + ': is the texture cache', (config['texture']['bytes'] == 0) == one, config['texture'])
@@ -86,7 +87,8 @@ for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
         expect(name + ': misses of textures', core['texture_misses'] == accesses // rounds, core['texture_misses'])
     expect(name + ': classes of loads alone', sum(core['l1_hits_' + k] for k in ('thread', 'warp', 'other')) == core['l1_hits'] and
            sum(core['l1_misses_' + k] for k in ('compulsory', 'conflict', 'warp', 'other')) == core['l1_misses'], core)
-    # Textures and loads of 3/4 of L1 each: with LRU both evict each other's lines; two caches of that size have both.
+    # Each array has 3/4 of the size of L1. In one cache with LRU, textures and loads evict each other's lines. Two caches of this
+    # size have all lines.
     _, shared, _ = run(machine, size * 3 // 4, other=True)
     _, apart, _ = run(machine, size * 3 // 4, 'texture.bytes=%d' % (4 * size), 'texture.line=%d' % config['l1']['line'],
                       'texture.ways=%d' % config['l1']['ways'], other=True)
@@ -98,7 +100,7 @@ for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
            (apart['l1_misses'], apart['texture_misses'], accesses))
     again = run(machine, size * 3 // 4, reference=True, other=True)[1]
     expect(machine + ': the reference', again == shared, 'differs')
-    # Without L1 there is no cache for textures either.
+    # Without L1 this model has no cache for textures either.
     if machine == 'volta':
         _, none, _ = run(machine, size // 2, 'l1.bytes=0')
         expect('volta without L1', none['texture_hits'] + none['texture_misses'] + none['l1_hits'] == 0, none)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model from the command line: models, options and refusals, reports and traces.
+# Tests the timing model on the command line: GPU models, options, messages for invalid options, reports and traces.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # ---- lanewise timing ------------------------------------------------------------------
@@ -11,9 +11,9 @@ for machine in $(cut -d ' ' -f 1 out); do
     expect 0 '' timing "$machine.yaml"
     sed 1d "$machine.yaml" >one
     sed 1d out >two
-    cmp -s one two || fail "$machine as a file is another machine"
+    cmp -s one two || fail "$machine, printed to a file, is read as another model"
     expect 0 '^# A\|^# The' timing --source "$machine"
-    cmp -s out "$src/timing/machines/$machine.yaml" || fail "$machine: not the file that is shipped"
+    cmp -s out "$src/timing/machines/$machine.yaml" || fail "$machine: --source does not print the shipped file"
 done
 expect 0 '^  bytes: 32768  *# bytes, 0 to 16777216' timing fermi -s l1.bytes=32768
 expect 0 '' timing fermi -o saved.yaml
@@ -30,7 +30,7 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
-# A file whose base is another file in the same folder, from any current folder.
+# The base of a model may be another file. Its name is relative to the folder of the model, not to the current folder.
 mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
@@ -74,7 +74,7 @@ cat >k.s <<'END'
     exit
 .end
 END
-launch_file() { # machine
+launch_file() { # usage: launch_file MACHINE_LINE. Prints a launch file.
     cat <<END
 $1
 program: {source: k.s}
@@ -107,7 +107,7 @@ expect 0 '^ok' run --timing rogers stack.yaml
 
 # If the run is shorter than the window, intervals that are open at its end are closed there.
 expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-trace t.json --timing-window 0:100000
-python3 - <<'END' || fail "a span ends behind the run"
+python3 - <<'END' || fail "a span ends after the run"
 import json
 r, t = json.load(open('r1.json')), json.load(open('t.json'))
 assert r['format_version'] == 1
@@ -115,18 +115,18 @@ assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r[
 assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
 assert t['otherData']['ends'] == 'with the run'
 END
-[ ! -s err ] || fail "a whole trace is warned of"
+[ ! -s err ] || fail "a warning, although the trace is complete"
 # A trace window after the end of the run, and a trace that reached its limit, are reported. Nothing else changes.
 cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
 expect 0 "^lanewise: --timing-window 90000:90001: the trace has no events, as the run ended at cycle $cycles$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
-cmp -s r1.json r2.json || fail "the window changes what is counted"
+cmp -s r1.json r2.json || fail "the window changes the counters"
 expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 events: give a shorter --timing-window, or more events with --timing-events$' \
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
-cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
+cmp -s r1.json r2.json || fail "a truncated trace changes the counters"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
-# Requests without further events end there. Their arrows end at the last location that they reached.
-python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
+# In a truncated trace, requests end with the trace. Their arrows end at the last location that they reached.
+python3 - "$(cat end)" <<'END' || fail "a request or an arrow does not end"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
 assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'after 2000 events'}
@@ -136,12 +136,12 @@ for phases in ('be', 'sf'):
     assert any(x['ph'] == 'e' and x['ts'] == end for x in t['traceEvents'])
 assert all(x['ts'] + x.get('dur', 0) <= end for x in t['traceEvents'])
 END
-# To standard output, alone there.
+# A trace may be written to standard output. All other output then goes to standard error.
 expect 0 '^ok: 1 check passed' run --timing volta good.yaml --hash --timing-trace - --timing-window 0:500 --timing-report -
-python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output is not the trace alone"
+python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output has more than the trace"
 for line in '^hash_mem' '^timing: volta'; do grep -q "$line" err || fail "no line with $line on standard error"; done
-[ ! -e ./- ] || fail "a file named - was made"
-# No file is another option's.
+[ ! -e ./- ] || fail "a file with the name - was written"
+# Two options may not write to the same file.
 ln -s t.json link.json
 for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--timing-report:t.json:t.json' \
     '--timing-report:--timing-trace:./t.json:link.json' '--stats:--timing-trace:-:-' '--stats:--log:x.log:x.log' \
@@ -155,13 +155,14 @@ done
 [ ! -e new.json ] || fail "a run that was refused wrote a file"
 expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /dev/null
 
-# Reports: two runs give the same report, each slot has one stall reason, and samples and --stats agree.
+# Reports: two runs give the same report, each issue slot has one stall reason in each cycle, and the sums of samples and the
+# counters of --stats are equal to those of the report.
 for n in 1 2; do
     expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
         --timing-trace t.json --timing-window 0:3000
 done
-cmp -s r1.json r2.json || fail "two runs count differently"
-python3 - <<'END' || fail "the report or the trace is not as it should be"
+cmp -s r1.json r2.json || fail "two runs have different counters"
+python3 - <<'END' || fail "the report or the trace is wrong"
 import json
 r, t, s = json.load(open('r1.json')), json.load(open('t.json')), json.load(open('s.json'))
 assert s['timing'] == r and s['cycles'] == r['cycles']
@@ -233,7 +234,7 @@ assert whole > 20 and cut < whole and 0 in reads and max(reads) > 0, (whole, cut
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
-# Two reports side by side: cycles first, then the differences, and the keys.
+# Comparison of two reports: cycles first, then ratios, stall reasons and counters that differ, and keys that differ.
 expect 0 '' run --timing good.yaml -q --timing-report a.json
 expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
@@ -244,9 +245,9 @@ done
 [ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "cycles are not first"
 a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
 [ "$a" != "$b" ] || fail "the two runs take the same cycles"
-grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "not cycles and their ratio"
+grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "compare does not print cycles and their ratio"
 [ "$(sed -n 10p out)" = ratios ] || fail "ratios do not follow the cycles"
-python3 - <<'END' || fail "no ratio of the two reports, or another one"
+python3 - <<'END' || fail "compare does not print exactly the ratios that differ"
 import json
 a, b = json.load(open('a.json'))['ratios'], json.load(open('b.json'))['ratios']
 lines = [l.split() for l in open('out').read().split('\nratios\n')[1].split('\n\n')[0].splitlines()]
@@ -260,12 +261,12 @@ END
 grep -q '^stall reasons, in issue slots$' out || fail "no stall reasons"
 grep -q '^  l1.latency  *[0-9]*  *99$' out || fail "no key that differs"
 grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "no key of a unit"
-! grep -q '^  warp_instructions ' out || fail "a counter that does not differ"
+! grep -q '^  warp_instructions ' out || fail "compare prints a counter that does not differ"
 sed 's/"switches": [0-9]*, *//; s/, *"switches": [0-9]*//' a.json >c.json
 expect 0 '^  switches  *[0-9][0-9]*  *-$' timing compare a.json c.json
 expect 0 '^  switches  *-  *[0-9][0-9]*$' timing compare c.json a.json
 expect 0 '^all counters are equal$' timing compare a.json a.json
-[ "$(wc -l <out)" = 10 ] || fail "more than cycles of two equal reports"
+[ "$(wc -l <out)" = 10 ] || fail "compare prints more than cycles for two equal reports"
 refuse '^lanewise: good.yaml: expected a report of the timing model, found the keys "program", ' timing compare a.json good.yaml
 refuse '^lanewise: k.s: expected a report of the timing model, found a text: ' timing compare k.s a.json
 expect 0 '' run --timing good.yaml -q --timing-trace tr.json --timing-window 0:20
@@ -288,7 +289,7 @@ PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of doc
 { sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
 sed -n '/^## A sweep$/,/^## /p' "$src/docs/howto/measure-cycles.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
     fail "docs/howto/measure-cycles.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
-# Kernels of CUDA C++ have the names of the source.
+# Reports show kernels of CUDA C++ by their names in the source.
 sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
 sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yaml >mangled.yaml
 expect 0 '^  ops::add<int>  *1 ' run --timing mangled.yaml --timing-report -
@@ -296,25 +297,25 @@ expect 0 '^ok' run --timing mangled.yaml --timing-report m.json
 python3 -c 'import json; k = json.load(open("m.json"))["kernels"][0]
 assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' || fail "no plain name in JSON"
 
-# The schedule that the model chose is replayed without the model.
+# The schedule of a run on the model is replayed without the model.
 expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
-# ... and backwards, in a debugger that has first inspected blocks of the fixed order.
+# The debugger can also step backwards in the replay, even though it first prepares blocks in the fixed order.
 printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
     "$lanewise" debug good.yaml --replay x.log >out 2>&1
 grep -q '^now at instruction .*history covers instructions 0 to' out && ! grep '^error' out && grep -q '^all launches have ended' out || {
     cat out
-    fail "no way back in a replay of a timed run"
+    fail "a replay of a timed run does not step backwards"
 }
 expect 0 '^ok' run --timing rogers good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
 
-# Faults and hangs end a run as without cycles, and the report is written. A warp that has ended does not keep a block
-# alive in which another warp spins.
+# Faults and hangs end a run as they do without the timing model, and the report is written. If one warp of a block has ended and
+# another one spins, the hang is detected.
 cat >ends.s <<'END'
 .kernel beyond
 .param ptr.global x
@@ -351,8 +352,8 @@ for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: live-
     expect "$status" "$*" run --timing --timing-set core.count=1 $kernel.yaml --timing-report $kernel.json
     cp err timed
     expect "$status" "$*" run $kernel.yaml
-    [ "$(head -n 1 timed)" = "$(head -n 1 err)" ] || fail "$kernel ends with another sentence under timing"
-    python3 - $kernel.json <<'END' || fail "$kernel: the report is not as it should be"
+    [ "$(head -n 1 timed)" = "$(head -n 1 err)" ] || fail "$kernel ends with another message with --timing"
+    python3 - $kernel.json <<'END' || fail "$kernel: the report is wrong"
 import json, sys
 r = json.load(open(sys.argv[1]))
 slots, sums = r['config']['issue']['schedulers'] * r['config']['issue']['width'], r['sums']
@@ -361,7 +362,7 @@ assert 0 <= sum(sums['causes'].values()) - r['cycles'] * slots < slots, sums['ca
 END
 done
 
-# What is refused.
+# Invalid options, and notes about keys without effect.
 refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; did you mean "volta"?$' run --timing volt good.yaml
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
@@ -391,7 +392,7 @@ done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
 refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
-expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # the values of the machine; options override the file
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # same values as in the GPU model; options override the launch file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: the launch file has warps of 8 lanes, but the GPU model fermi has warps of 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads 1536 do not fit into core.warps 48 with 8 lanes each: set core.warps to 192' \
@@ -428,7 +429,8 @@ for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address
     refuse "--timing: ${key%=*} has no effect while tags.detect is off: set tags.detect to table, exact or fold" \
         run --timing --timing-set $key good.yaml
 done
-# Tags that no key uses are only counted. If keys use them, the results are the same, with every storage of tags.
+# If no key of the model uses tags, tags change only the counters of tags. If keys use them, results are the same, however the
+# emulator stores tags.
 cycles() { sed -n 's/^ok: .* \([0-9]*\) cycles on .*/\1/p' out; }
 expect 0 '^ok' run --timing good.yaml --hash
 plain=$(cycles)
@@ -479,7 +481,7 @@ for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: the war
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
 done
-# Stepping by cycle gives the same run: 30 cycles with one command, and one by one.
+# Stepping by cycle does not change the run: 30 cycles with one command, or with 30 commands.
 expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
 cp out at_once
 set -- -c 'cycle 870'
@@ -487,9 +489,9 @@ n=0
 while [ $n -lt 30 ]; do set -- "$@" -c cycle; n=$((n + 1)); done
 expect 0 '' debug --timing good.yaml --batch "$@" -c 'why all' -c timing
 sed -n '/resident warps: [0-9]*$/,$p' at_once >one
-sed -n '/resident warps: [0-9]*$/,$p' out | cmp -s - one || fail "cycles one by one are another run"
-[ -s one ] || fail "no report behind cycle 900"
-refuse_last() { # message, command: of the shell
+sed -n '/resident warps: [0-9]*$/,$p' out | cmp -s - one || fail "30 single cycles give another run"
+[ -s one ] || fail "no report after cycle 900"
+refuse_last() { # usage: refuse_last MESSAGE COMMAND. The shell must refuse COMMAND with MESSAGE.
     expect 2 "$1" debug --timing good.yaml --batch -c "$2"
 }
 refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
@@ -500,7 +502,7 @@ refuse_last 'cache: expected l1, constant, texture, fetch, l0, operand or l2, fo
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
 refuse_last 'timing: expected keys or no operand (for the report), found "x"' 'timing x'
 expect 2 '^lanewise: why: this session has no timing model: start it with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
-# The same commands once in gdb, for which a timing run is a run like any other.
+# The same commands in gdb, which runs a kernel on the timing model as it runs any other.
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
     -ex 'monitor cycle 5' -ex delete -ex continue
@@ -509,7 +511,7 @@ for line in 'the warp.s instruction buffer is empty' '^next: 0x100000080: v_add_
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
-# Steps from a breakpoint at which other warps are, too: the others wait at it, and continue afterwards.
+# Steps of a warp from a breakpoint at which other warps are stopped, too. These wait at the breakpoint, and continue later.
 cat >loop.s <<'END'
 .kernel loop
 .param ptr.global out
@@ -529,15 +531,16 @@ END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
 expect 0 'all launches have ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
-# If the condition is false, all warps continue; the watched register belongs to a warp on another core.
+# If the condition of a breakpoint is false, all warps continue. The watched register belongs to a warp that is not on the first
+# core.
 expect 0 'all launches have ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
 expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
 
-# Each stall reason of the table occurs in some run. not_picked occurs while a debugger steps one of several ready
-# warps.
+# Each stall reason of stall_reasons.def must occur in one of these runs. not_picked occurs only while a debugger steps one of
+# several ready warps.
 cat >why.s <<'END'
 .kernel why
 .param ptr.global out
@@ -612,34 +615,35 @@ never = [r for r in reasons if not any(s[r] for s in seen)]
 assert never == ['not_picked'], never
 END
 
-# If control fields determine the issue, wrong ones are reported, once, and not for other models.
+# On a model whose issue obeys control fields, wrong control fields are reported once. On other models they are not reported.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, 1\n' >wrong.s
 printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s
 sed 's/ {.*//' wrong.s >filled.s
 set -- --grid 1 --block 32 --arg 'u32[1]'
 expect 0 '^lanewise: note: wrong.s:5: k+0x20: v_add_u32: the stall counts before this instruction are too short for v1; on volta, .* 2 instr' run wrong.s "$@" --timing=volta
-[ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: not one note of wrong control fields"
+[ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: not exactly one note about wrong control fields"
 for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=volta --timing-set issue.dependence=scoreboard' \
     'filled.s --timing=volta'; do
     expect 0 '' run $other "$@"
-    ! grep -q note err || fail "run $other: a note of control fields"
+    ! grep -q note err || fail "run $other: a note about control fields"
 done
 
-# If only waitcnt protects registers, a missing one is reported: a line for each instruction, and not for other
-# models.
+# On a model where only waitcnt protects the registers of loads, a missing waitcnt is reported, with a line for each instruction
+# that needs one. On other models it is not reported.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out]\n  ld.global.b32 v1, [v4:5]\n  ld.global.b32 v2, [v4:5+4]\n' >wait.s
 printf '  waitcnt vmcnt(1)\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, v2\n  waitcnt vmcnt(0)\n  st.global.b32 [v4:5], v1\n  exit\n.end\n' >>wait.s
 sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
 expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
-[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on .*gcn-tahiti .* at 1 instruction (' err || fail "run --timing=gcn-tahiti: not one note of a missing waitcnt"
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on .*gcn-tahiti .* at 1 instruction (' err || fail "run --timing=gcn-tahiti: not exactly one note about a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"
-    ! grep -q note err || fail "run $other: a note of a missing waitcnt"
+    ! grep -q note err || fail "run $other: a note about a missing waitcnt"
 done
 
-# All trends but many_launches, which takes longer; under sanitizers only the shortest. bench/ belongs to the source tree, but not to its archive.
+# All trends but many_launches, which takes longer; under sanitizers only the shortest. bench/ belongs to the source tree, but
+# not to its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     trends='--skip many_launches'
     [ -z "${LW_SLOW:-}" ] || trends='streaming requests launches'
@@ -649,7 +653,7 @@ if [ -x "$src/bench/timing_trends" ]; then
         grep FAIL out
         fail "bench/timing_trends: a claim does not hold"
     }
-    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out kept no figures"
+    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out wrote no figures"
 fi
 
 echo "test_timing: $cases commands"

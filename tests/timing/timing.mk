@@ -73,7 +73,7 @@ tests_timing_mechanisms_test_tim_ccws_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/timing_memory
 bench_timing_memory_SOURCES = bench/timing_memory.c
 bench_timing_memory_LDADD = liblanewise.a $(LANEWISE_LIBS)
-# Not a test itself: test_tim_kernels.sh runs it.
+# test_tim_kernels.sh runs this program, which is no test itself.
 EXTRA_PROGRAMS += tests/timing/tim_kernels
 check_DATA += tests/timing/tim_kernels$(EXEEXT)
 tests_timing_tim_kernels_SOURCES = tests/timing/tim_kernels.c

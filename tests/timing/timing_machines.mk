@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Machines, reports and the command line of the timing model.
+# Tests of GPU models, reports, traces and the command line of the timing model.
 check_PROGRAMS += tests/timing/test_timing_config tests/timing/test_timing_report tests/timing/fuzz_timing \
 	tests/timing/test_timing_trace
 tests_timing_test_timing_config_SOURCES = tests/timing/test_timing_config.c

@@ -3,7 +3,7 @@
  * Tests dynamic warp resizing. U3 to U30 are the unit tests of section 16.1 of dwr.md, with the expected values of that section.
  * The traces are those of its sections 6 and 7, in which an ignored barrier does not count as an arrival
  * (dwr.skip_counts_as_arrival=off). Most tests run twice: with implicit barriers, and with explicit ones (bar.synch_partner).
- * A LAT is a load or store of global or local memory, whose accesses a group of warps makes together. Some tests are in other
+ * A LAT is a load or store of global or local memory, or by a generic address. Some tests are in other
  * files: U1 and U2 in test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh and test_lat_barriers.sh, which run
  * kernels with dwr; U29 in prop_tim.c.
  */
