@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pages are installed where their links to each other and to the examples hold.
+# Pages are installed in the same folders relative to each other and to the examples, so that their links work.
 dist_man_MANS += %D%/reference/lanewise.1
 dist_doc_DATA = %D%/README.md
 tutorialdir = $(docdir)/tutorial

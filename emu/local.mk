@@ -35,10 +35,10 @@ liblanewise_a_SOURCES += %D%/engine/emu_block_vector_priv.h %D%/engine/emu_engin
 liblanewise_a_SOURCES += %D%/history/emu_history_priv.h %D%/history/emu_checkpoint.c %D%/history/emu_history.c \
 	%D%/history/emu_snapshot_pages.c %D%/history/emu_state.c %D%/history/emu_state_warp.c
 
-# The interpreter, once per x86-64 level; elsewhere once. Objects of these libraries go into
-# liblanewise.a, so that programs link one library.
-# Places of values in registers (-fno-var-tracking) would cost a fifth of the time to compile and
-# more than half of the object, for handlers whose values no debugger needs.
+# The interpreter is compiled once for each x86-64 level, and on other processors once. Each level is a library, libcore_vN.a,
+# which programs link in addition to liblanewise.a.
+# -fno-var-tracking: debug information about values in registers would take a fifth of the compile time and more than half of the
+# object, and the values of these handlers are not debugged.
 CORE_CFLAGS = $(AM_CFLAGS) -fno-var-tracking -ftree-vectorize -fno-tree-slp-vectorize -fno-trapping-math
 noinst_LIBRARIES += libcore_v1.a
 libcore_v1_a_SOURCES = %D%/interp/emu_exec.c %D%/interp/emu_mem_exec.c

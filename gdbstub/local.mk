@@ -7,7 +7,7 @@ liblanewise_a_SOURCES += %D%/run/rsp_agent.c %D%/run/rsp_format.c %D%/run/rsp_in
 	%D%/run/rsp_process.c %D%/run/rsp_reverse.c %D%/run/rsp_run.c %D%/run/rsp_notes.c %D%/run/rsp_watch_condition.c
 liblanewise_a_SOURCES += %D%/session/rsp_python.c %D%/session/rsp_socket.c
 
-# The Python file for gdb is made of these, and travels inside the program: the stub sends it.
+# These parts are concatenated to the Python file for gdb, which the program contains as a string. The stub sends it to gdb.
 gdb_python_parts = %D%/python/lanewise_gdb_link.py %D%/python/lanewise_gdb_commands.py %D%/python/lanewise_gdb_focus.py %D%/python/lanewise_gdb_views.py \
     %D%/python/lanewise_gdb_watch.py %D%/python/lanewise_gdb_code.py %D%/python/lanewise_gdb_watch_if.py %D%/python/lanewise_gdb_points.py %D%/python/lanewise_gdb_start.py
 EXTRA_DIST += $(gdb_python_parts)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library for other programs: lanewise.h, lanewise.pc and a shared object, which takes of
-# liblanewise.a what the functions of lanewise.h need and shows nothing but them.
+# The library for other programs: lanewise.h, lanewise.pc and a shared object. The shared object links the parts of
+# liblanewise.a that the functions of lanewise.h need, and exports only these functions.
 noinst_LIBRARIES += libhost.a
 libhost_a_SOURCES = \
 	%D%/host_compile.c \
@@ -17,7 +17,7 @@ include_HEADERS = %D%/lanewise.h
 HOST_LIBS = libhost.a liblanewise.a $(LANEWISE_LIBS)
 
 LW_SONAME = liblanewise.so.0
-# "exec": it is installed with the programs.
+# automake installs a folder whose name contains "exec" with the programs, by install-exec.
 lwexecdir = $(libdir)
 lwexec_DATA = $(LW_SONAME)
 CLEANFILES += $(LW_SONAME) lanewise.pc
@@ -51,7 +51,7 @@ dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
 	docs/examples/tags.yaml docs/examples/vws.yaml docs/examples/vws4.yaml docs/examples/dwr64.yaml
 dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh
 
-# The package for Python, from which pip installs.
+# The Python package. `pip install` is given the folder in which it is installed.
 pythondir = $(datadir)/lanewise/python
 dist_python_DATA = python/pyproject.toml
 pypackagedir = $(pythondir)/lanewise

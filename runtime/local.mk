@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The core, which OpenCL's driver and CUDA's runtime share.
+# The core of the runtimes, which the OpenCL driver and the CUDA runtime share.
 noinst_LIBRARIES += libruntime.a
 libruntime_a_SOURCES = \
 	%D%/rt_device.c \
@@ -10,7 +10,7 @@ libruntime_a_SOURCES = \
 	%D%/rt_words.c
 libruntime_a_CFLAGS = $(AM_CFLAGS) $(LIBDW_CFLAGS) $(LIBDW_DEFS)
 
-# The core is a shared object, so that a program which uses both OpenCL and CUDA has one device.
+# The core of the runtimes is a shared object, so that a program that uses both OpenCL and CUDA has one device.
 LW_RUNTIME = liblanewise-runtime.so.0
 lwexec_DATA += $(LW_RUNTIME)
 CLEANFILES += $(LW_RUNTIME)
@@ -35,11 +35,11 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_module.c \
 	%D%/cuda/cu_priv.h \
 	%D%/cuda/cu_stream.c
-# There are no headers with prototypes of these functions: compilers and CUDA declare them.
+# -Wno-missing-prototypes: no header here declares these functions; compilers and CUDA's headers declare them.
 libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
 LW_CUDART = lanewise-cuda/libcudart.so.13
-# libcuda.so.1 is a link to the same file: the dynamic linker then loads the file only once, so that a program which uses both
-# the runtime and the driver interface has one device.
+# libcuda.so.1 is a symbolic link to libcudart.so.13. The dynamic linker then loads this file only once, so that a program that
+# uses both the runtime and the driver interface has one device.
 LW_CUDA = lanewise-cuda/libcuda.so.1
 cudartdir = $(libdir)/lanewise-cuda
 cudart_DATA = $(LW_CUDART)

@@ -37,7 +37,7 @@ class Terminal:
                 raise TimeoutError("no prompt after %d s: %s" % (seconds, text[-500:]))
             try:
                 data = os.read(self.fd, 65536)
-            except OSError:  # the other end is closed
+            except OSError:  # the program has closed the terminal
                 data = b""
             if not data:
                 self.ended = True
@@ -102,7 +102,7 @@ def run_block(text, directory, environment):
                 terminal = None
                 continue
             answer = terminal.read_to_prompt()
-            answer = answer[len(typed):] if answer.startswith(typed) else answer  # the terminal's echo
+            answer = answer[len(typed):] if answer.startswith(typed) else answer  # removes the echo
             out += same(answer, directory)
     if terminal:
         terminal.close()

@@ -20,10 +20,10 @@ tests_gdbstub_test_rsp_socket_LDADD = liblanewise.a $(TEST_LIBS)
 tests_gdbstub_fuzz_rsp_SOURCES = tests/gdbstub/fuzz_rsp.c tests/gdbstub/fake_dbg.c tests/gdbstub/fake_dbg.h
 tests_gdbstub_fuzz_rsp_LDADD = liblanewise.a $(TEST_LIBS)
 
-# Not a test itself: gdb_carriers.sh runs it.
+# gdb_carriers.sh runs this program, which is no test itself.
 EXTRA_PROGRAMS += tests/clients/gdb_server
 tests_clients_gdb_server_SOURCES = tests/clients/gdb_server.c tests/clients/fault_injection.c tests/clients/fault_injection.h tests/clients/fault_injection.def
-# Calls of these go to __wrap_NAME of fault_injection.c.
+# The linker replaces calls of these functions by calls of __wrap_NAME in fault_injection.c.
 tests_clients_gdb_server_LDFLAGS = -Wl,--wrap=dbg_reported_lanes_add,--wrap=rsp_view,--wrap=rsp_do_shown,--wrap=rsp_reg_write,--wrap=rsp_reg_read,--wrap=dbg_mem_read \
     -Wl,--wrap=dbg_watch_add,--wrap=dbg_step,--wrap=dbg_step_range,--wrap=dbg_continue \
     -Wl,--wrap=dbg_stoppoint_set_condition,--wrap=dbg_interrupt,--wrap=dbg_thread_at,--wrap=dbg_thread_get \
@@ -37,7 +37,7 @@ check_SCRIPTS += tests/clients/gdb_session.sh tests/clients/gdb_launcher.sh test
     tests/clients/gdb_python.sh tests/clients/gdb_watch_if.sh tests/clients/gdb_break_if.sh tests/debug/test_reverse_watch.sh tests/clients/gdb_mi.sh tests/clients/lldb_session.sh tests/clients/lldb_dap.sh
 EXTRA_DIST += tests/lib/cli_lib.sh tests/clients/gdb_lib.sh tests/clients/dap_client.py tests/clients/golden
 
-# The table of behaviours in the real programs.
+# Tests that check the table of behaviours in gdb and lldb.
 long_tests += tests/clients/behaviours_gdb.sh
 EXTRA_DIST += tests/clients/behaviours_gdb.sh
 check_SCRIPTS += tests/clients/behaviours_gdb_x86_64.sh tests/clients/behaviours_gdb_aarch64.sh \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Under the name of each clang that is here: tests/lib/compile_once.c.
+# For each installed clang, tests/lib/once has a link with the compiler's name to compile_once; see tests/lib/compile_once.c.
 EXTRA_PROGRAMS += tests/lib/compile_once
 tests_lib_compile_once_SOURCES = tests/lib/compile_once.c
-# Built without sanitizers: a sanitizer must be loaded first, and this program loads an object into the
-# compiler.
+# compile_once is built without sanitizers, because it loads an object into the compiler, and a sanitizer's runtime must be the
+# first library that a process loads.
 tests_lib_compile_once_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR)
 tests_lib_compile_once_LDFLAGS =
 check_DATA += tests/lib/once.stamp
@@ -13,7 +13,7 @@ tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
 	    ! command -v $$c >/dev/null || ln -sf ../compile_once$(EXEEXT) tests/lib/once/$$c; \
 	done
 	@touch $@
-# The output of the programs in tests/program/expected; kernels/prepare copies it for each test.
+# tests/lib/prepared has the output of the programs in tests/program/expected, which kernels/prepare copies for each test.
 check_DATA += tests/lib/prepared/done
 tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/program/expected/*.c)
 	@rm -rf tests/lib/prepared

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# single lanes, which the core is held against
+# The reference model of a single lane, with which tests compare the interpreter.
 reference_lane = tests/model/ref_lane.c tests/model/ref_float.c tests/model/ref_scalar.c tests/model/ref_root.c tests/model/ref_root.h \
 	tests/model/ref_lane.h tests/model/ref_parts.h tests/lib/prop_setup.h tests/isa/prop_isa_random.h
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/emu/predict/test_predict
-# Not a test itself: test_predict_runs.sh runs it.
+# test_predict_runs.sh runs this program, which is no test itself.
 EXTRA_PROGRAMS += tests/emu/predict/predict_runs
 check_DATA += tests/emu/predict/predict_runs$(EXEEXT)
 tests_emu_predict_predict_runs_SOURCES = tests/emu/predict/predict_runs.c tests/emu/predict/predict_watch.c \
