@@ -28,7 +28,7 @@ enum {
     WIDES = 4, FIRST_LINE = 2, FIRST_WIDE = 8,
     DATA = 8, FIRST_DATA = 20, /* v20..v27 */
     PARAMETERS = 32,
-    LEFT_BYTES = 16384     /* a word of each thread */
+    LEFT_BYTES = 16384     /* bytes in which each thread stores one word */
 };
 
 static uint8_t line_reg(struct gen *g)
@@ -52,7 +52,7 @@ static uint32_t little(struct gen *g)
     return prop_below(&g->r, 8) ? prop_below(&g->r, 12) - 4 : (uint32_t)prop_next(&g->r);
 }
 
-/** Complete the last instruction: set the registers that its row has, and perhaps a guard p0 to p2, or sp0. */
+/** Complete the last instruction: clear unused register fields, align pairs, and perhaps add a guard on p0 to p2 or sp0. */
 static void finish(struct gen *g, unsigned one_in)
 {
     struct isa_insn *i = &g->code[g->count - 1];
@@ -180,7 +180,7 @@ static void access(struct gen *g, bool store)
     finish(g, 12);
 }
 
-/** Emit a comparison, mostly with a value that gives all threads the same result, and perhaps a guarded exit. */
+/** Emit a comparison, usually with a value for which all threads get the same result. A guarded exit may follow it. */
 static void bound(struct gen *g, uint32_t threads)
 {
     static const enum isa_op ops[] = {ISA_V_SETP_S32, ISA_V_SETP_U32, ISA_V_SETP_S64, ISA_V_SETP_U64,
@@ -213,7 +213,7 @@ static void scalar_row(struct gen *g)
 {
     struct isa_insn *i;
 
-    if (prop_below(&g->r, 6) == 0) { /* an additional write of exec, which each warp starts with all lanes */
+    if (prop_below(&g->r, 6) == 0) { /* a write of exec, although each warp starts with all lanes in exec */
         two(g, ISA_S_MOV_B32, 124 + prop_below(&g->r, 2), 0, ISA_X_IMM, (uint32_t)prop_next(&g->r));
         return;
     }
@@ -376,7 +376,7 @@ static void run(const struct task *t, const struct setup *setup, uint8_t *after,
 static const char *difference(const struct outcome *a, const struct outcome *b)
 {
     if (a->stop.kind != b->stop.kind)
-        return "it stops in another way";
+        return "the run stops in another way";
     if (a->stop.kind == EMU_STOP_FAULT &&
         (a->stop.fault.kind != b->stop.fault.kind || a->stop.fault.lanes != b->stop.fault.lanes ||
          a->stop.fault.pc != b->stop.fault.pc || a->stop.fault.block != b->stop.fault.block ||
@@ -391,7 +391,7 @@ static const char *difference(const struct outcome *a, const struct outcome *b)
     if (a->blocks != b->blocks || a->warps != b->warps)
         return "other counts of blocks";
     if (memcmp(a->state, b->state, sizeof a->state) != 0)
-        return "another state where it is stopped";
+        return "another state at a stop";
     return NULL;
 }
 
@@ -450,7 +450,7 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
     run(&t, &setup, want, &watched);
     *faulted = watched.stop.kind == EMU_STOP_FAULT;
     for (unsigned k = 0; k < LW_COUNT_OF(levels); k++) {
-        setup.level = levels[k]; /* the state contains splits, so equal states have equal splits */
+        setup.level = levels[k]; /* the compared state contains the splits, so the splits must be equal, too */
         setup.watched = false;
         if (!setup_have_level(setup.level))
             continue;
@@ -462,7 +462,7 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
             char how[400];
             print_program(g);
             setup_print(&setup, how, sizeof how);
-            fail_msg("LW_SEED=%" PRIu64 ": grid %u, block %u, W %u, %s: not what the watched path does: "
+            fail_msg("LW_SEED=%" PRIu64 ": grid %u, block %u, W %u, %s: differs from the path with observers: "
                      "%s", seed, t.grid, t.block, t.width, how, why);
         }
         swept += fast.swept;
@@ -486,12 +486,12 @@ static void block_wide_execution_is_as_warp_by_warp(void **state)
         swept += one_program(seed + i, &faulted) != 0;
         faults += faulted;
     }
-    printf("of %lu, %lu with blocks in one sweep, %lu faulted\n", count, swept, faults);
+    printf("of %lu programs, %lu ran with block-wide execution, %lu faulted\n", count, swept, faults);
     assert_true(count < 50 || (swept > count / 4 && faults < count / 2));
 }
 
-/* At the start of a warp registers are zero and exec has all lanes, independent of the warp that used the slot
- * before. */
+/* When a warp starts, its registers are zero and exec contains all lanes, whatever the previous warp of the slot has
+ * left. */
 static void exec_is_whole_beside_registers_that_are_cleared(void **state)
 {
     static const char text[] = ".kernel line\n.parambytes 32\n"

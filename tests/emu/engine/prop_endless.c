@@ -118,7 +118,7 @@ static void loop(struct gen *g)
     line(g, "bssy b%u, X%u", b, label);
     line(g, "L%u:", label);
     actions(g, 5);
-    /* the way out */
+    /* branches that leave the loop */
     for (unsigned i = 1 + prop_below(&g->r, 2); i-- > 0;) {
         if (prop_below(&g->r, 2))
             line(g, "v_setp_u32.%s p1, _, v%u, %u", compare[prop_below(&g->r, 4)], reg(g), prop_below(&g->r, 20));
@@ -211,24 +211,25 @@ static void hang_reports_are_proofs(void **state)
         if (want == EMU_STOP_IDLE || want == EMU_STOP_FAULT) {
             ended++;
             if (got != want || memcmp(free_run->word, watched->word, sizeof watched->word) != 0)
-                fail_msg("seed %" PRIu64 ": stop %d, with the watch %d %s\n%s", seed + i, want, got,
+                fail_msg("seed %" PRIu64 ": stop %d, with hang detection %d %s\n%s", seed + i, want, got,
                          watched->stop.hang.detail, g->text);
         } else if (want == EMU_STOP_HANG) {
             stopped++;
             if (got != EMU_STOP_HANG)
-                fail_msg("seed %" PRIu64 ": a deadlock, with the watch %d\n%s", seed + i, got, g->text);
+                fail_msg("seed %" PRIu64 ": a deadlock, with hang detection stop %d\n%s", seed + i, got, g->text);
         } else {
             endless++;
             proved += got == EMU_STOP_HANG;
             if (got != EMU_STOP_HANG && getenv("LW_PRINT") != NULL)
-                printf("seed %" PRIu64 " W %u %s %s window %u tags %d threads %u: not proved\n%s\n", seed + i,
+                printf("seed %" PRIu64 " W %u %s %s window %u tags %d threads %u: no hang report\n%s\n", seed + i,
                        config.warp_width, config.reconv ? config.reconv : "", config.policy ? config.policy : "",
                        config.fairness_window, config.tags, threads, g->text);
         }
         fix_free(free_run);
         fix_free(watched);
     }
-    printf("%lu end, %lu deadlock, %lu run on: of %lu proved\n", ended, stopped, endless, proved);
+    printf("%lu programs end, %lu deadlock, %lu never end; %lu of the endless ones got a hang report\n", ended, stopped, endless,
+           proved);
     if (count >= 200) {
         assert_true(ended > count / 10 && endless > count / 10);
         assert_true(proved >= endless / 2);

@@ -38,16 +38,16 @@ for launch in *.yaml; do
     fi
     # shellcheck disable=SC2086
     "$lanewise" run $args "$launch" --threads 3 2>&1 >"$work/out" |
-        sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # why one thread runs it
-    diff -u "$name.hang" "$work/words" || fail "$name: other words on three threads"
+        sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # drop the line that says why one host thread runs the kernel
+    diff -u "$name.hang" "$work/words" || fail "$name: another report on three threads"
     # shellcheck disable=SC2086
     "$lanewise" debug $args --batch --command continue "$launch" >"$work/shell" 2>&1
     status=$?
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
     diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
-    # lanes spin: the finding has the pc of the report's first line, wherever in the loop the lanes were when the run
-    # stopped
+    # If lanes spin, the finding of --check has the pc of the first line of the hang report, wherever in the loop the
+    # lanes were when the run stopped.
     case $kind in value | livelock)
         spins=$(sed -n '/ spins* with /{s/.* at pc \(0x[0-9a-f]*\).*/\1/p;q;}' "$name.hang")
         if [ -n "$spins" ]; then
@@ -66,7 +66,7 @@ done
 [ $count -ge 16 ] || fail "only $count kernels"
 [ $spun -ge 6 ] || fail "only $spun kernels with a spin"
 
-# A kernel that computes for a long time without a store does not hang. It ends, however small the hang limit is.
+# Kernels that compute for a long time without a store do not hang. They end, however small the hang limit is.
 cat >"$work/long.cl" <<'END'
 kernel void lcg(global uint *out, uint n)
 {
@@ -136,7 +136,7 @@ exit
 END
 printf '%s\n' "machine: {hang_window: 2000}" "program: {source: red.s}" "buffers: {out: {type: u32, count: 64}}" \
     steps: "  - launch: {entry: red, grid: [2], block: [32], args: [out]}" >"$work/red.yaml"
-# usage: launch NAME OPTIONS KERNEL ARGS [LINE...]. Writes its launch file
+# usage: launch NAME OPTIONS KERNEL ARGS [LINE...]. Writes the launch file NAME.yaml, with the LINEs as further steps
 launch() {
     file=$work/$1.yaml
     printf '%s\n' "machine: {hang_window: 2000}" "program: {source: long.cl, options: [$2]}" \
@@ -145,15 +145,15 @@ launch() {
     shift 4
     for extra in "$@"; do printf '%s\n' "  $extra" >>"$file"; done
 }
-# usage: ends NAME OPTION... . Expects exit status 0
+# usage: ends NAME OPTION... . Expects that the run of NAME.yaml has exit status 0
 ends() {
     name=$1
     shift
     if ! "$lanewise" run "$work/$name.yaml" "$@" >"$work/out" 2>&1; then
-        fail "$name $*: a long loop does not come to its end: $(head -n 2 "$work/out")"
+        fail "$name $*: a long loop does not end: $(head -n 2 "$work/out")"
     fi
 }
-# usage: hangs KIND NAME OPTION... . Expects a hang report of that kind
+# usage: hangs KIND NAME OPTION... . Expects that the run of NAME.yaml ends with a hang report of KIND
 hangs() {
     kind=$1 name=$2
     shift 2
@@ -173,7 +173,7 @@ for level in -O2 -O0; do
     launch "spins$level" $level spins out
     launch "never$level" $level never out
     launch "misses$level" $level misses 'out, 33'
-    launch "meets$level" $level misses 'out, 126' # all lanes do
+    launch "meets$level" $level misses 'out, 126' # all lanes leave the loop
     hangs value "spins$level"
     hangs livelock "never$level"
     hangs livelock "misses$level"
@@ -189,14 +189,14 @@ if [ -n "${LW_LONG:-}" ]; then
     hangs livelock bytes-O2 --hang-limit 67108864 --max-instructions 600000000
     hangs livelock bytes-O0 --hang-limit 67108864 --max-instructions 600000000
 fi
-hangs livelock red # the only warp of its block brings all
+hangs livelock red # all threads of the barrier are in one warp, so its barrier is no progress
 for how in '--reconv stack' '--warp 8' '--threads 2' '--timing fermi' '--check'; do
     # shellcheck disable=SC2086
     hangs value spins-O0 $how
 done
 hangs livelock misses-O2 --timing fermi
 ends meets-O0
-# A resident block that has not begun may set the flag.
+# There is no hang while a resident block that has not started may still set the flag.
 "$lanewise" run flag.yaml --hang-limit 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]

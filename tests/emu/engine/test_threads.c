@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the detection of order-free kernels, and blocks on several host threads: interrupts, views after a fault, and
- * all conditions that require the fixed order. tests/emu/engine/test_threads.sh compares runs. */
+/* Tests the detection of order-free kernels, and the execution of blocks on several host threads: interrupts, views of
+ * the state after a fault, and all conditions that require the fixed order. tests/emu/engine/test_threads.sh compares
+ * runs on different numbers of threads. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -106,8 +107,8 @@ static void expect_order(const char *body, const char *want)
 }
 #define END "exit\n.end\n"
 
-/* A function that several kernels reach counts for each of them. A kernel with unknown jump targets does not change
- * the analysis of later kernels. Functions are sorted by address. */
+/* The analysis of a kernel covers the functions that it calls, also those that several kernels call. A kernel with
+ * unknown jump targets does not change the analysis of later kernels. Functions are sorted by address. */
 static void each_kernel_of_a_program_has_its_own_order(void **state)
 {
     static const char text[] =
@@ -138,7 +139,7 @@ static void each_kernel_of_a_program_has_its_own_order(void **state)
         if (got[k].worst != want[k].worst || got[k].everything != want[k].everything)
             fail_msg("%s: order %d, everything %d", object->functions[k].name, got[k].worst,
                      got[k].everything);
-        if (got[k].worst == ISA_ORDER_GRID) /* the instruction is in h, and counts for each function that calls h */
+        if (got[k].worst == ISA_ORDER_GRID) /* the instruction is in h, and requires the order for each kernel that calls h */
             assert_int_equal(got[k].insn, object->functions[5].first);
     }
     free(got);
@@ -336,7 +337,7 @@ static void an_interrupted_run_goes_on_and_ends_the_same(void **state)
         open_run(&r, busy, 3);
         launch(&r, 400, 96);
         pest = (struct pest){.engine = r.engine};
-        emu_engine_interrupt(r.engine); /* The first interrupt comes before the run has begun. */
+        emu_engine_interrupt(r.engine); /* The first interrupt is requested before the run starts. */
         assert_int_equal(pthread_create(&thread, NULL, interrupt_often, &pest), 0);
         for (;;) {
             go(&r);
@@ -355,7 +356,7 @@ static void an_interrupted_run_goes_on_and_ends_the_same(void **state)
     }
 }
 
-/* Block b traps if b % 8 is 7. Blocks with lower numbers trap later. */
+/* Block b traps if b % 8 is 7. Of these blocks, those with lower numbers execute longer before they trap. */
 static const char traps[] =
     ".kernel k\n.param ptr.global out\n"
     "v_s2r v0, %ctaid.x\nv_mov_b32 v5, 99\nv_xor_b32 v4, v0, 63\nv_add_u32 v4, v4, 7\nv_mul_u32 v4, v4, 300\n"
@@ -535,10 +536,10 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     struct run r;
 
     (void)state;
-    open_run(&r, busy, 3); /* never run */
+    open_run(&r, busy, 3); /* closed before the first run */
     launch(&r, 8, 32);
     close_run(&r);
-    for (unsigned i = 0; i < 10; i++) { /* in the middle */
+    for (unsigned i = 0; i < 10; i++) { /* closed after an interrupt in the middle of a run */
         open_run(&r, busy, 3);
         launch(&r, 400, 96);
         emu_engine_interrupt(r.engine);
@@ -548,8 +549,8 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     }
 }
 
-/* Some blocks of the grid are executed block-wide. All host threads still execute the next grid, and an instruction
- * count that was passed stops the run immediately. */
+/* Some blocks of the first grid are executed block-wide. All host threads must still execute the next grid, and a run
+ * up to an instruction count that has already been passed must stop immediately. */
 static void a_grid_after_a_block_wide_one_has_its_threads(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\n"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs kernels on one, two and three host threads: kernels that observe the order of threads, fault, hang or
-# print. Text, reports, hashes, counts and exit status are equal. Kernels whose results depend on the order of
-# blocks must not run on several threads; the others must.
+# Runs kernels that observe the order of threads, fault, hang or print on one, two and three host threads. Text,
+# reports, hashes, counts and exit status must be equal. Kernels whose results depend on the order of blocks must not
+# run on several threads; the others must.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -26,7 +26,7 @@ one() {
         >"$3" 2>"$work/err"
     echo "status $?" >>"$3"
     grep -v 'in the fixed order on one host thread' "$work/err" >>"$3"
-    # the counts of blocks with higher numbers than the one that stopped the run are not deterministic
+    # blocks with higher numbers than the block that stopped the run have executed any number of instructions
     case $4 in
     stops) sed -n '/"status"/p; /"exit_status"/p; /"fault"/p; /"hang"/p' "$work/stats" >>"$3" ;;
     *) grep -v 'second\|"threads"' "$work/stats" >>"$3" ;;
@@ -34,7 +34,8 @@ one() {
     runs=$((runs + 1))
 }
 
-# same NAME ORDER STATUS ends|stops
+# usage: same NAME ORDER STATUS ends|stops. Expects equal output on one, two and three threads. ORDER says whether
+# several threads may run the kernel
 same() {
     one "$1" 1 "$work/want" "$4"
     grep -q "^status $3\$" "$work/want" || {
@@ -63,7 +64,7 @@ same() {
 }
 
 cp "$src"/tests/kernels/*.s "$src"/tests/kernels/*.yaml "$work"
-# The other kernels that hang, whatever order their blocks need.
+# All other kernels that hang, both those that need the fixed order and those that do not
 for report in "$src"/tests/kernels/*.hang; do
     name=$(basename "$report" .hang)
     one "$name" 1 "$work/want" stops
@@ -88,14 +89,14 @@ same spin order-free 4 stops
 
 # The expected results of the faulting runs.
 "$lanewise" run "$work/fault7.yaml" --threads 3 >"$work/out" 2>"$work/err"
-grep -q 'block (7,0,0), warp 1, lanes 0xe0000000' "$work/err" || fail "fault7 is not that of block 7"
+grep -q 'block (7,0,0), warp 1, lanes 0xe0000000' "$work/err" || fail "fault7: the reported fault is not that of block 7"
 for b in 0 1 2 3 4 5 6; do
     printf 'block %d\nblock %d is late\n' $b $b
 done >"$work/text"
 printf 'block 7\nblock 7 is late\n' >>"$work/text"
 cmp -s "$work/text" "$work/out" || fail "fault7: the text is not that of blocks 0 to 7"
 "$lanewise" run "$work/barrier.yaml" --threads 3 2>"$work/err"
-grep -q 'barrier 0: 32 of 64' "$work/err" || fail "barrier: the verdict does not name the barrier"
+grep -q 'barrier 0: 32 of 64' "$work/err" || fail "barrier: the hang report does not name the barrier"
 "$lanewise" run "$work/assert5.yaml" --threads 3 2>"$work/err"
 grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,0)' "$work/err" ||
     fail "assert5: the assertion of block 5 is not named"
@@ -104,7 +105,7 @@ grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,
 "$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "dis"
 grep -q '^# kernel k: fixed order: red.global.add.u32 .* (mixed with a different operation' "$work/dis.s" ||
     fail "dis does not name the instruction that observes order"
-"$lanewise" asm "$work/dis.s" -o "$work/dis.lwo" || fail "what dis writes does not assemble"
+"$lanewise" asm "$work/dis.s" -o "$work/dis.lwo" || fail "the assembler does not accept the output of dis"
 
 [ $failures = 0 ] && echo "$runs runs are equal"
 exit $((failures > 0))

@@ -53,8 +53,8 @@ static inline struct fix *fix_new(unsigned width)
     return f;
 }
 
-/** Load @text and queue its first kernel with @blocks blocks of @threads threads. All parameters after the first are
- *  0. */
+/** Load @text and queue its first kernel with @blocks blocks of @threads threads. The first parameter is the address of
+ *  `out`, and all others are 0. */
 static inline void fix_load_grid(struct fix *f, const char *text, unsigned blocks,
                                  unsigned threads)
 {
@@ -73,7 +73,7 @@ static inline void fix_load_grid(struct fix *f, const char *text, unsigned block
     assert_true(f->object->functions[0].param_bytes <= sizeof params);
     fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
 }
-/** One block. */
+/** Load @text and queue its first kernel with one block. */
 static inline void fix_load(struct fix *f, const char *text, unsigned threads)
 {
     fix_load_grid(f, text, 1, threads);
@@ -120,7 +120,7 @@ static inline void fix_expect_fault(struct fix *f, enum emu_fault_kind kind, uin
     isa_insn_print(emu_program_insn(f->program, f->stop.fault.pc), f->stop.fault.pc, NULL, NULL,
                    &text.sink);
     if (strncmp(text.text, insn, strlen(insn)) != 0)
-        fail_msg("it stands at '%s' instead of '%s'", text.text, insn);
+        fail_msg("the fault is at '%s' instead of '%s'", text.text, insn);
     lw_buffer_fini(&text);
 }
 

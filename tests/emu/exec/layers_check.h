@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the invariant that decoded code satisfies between handler chains. */
+/* Checks an invariant of decoded code that holds whenever no chain of handlers is being executed. */
 #ifndef LAYERS_CHECK_H
 #define LAYERS_CHECK_H
 
@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/** Check that each instruction has the handlers of its layers and that no slice ends before the instruction. If the
- *  check fails and @why is empty, @why gets the location. */
+/** Check that each instruction has the handlers of its layers, and that no instruction is marked as the end of a time
+ *  slice or of a budget. If the check fails and @why is empty, write the instruction's index to @why. */
 static inline void layers_check(const struct emu_core *core, char *why, size_t why_size)
 {
     for (unsigned k = 0; k < core->code_count && why[0] == '\0'; k++) {
@@ -18,7 +18,7 @@ static inline void layers_check(const struct emu_core *core, char *why, size_t w
             const struct emu_handlers h = emu_code_below(code, i, EMU_LAYER_TOP), *now = &code->insn[i].h;
             if (h.full != now->full || h.part != now->part ||
                 (code->layers[i] & (EMU_LAYER_SLICE_END | EMU_LAYER_BUDGET)) != 0)
-                snprintf(why, why_size, "instruction %u has layers 0x%x, and other handlers or a slice's end", i,
+                snprintf(why, why_size, "instruction %u has layers 0x%x, and wrong handlers or the mark of a slice end", i,
                          code->layers[i]);
         }
     }

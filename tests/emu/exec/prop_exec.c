@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random structured programs on the emulator, compared with the lane-at-a-time reference of ref_lane.c. They run on
- * the fast path and on the path with observers, on every level of the core, with any width and policy. Some parts run
- * under partial exec where a warp has one split.
+ * Runs random structured programs on the emulator, and compares the results with those of the reference in ref_lane.c,
+ * which executes one lane at a time. The programs run on the fast path and on the path with observers, on every level
+ * of the core, with random warp widths and policies. Where a warp has one split, some parts run with some lanes
+ * excluded by exec.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it. A failure
  * prints the seed and the program.
@@ -143,11 +144,11 @@ static void exec_write(struct gen *g)
     }
 }
 
-/* Generate a part in GCN style: a warp with one split under any exec, whose only control flow is scalar. At its end
- * exec has all lanes again (MACHINE 1). */
+/* Generate a part in GCN style: the warp has one split, exec has any lanes, and only scalar branches are used. At the
+ * end of the part exec contains all lanes again (docs/reference/machine.md, 1). */
 static void under_exec(struct gen *g)
 {
-    bool joins = prop_below(&g->r, 2); /* a barrier acts on all lanes, independent of exec */
+    bool joins = prop_below(&g->r, 2); /* use a convergence barrier, which acts on all lanes, independent of exec */
     uint32_t join = g->count;
     struct isa_insn *i;
 
@@ -187,7 +188,7 @@ static void sequence(struct gen *g, unsigned depth)
 
     while (n-- > 0 && g->count < MAX_CODE - 400) {
         unsigned kind = prop_below(&g->r, 100);
-        if (depth == TOP && kind < 25) /* convergent */
+        if (depth == TOP && kind < 25) /* at the top level flow is convergent */
             scalar(g);
         else if (depth == TOP && kind < 28)
             jump_over(g);
@@ -354,11 +355,11 @@ static void epilogue(struct gen *g)
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 enum { NATIVE_CODE = 500 }; /* LLVM takes seconds for larger programs */
-static struct emu_native *native; /* in use by run_emulator(), or NULL */
+static struct emu_native *native; /* native code that run_emulator() uses, or NULL */
 static struct counts {
     struct emu_stats stats;
     uint64_t hash_state;
-} counts; /* of the last run_emulator() */
+} counts; /* results of the last run_emulator() */
 static unsigned compiled;         /* kernels compiled to native code */
 static uint64_t executed;         /* instructions that native code executed */
 
@@ -389,7 +390,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     setup_apply(setup, &config);
     config.arena_bytes = 1 << 24;
     config.resident_warps = 64;
-    config.hang_window = 1 << 18; /* a program that is being reduced may have an endless loop */
+    config.hang_window = 1 << 18; /* a program that shrink() has changed may have an endless loop */
     if (emu_machine_create(&config, &machine, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (emu_alloc(machine, bytes, "data", 0, base, &err) != LW_OK ||
@@ -452,7 +453,7 @@ static void encode_trial(struct trial *t)
             fail_msg("instruction %u: %s", i, err.text);
 }
 
-/** Run each lane on the reference. Return false with the reason in *why if the reference stops. */
+/** Run each lane on the reference. If the reference stops with an error, return false and set *@why to the reason. */
 static bool run_reference(struct trial *t, uint64_t base, const char **why)
 {
     uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
@@ -483,7 +484,7 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
     return ends;
 }
 
-/** Run the program by the interpreter. Return true if it counts what native code counted, and ends in the same state. */
+/** Run the program in the interpreter. Return true if counts and final state equal those of the run with native code. */
 static bool same_counts(struct trial *t, const struct setup *setup)
 {
     const struct counts with = counts;
@@ -499,15 +500,15 @@ static bool same_counts(struct trial *t, const struct setup *setup)
         memcpy(&have, (const char *)&with.stats + emu_stat_rows[i].offset, sizeof have);
         memcpy(&want, (const char *)&counts.stats + emu_stat_rows[i].offset, sizeof want);
         if (have != want)
-            snprintf(t->why, sizeof t->why, "%s: %" PRIu64 ", by the interpreter %" PRIu64, emu_stat_rows[i].name, have, want);
+            snprintf(t->why, sizeof t->why, "%s: %" PRIu64 ", in the interpreter %" PRIu64, emu_stat_rows[i].name, have, want);
     }
     if (t->why[0] == '\0' && with.hash_state != counts.hash_state)
-        snprintf(t->why, sizeof t->why, "another state than by the interpreter");
+        snprintf(t->why, sizeof t->why, "the state differs from that of the interpreter");
     return t->why[0] == '\0';
 }
 
-/** Run the program on the emulator with one configuration and compare the results. *stops is set if the reference
- *  stops. */
+/** Run the program on the emulator with one configuration and compare the results with those of the reference. If the
+ *  reference stops with an error, set *@stops to the reason. */
 static bool agrees(struct trial *t, const struct setup *setup, const char **stops)
 {
     uint64_t base;
@@ -523,7 +524,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0 && (native == NULL || same_counts(t, setup));
 }
 
-/** Replace each instruction that is not needed to reproduce the difference by nop. */
+/** Replace each instruction by nop that is not needed to reproduce the difference. */
 static void shrink(struct trial *t, const struct setup *setup)
 {
     const char *stops;
@@ -531,7 +532,7 @@ static void shrink(struct trial *t, const struct setup *setup)
     for (uint32_t i = 9; i < t->g->count; i++) {
         struct isa_insn kept = t->g->code[i];
         unsigned flags = isa_op_info((enum isa_op)kept.op)->flags;
-        /* the tests and counters of loops remain, so that programs end */
+        /* comparisons and counters of loops are not replaced, so that programs end */
         bool counts = (kept.op == ISA_V_SETP_S32 && isa_insn_p(&kept) == 6) ||
                       (kept.d > 40 && kept.d < 44 &&
                        (kept.op == ISA_V_SUB_U32 || kept.op == ISA_V_AND_B32 ||
@@ -575,7 +576,7 @@ static void show(const struct trial *t)
     }
 }
 
-/** Removes what keeps a program from native code: atomics, memory orders, writes of exec. */
+/** Remove what native code does not support from the program: atomics, memory orders, and writes of exec. */
 static void for_native(struct gen *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -606,7 +607,7 @@ static void one_program(uint64_t seed)
     if (prop_below(&g->r, 2)) {
         t.block[0] = 1 + prop_below(&g->r, 3 * t.width);
         t.block[1] = t.block[2] = 1;
-    } else { /* row lengths that are a power of two are frequent, since their ids fold inside a warp */
+    } else { /* block widths are often powers of two, for which the rows of a block end inside or at the end of a warp */
         t.block[0] = prop_below(&g->r, 3) ? 1u << prop_below(&g->r, 6)
                                           : 1 + prop_below(&g->r, 12);
         t.block[1] = 1 + prop_below(&g->r, 5);
@@ -671,7 +672,7 @@ static void one_program(uint64_t seed)
         if (nat_create(&native, &err) != LW_OK)
             fail_msg("%s", err.text);
         native->masked_after = 0;
-        if (seed & 1) /* as large kernels */
+        if (seed & 1) /* compile as if the kernel were large */
             nat_set_most_leave_cost(native, 0);
         const bool good = agrees(&t, &setup, &stops);
         struct nat_stats stats;
@@ -695,7 +696,7 @@ static void one_program(uint64_t seed)
     free(g);
 }
 
-/* Random programs do not contain rows that the reference does not implement. */
+/* Random programs contain only instructions that the reference implements. Check that the others are those listed here. */
 static void the_reference_knows_every_row_but_these(void **state)
 {
     /* approximate functions, which tests/emu/exec/test_math.c tests, and instructions that read the machine's state */
@@ -714,7 +715,7 @@ static void the_reference_knows_every_row_but_these(void **state)
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
             known = known || strncmp(info->mnemonic, others[i], strlen(others[i])) == 0;
         if (!known)
-            fail_msg("%s has no meaning in tests/model/ref_lane.c: random programs do not have it", info->mnemonic);
+            fail_msg("tests/model/ref_lane.c does not implement %s: random programs do not contain it", info->mnemonic);
     }
 }
 

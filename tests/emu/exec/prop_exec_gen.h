@@ -70,7 +70,7 @@ static inline void alu(struct gen *g)
             isa_mod_set(i, (enum isa_mod)mod,
                         group->values[prop_below(&g->r, group->value_count)].value);
     }
-    if (isa_mod_applies(ISA_MOD_FTZ, info) && prop_below(&g->r, 2)) { /* often none at all */
+    if (isa_mod_applies(ISA_MOD_FTZ, info) && prop_below(&g->r, 2)) { /* half of these instructions get no modifiers */
         isa_mod_set(i, ISA_MOD_FTZ, 0);
         if (isa_mod_applies(ISA_MOD_SAT, info))
             isa_mod_set(i, ISA_MOD_SAT, 0);
@@ -131,7 +131,7 @@ static inline bool scalar_alu(enum isa_op op)
     return ref_knows(&i);
 }
 
-/* Generate an instruction of the scalar unit on s0..s7. The lanes of a warp must be in one split. */
+/* Generate an instruction of the scalar unit on s0..s7. At that point a warp must have one split. */
 static inline void scalar(struct gen *g)
 {
     enum isa_op op = g->scalar[prop_below(&g->r, g->scalar_count)];
@@ -231,7 +231,7 @@ static inline void memory(struct gen *g)
         break;
     case ISA_LD_GENERIC: case ISA_ST_GENERIC: case ISA_ATOM_GENERIC: case ISA_RED_GENERIC:
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
-        /* v24 has a global, v28 a shared address; in v36 lanes differ */
+        /* v24 holds a global address, v28 a shared address, and v36 either, depending on the lane */
         i->a = (uint8_t[]){24, 28, 36}[prop_below(&g->r, 3)];
         slot = SHARED_SLOT;
         break;
@@ -298,7 +298,7 @@ static inline void linear_step(struct gen *g)
                                          ISA_V_NEG_S32, ISA_V_NOT_B32, ISA_V_MOV_B32, ISA_V_ADD_U32,
                                          ISA_V_MAD_U32, ISA_V_ADD_U32, ISA_V_MOV_B32};
     static const enum isa_op rare[] = {ISA_V_SHR_U32, ISA_V_SHR_S32, ISA_V_AND_B32, ISA_V_MAX_S32,
-                                       ISA_V_DIV_U32}; /* seldom linear again */
+                                       ISA_V_DIV_U32}; /* their results are seldom linear */
     static const enum isa_op wide[] = {ISA_V_ADD_U64, ISA_V_SUB_U64, ISA_V_MOV_B64, ISA_V_MUL_U64,
                                        ISA_V_NEG_S64, ISA_V_NOT_B64, ISA_V_ADD_U64,
                                        ISA_V_SHL_B64, ISA_V_SHR_U64, ISA_V_MAD_U64};
@@ -369,7 +369,7 @@ static inline void linear(struct gen *g)
     unsigned bytes, size, t = linear_reg(g), w = wide_reg(g), k;
     bool is_store = prop_below(&g->r, 2), shared = prop_below(&g->r, 3) == 0;
 
-    for (unsigned r = 0; r < 4; r++) { /* values are often computed anew, because one non-linear value ends a chain */
+    for (unsigned r = 0; r < 4; r++) { /* often start from a linear value again, as results of non-linear values are not linear */
         if (prop_below(&g->r, 2) == 0)
             two(g, ISA_V_MOV_B32, LINEAR + r, 0, prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM,
                 50);
@@ -379,7 +379,7 @@ static inline void linear(struct gen *g)
     }
     for (unsigned n = prop_below(&g->r, 9); n-- > 0;)
         linear_step(g);
-    if (prop_below(&g->r, 2)) { /* predicates of linear values */
+    if (prop_below(&g->r, 2)) { /* compare linear values */
         i = emit(g, prop_below(&g->r, 2) ? ISA_V_SETP_S32 : ISA_V_SETP_U32);
         isa_mod_set(i, ISA_MOD_CMP, prop_below(&g->r, 6));
         isa_mod_set(i, ISA_MOD_BOOL, prop_below(&g->r, 4));
@@ -406,7 +406,7 @@ static inline void linear(struct gen *g)
     isa_mod_set(i, ISA_MOD_SIZE, size);
     bytes = isa_mem_bytes(i);
     k = prop_below(&g->r, (shared ? SHARED_SLOT : SLOT) / bytes) * bytes;
-    g->count--; /* the address comes first */
+    g->count--; /* remove the access; it is emitted again after the code that computes its address */
     if (!shared && prop_below(&g->r, 2)) {
         i = emit(g, ISA_V_SUB_U64);
         i->d = i->a = (uint8_t)w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs of control flow on the emulator: nested branches, loops with break, continue and early return,
- * calls, recursion with saved barrier registers, indirect calls, locks, flags, and CTA barriers and warpsync in
- * divergent flow. The generator places barriers, yields and soft barriers by the rules of the machine. The reference
- * is ref_block(), which runs each lane by itself in a random fair order.
+ * Runs random programs with much control flow on the emulator: nested branches, loops with break, continue and early
+ * return, calls, recursion with saved barrier registers, indirect calls, locks, flags, and CTA barriers and warpsync
+ * in divergent flow. The generator places barriers, yields and soft barriers by the rules of the machine. The
+ * reference is ref_block(), which runs each lane by itself in a random fair order.
  *
  * A program that ends on the reference must end under `cbar` with every policy, and leave the same memory. Under
  * `stack` the same holds if no lane waits for another one; otherwise the program may hang. After each step of an
@@ -36,8 +36,8 @@ struct trial {
     char why[700];
 };
 
-/* Check the warp after each step. Check the whole block after steps that may affect other warps, and at some other
- * steps. */
+/* Observer that checks the warp after each step. It checks the whole block after steps that may affect other warps, and
+ * after some other steps. */
 struct checker {
     struct emu_observer observer;
     unsigned steps;
@@ -54,13 +54,13 @@ static bool check_step(struct emu_observer *observer, const struct emu_event *ev
     for (unsigned i = 0; i < block->warp_count; i++) {
         if ((!all && i != ev->warp) || emu_split_check(&block->warp[i], what, sizeof what))
             continue;
-        snprintf(c->why, c->why_size, "behind pc 0x%" PRIx64 ": %s", ev->pc, what);
+        snprintf(c->why, c->why_size, "after pc 0x%" PRIx64 ": %s", ev->pc, what);
         return true;
     }
     return false;
 }
 
-/** Returns true if lanes of the program may wait for lanes that wait to reconverge with them. */
+/** Return true if a run may hang because lanes wait for lanes that wait to reconverge with them. */
 static bool may_hang(const struct setup *setup, const struct gen *g)
 {
     return g->waits && emu_reconv_has_push_order(setup->reconv);
@@ -214,7 +214,7 @@ static void one_program(uint64_t seed)
     t.got = malloc(t.bytes);
     again = malloc(t.bytes);
     assert_true(t.want != NULL && t.got != NULL && again != NULL);
-    /* lanes of the program may wait for each other, or results may depend on the order of lanes */
+    /* a program is usable if it ends on the reference and if its results do not depend on the order of lanes */
     fine = reference(&t, seed, t.want) == REF_ENDS;
     for (unsigned k = 1; k < 3 && fine && g->waits; k++)
         fine = reference(&t, seed + k, again) == REF_ENDS && memcmp(t.want, again, t.bytes) == 0;
@@ -239,10 +239,10 @@ static void one_program(uint64_t seed)
     t.object.function_count = g->functions;
     for (unsigned k = 0; k < 4 && fine; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], false);
-        if (strcmp(setup.reconv, "frontier") == 0) /* the lowest pc first: lanes that wait in a loop never let others run */
+        if (strcmp(setup.reconv, "frontier") == 0) /* it runs the lowest pc first, so lanes that spin never let others run */
             setup.reconv = "cbar";
         uint64_t fast;
-        if (may_hang(&setup, g) && setup.window == 0) /* yield has no effect, so only a limit of fairness lets all splits run */
+        if (may_hang(&setup, g) && setup.window == 0) /* yield has no effect here, so only a fairness limit lets all splits run */
             setup.window = 64;
         /* on a SIMT stack, lanes that leave a region by another exit continue alone, so scalar instructions are not
          * permitted */
@@ -255,7 +255,7 @@ static void one_program(uint64_t seed)
         setup.watched = true;
         expect(&t, &setup, seed);
         if (t.hash_state != fast && t.stop == EMU_STOP_IDLE)
-            fail_msg("LW_SEED=%" PRIu64 ": watched and unwatched runs differ in hash_state", seed);
+            fail_msg("LW_SEED=%" PRIu64 ": runs with and without observers differ in hash_state", seed);
     }
     free(t.want);
     free(t.got);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generator of the programs of prop_flow.c, statement by statement. It places barriers, yields and soft barriers by
- * the rules of the machine (docs/reference/machine.md, 2).
+ * Generates the programs of prop_flow.c, statement by statement. Places barriers, yields and soft barriers by the rules
+ * of the machine (docs/reference/machine.md, 2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "tests/emu/exec/prop_flow_gen.h"
 
-/* registers */
+/* numbers of vector registers, and limits of their use */
 enum { ACC = 0, T1 = 1, T2 = 2, T3 = 3, LINK = 4, SP = 6, DEPTH = 7, SAVED = 8, POINTER = 10, GOT = 12,
        ONE = 13, MASK = 14, COUNT = 15, BASE = 16, TID = 18, BIT = 20, LOOPS = 24, MAX_LOOPS = 60 };
 
@@ -139,7 +139,7 @@ static uint32_t number(struct gen *g)
 {
     return (uint32_t)prop_next(&g->r);
 }
-/** Emit T1 = a hash of a register. */
+/** Emit code that sets T1 to a hash of register @of. */
 static void mix(struct gen *g, unsigned of)
 {
     alu(g, ISA_V_XOR_B32, T1, of, ISA_X_IMM, number(g));
@@ -175,7 +175,7 @@ static void in_mask(struct gen *g, uint32_t m)
     alu(g, ISA_V_AND_B32, T1, T1, ISA_X_IMM, 1);
     test(g, ISA_CMP_NE, T1, 0);
 }
-/** Emit p0 = a condition that depends on the lane. */
+/** Emit code that sets p0 to a condition that depends on the lane. */
 static void condition(struct gen *g)
 {
     switch (prop_below(&g->r, 4)) {
@@ -217,7 +217,7 @@ static void region_close(struct gen *g, unsigned join)
     put(g, join);
     barrier(g, ISA_BSYNC, g->region[--g->regions]);
 }
-/** Emit code by which lanes jump to @to and leave all regions except the outermost @kept ones. */
+/** Emit code with which lanes leave all regions except the outermost @kept ones and jump to @to. */
 static void leave(struct gen *g, unsigned kept, unsigned to)
 {
     for (unsigned k = g->regions; k > kept; k--)
@@ -230,7 +230,7 @@ static void sequence(struct gen *g, unsigned depth, bool top);
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-/** Emit the parts of if (p0) {...}: its beginning, else, and end. */
+/** An if-statement on p0 that is being emitted: choice_begin(), choice_otherwise() and choice_end() emit its parts. */
 struct choice {
     unsigned join, other;
     unsigned reg;
@@ -263,7 +263,7 @@ static void restore(struct gen *g)
         i->d = (uint8_t)(g->base + k);
         i->a = SAVED;
     }
-    set(g, SAVED, 0); /* a group number differs from run to run */
+    set(g, SAVED, 0); /* clear the group number, which differs between runs */
     set(g, SAVED + 1, 0);
     pop(g, LINK);
     emit(g, ISA_RET)->a = LINK;
@@ -302,7 +302,7 @@ static void loop(struct gen *g, unsigned depth)
     g->loop[g->loops++] = l;
     g->sync_seen = false;
     put(g, head);
-    for (unsigned end = 0; end < 2; end++) { /* a while loop tests here; a do loop tests after the body */
+    for (unsigned end = 0; end < 2; end++) { /* end 0: before the body, where a while loop tests; end 1: after it */
         if (end == (whole ? 0u : 1u)) {
             alu(g, ISA_V_XOR_B32, T1, TID, ISA_X_IMM, salt);
             alu(g, ISA_V_MUL_U32, T1, T1, ISA_X_IMM, 0x9e3779b1);
@@ -321,7 +321,7 @@ static void loop(struct gen *g, unsigned depth)
             alu(g, ISA_V_ADD_U32, counter, counter, ISA_X_IMM, 1);
         }
     }
-    if (g->sync_seen && !whole) { /* only the back edge has a yield */
+    if (g->sync_seen && !whole) { /* the back edge is a separate branch, so that only lanes that stay in the loop yield */
         branch_if(g, false, l.out, (int)reg);
         emit(g, ISA_YIELD);
         jump(g, ISA_BRA, head);
@@ -337,7 +337,8 @@ static void loop(struct gen *g, unsigned depth)
     region_close(g, l.out);
 }
 
-/** Emit a loop that waits until p0, which @word sets from memory. */
+/** Emit a loop that waits for @word of the data: until the lane has acquired the lock if @lock is set, otherwise until the
+ *  flag is not 0. */
 static void spin(struct gen *g, unsigned word, bool lock)
 {
     unsigned head = label(g), out = label(g), reg = region_open(g, out);
@@ -426,7 +427,7 @@ static void meet(struct gen *g, unsigned kind, uint32_t m)
         i->xkind = ISA_X_IMM;
         i->x = all;
         return;
-    default: /* the lanes of the mask synchronise among themselves, and so do the others */
+    default: /* the lanes of the mask synchronise with each other, and the remaining lanes with each other */
         set(g, T2, m);
         set(g, T3, all & ~m);
         in_mask(g, m);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generator of random programs of control flow for prop_flow.c. */
+/* Generates the random programs of prop_flow.c. */
 #ifndef PROP_FLOW_GEN_H
 #define PROP_FLOW_GEN_H
 
 #include "tests/lib/prop_setup.h"
 
 enum { MAX_CODE = 3000, CAPACITY = 250, MAX_LABELS = 1200, FUNCTIONS = 4, MAX_REGIONS = 6, LOCALS = 480 };
-/* memory, in words */
+/* layout of the global data: offsets and sizes in words */
 enum { LOCKS = 0, COUNTERS = 8, FLAGS = 16, MAX_FLAGS = 48, OUT = FLAGS + MAX_FLAGS };
 
 struct loop {
-    unsigned regions; /* number of open regions when the body of this one begins, with its own region */
+    unsigned regions; /* number of regions that are open when the loop's body begins, including the loop's own region */
     unsigned out, next;
 };
 struct gen {
@@ -25,11 +25,11 @@ struct gen {
     unsigned calls;
     uint32_t first[FUNCTIONS], size[FUNCTIONS];
     unsigned functions, width, threads;
-    /* the constructs that the program contains */
+    /* which constructs the program contains */
     bool spin, bars, recursive, saves, around, soft;
     bool waits, irregular, scalars, overflow;
     bool apart[FUNCTIONS], syncs[FUNCTIONS];
-    /* the function being written */
+    /* state of the function that is being generated */
     unsigned f, base, regions, region[MAX_REGIONS], limit, end, saved;
     struct loop loop[8];
     unsigned loops, counters, flags;

@@ -5,7 +5,7 @@
 static const unsigned widths[] = { 4, 8, 16, 32, 64 };
 enum { THREADS = 75 };
 
-/* Run the kernel at every width under every policy. If @stack, run it on the stack engine, too. */
+/* Run the kernel at every warp width with every policy, and, if @stack is set, on the reconvergence engine `stack`, too. */
 static void expect_everywhere(const char *text, const uint32_t *expected, bool stack)
 {
     for (size_t i = 0; i < LW_COUNT_OF(widths); i++) {
@@ -34,8 +34,8 @@ static uint32_t fib(uint32_t n)
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-/* Recursion whose depth and path differ between lanes. The function saves b0, at which its callers wait. b1 belongs
- * to the kernel, so after b1 the lanes of a warp are together and the scalar unit may write. */
+/* The depth and path of the recursion differ between lanes. The function saves b0, since its callers wait at b0. Only
+ * the kernel uses b1, so after b1 the lanes of a warp are in one split and may write scalar registers. */
 static void recursion_with_saved_barrier_registers_ends_right(void **state)
 {
     static const char *const soft[] = { "", ".soft" };
@@ -85,7 +85,7 @@ static void a_stack_that_grows_out_of_local_memory_is_a_fault_there(void **state
     fix_free(f);
 }
 
-/* The sides of a branch call two functions, and the lanes of one indirect call enter two functions. */
+/* The two sides of a branch call different functions. Then lanes enter different functions by one indirect call. */
 static void lanes_that_call_different_functions_reconverge_after(void **state)
 {
     uint32_t expected[THREADS];
@@ -110,8 +110,7 @@ static void lanes_that_call_different_functions_reconverge_after(void **state)
         expected, true);
 }
 
-/* Lanes call one function from two call sites. They may execute the function together. Each lane returns to its own
- * call site. */
+/* Lanes call one function from two call sites and may execute it together. Each lane must return to its own call site. */
 static void lanes_return_to_where_each_came_from(void **state)
 {
     uint32_t expected[THREADS];
@@ -129,7 +128,7 @@ static void lanes_return_to_where_each_came_from(void **state)
         expected, true);
 }
 
-/* Guards on call and ret: half of the lanes do not call, or do not return yet. */
+/* With guards on call and ret, half of the lanes do not call, and half of the lanes return later. */
 static void guards_choose_which_lanes_call_and_return(void **state)
 {
     uint32_t expected[THREADS];
@@ -147,7 +146,7 @@ static void guards_choose_which_lanes_call_and_return(void **state)
         expected, true);
 }
 
-/* A switch with a target for each value. Lanes jump to up to eight targets with one instruction. */
+/* The kernel is a switch with a target for each value. Lanes jump to up to eight targets with one instruction. */
 static void an_indirect_branch_parts_lanes_by_their_targets(void **state)
 {
     uint32_t expected[THREADS];
@@ -248,8 +247,8 @@ static void a_scalar_pair_may_hold_the_target(void **state)
 
 /* ---- barrier registers as values ---------------------------------------------------------------- */
 
-/* A lane whose group number is saved does not block other lanes. After the number is restored the lane blocks them
- * again. */
+/* While the group number of a lane is saved, other lanes do not wait for the lane at the barrier. After the number is
+ * restored they wait for it again. */
 static void a_restored_number_is_waited_for(void **state)
 {
     uint32_t expected[THREADS];
@@ -260,7 +259,7 @@ static void a_restored_number_is_waited_for(void **state)
     expect_everywhere(
         FIX_HEAD "v_and_b32 v1, v0, 3\nv_setp_u32.eq p0, v1, 1\nv_mov_b32 v4, 1\n"
                  "bssy b0, join\n"
-                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* all lanes are released in one step */
+                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* one step restores the numbers of all lanes */
                  "@!p0 bra join, b0\n"
                  "v_add_u32 v4, v4, 1\nnop\nnop\nyield\n"
                  "join: bsync b0\ns_mov_b32 s4, 1\nv_add_u32 v4, v4, 1\n" FIX_STORE("v4")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Handlers jump to the next handler, so the host's stack does not grow with the number of instructions. The
-# kernels here have many instructions whose handlers keep arrays of lanes on the stack; they run with a stack of
-# 256 KiB.
+# Each handler jumps to the next one, so the host's stack does not grow with the number of instructions. The kernels
+# of this test have many instructions whose handlers keep arrays of lanes on the stack. The test runs them with a
+# stack of 256 KiB.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >chain.cu <<'END'
 extern "C" __device__ __attribute__((noinline)) int leaf(int x) { return x * 3 + 1; }
@@ -58,7 +58,7 @@ expect 0 '' compile chain.cu -o chain.lwo
 ulimit -s 256
 for kernel in shuffles:4000 calls:8000 pointers:40000 meetings:20000 arrivals:10000; do
     for width in 8 32 64; do
-        case $kernel:$width in shuffles:*:8 | meetings:*:8) continue ;; esac # masks of 32 lanes
+        case $kernel:$width in shuffles:*:8 | meetings:*:8) continue ;; esac # these kernels use masks of 32 lanes
         expect 0 '^ok' run chain.lwo --entry "${kernel%:*}" --grid 1 --block 64 \
             --arg "out=s32[64]" --arg "n=${kernel#*:}" --warp $width
     done

@@ -2,8 +2,8 @@
 /*
  * Tests conversions between all twelve types, with each rounding and modifier. The expected values are exact integers
  * rounded once (soft_float.h), by the rules of the PTX manual. The test converts all sources of 8 and 16 bits, and
- * special and random sources of 32 and 64 bits. For conversions with lane loops of their own it uses a dense sample
- * of 32-bit sources, or all of them with LW_EXHAUSTIVE=1.
+ * special and random sources of 32 and 64 bits. For conversions that have a specialised lane loop it uses a dense
+ * sample of 32-bit sources, or all of them with LW_EXHAUSTIVE=1.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static const struct soft_format *format_of(unsigned type)
                                  : NULL;
 }
 
-/* Return the value of an integer in its register: signed types below 32 bits are sign-extended to 32 bits. */
+/* Return the register content for integer @v: signed types narrower than 32 bits are sign-extended to 32 bits. */
 static uint64_t in_register(soft_wide v, unsigned type)
 {
     uint64_t bits = (uint64_t)v;
@@ -154,7 +154,7 @@ static uint64_t corner(uint64_t *s, unsigned type)
         e = f->emax - (r >> 11 & 1 ? 26 : 150) + (int)(r % 30);
     e = e < 0 ? 0 : e > 2 * f->emax + 1 ? 2 * f->emax + 1 : e;
     uint64_t fraction = next(s) & ((UINT64_C(1) << (f->precision - 1)) - 1);
-    switch (r >> 20 & 3) { /* few significant bits, then many zeros or ones */
+    switch (r >> 20 & 3) { /* some fractions have few significant bits, followed by zeros or ones */
     case 0: fraction &= ~UINT64_C(0) << (r >> 24 & 63); break;
     case 1: fraction |= (UINT64_C(1) << (r >> 24 & 31)) - 1; break;
     default: break;

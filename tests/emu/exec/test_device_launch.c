@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests launches by the device: order, waits, groups, limits, faults and residency. Expected results come from C code
- * in this file or from a closed form.
+ * Tests kernel launches by kernels (device launches): order, waits, aggregated groups, limits, faults and residency.
+ * Expected results are computed by C code in this file or from a closed form.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
 
-/* Threads launch kernel `child` with one block. The params are {out, n, m}. */
+/* Code with which threads launch kernel `child` with one block. The child's parameters are {out, n, m}. */
 #define PARAMS ".param ptr.global out\n.param u32 n\n.param u32 m\n"
 #define LAUNCH(guard, stream)                                                                 \
     guard "launch.buffer v20:21, 16\nv_mov_b64 v22:23, c[out]\n"                              \
@@ -42,7 +42,7 @@ static const struct emu_grid *end_of_stream(const struct emu_machine *machine, c
     return last;
 }
 
-/** Compare the machine's lists of launches with a search through all launches. */
+/** Check that the machine's lists of launches agree with a search through all launches. */
 static void check_lists(const struct emu_machine *machine)
 {
     const struct emu_grid *listed = machine->first_start, *last = NULL;
@@ -118,7 +118,7 @@ static struct fix *start(const char *text, unsigned width, unsigned threads, con
     return start_tagged(text, width, threads, reconv, resident, EMU_TAGS_OFF, log);
 }
 
-/** Run with both reconvergence engines, with one and with many resident warps, and with all kinds of tags. */
+/** Run @text with two reconvergence engines, one and many resident warps, and all tag modes, and compare @words. */
 static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
 {
     static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
@@ -153,13 +153,13 @@ static void children_are_launched_in_the_order_of_lanes(void **state)
         assert_int_equal(log.seen[i].parent, 1);
         assert_int_equal(log.seen[i].lane, (8 * i + 3) % 32);
         assert_int_equal(log.seen[i].before, i == 0 ? 0 : 1 + i); /* one stream */
-        assert_int_equal(log.seen[i].first_warp_id, 2 + i); /* the host launches two warps before */
+        assert_int_equal(log.seen[i].first_warp_id, 2 + i); /* the host's launch has two warps with lower ids */
     }
     assert_null(emu_grid_current(f->machine));
     fix_free(f);
 }
 
-/** Each child multiplies and adds, so only one order gives the expected result. */
+/** Each child multiplies a word and adds to it, so the result depends on the order of the children. */
 static void a_stream_keeps_its_order(void **state)
 {
     uint32_t want[2] = {1, 0};
@@ -177,8 +177,8 @@ static void a_stream_keeps_its_order(void **state)
            "v_add_u32 v1, v1, c[n]\nst.global.b32 [v2:3], v1\nexit\n.end\n", 3, want, 2);
 }
 
-/** A lane in another stream launches the second child, which waits for nothing. The first child spins until the second
- *  has written. */
+/** The second child is launched in another stream and waits for no launch. The first child spins until the second has
+ *  written. */
 static void different_streams_run_at_the_same_time(void **state)
 {
     static const uint32_t want[] = {0, 2, 1};
@@ -224,7 +224,7 @@ static void a_store_after_the_launch_is_the_parents_own(void **state)
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-/** Recursion: the sum over a range is the sum of its halves. Each level launches two children of one block. */
+/** The kernel computes the sum of a range recursively: each block launches two children, one for each half. */
 static void a_nested_reduction_gives_the_sum(void **state)
 {
     uint32_t want[1] = {0};
@@ -288,7 +288,7 @@ static void launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         uint32_t want[] = {25};
-        struct fix *f = nested(25, true, 24, emu_reconv_names[i]); /* the last one does not wait */
+        struct fix *f = nested(25, true, 24, emu_reconv_names[i]); /* the innermost launch does not wait for another */
         fix_expect_words(f, want, 1);
         fix_free(f);
         f = nested(26, true, 24, emu_reconv_names[i]);
@@ -346,21 +346,21 @@ static void the_next_launch_of_the_host_comes_after_all_descendants(void **state
     fix_free(f);
 }
 
-/** Many lanes of many blocks launch 512 children, each of which adds its number. */
+/** 512 lanes of several warps launch one child each, which adds its number. */
 static void many_small_launches_all_run_once(void **state)
 {
     uint32_t want[] = {0};
     (void)state;
 
     for (uint32_t t = 0; t < 512; t++)
-        want[0] += 3 * (t * t + 1); /* three threads */
+        want[0] += 3 * (t * t + 1); /* each child has three threads */
     expect(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\nv_mul_u32 v10, v0, v0\n"
            "launch.stream v30:31\n" LAUNCH("", "v30:31") "exit\n.end\n" CHILD("1", "3")
            ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_add_u32 v1, v1, 1\n"
            "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
 }
 
-/** More blocks wait for their children than a core has slots. Later blocks wait for a free slot. */
+/** More blocks wait for their children than a core has slots, so later blocks wait for a free slot. */
 static void any_number_of_blocks_may_wait(void **state)
 {
     enum { BLOCKS = 5000 };
@@ -531,7 +531,7 @@ static void too_many_pending_launches_are_a_fault_and_none_is_queued(void **stat
     (void)state;
 
     f->config.pending_launches = 8;
-    fix_load(f, text, 7); /* 7 pending launches, then two more: the second of them is the tenth */
+    fix_load(f, text, 7); /* 7 launches are pending; of the next two launches the second is the ninth */
     fix_go(f);
     fix_expect_fault(f, EMU_FAULT_LAUNCH_PENDING, 2, "@p0 launch.kernel");
     fix_free(f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the event of a step on cores without an engine. The test starts, steps and frees blocks in an order that it
- * chooses. */
+/* Tests the event of a step on cores without an engine. The test itself starts, steps and frees blocks, in its own
+ * order. */
 #include "tests/emu/exec/emu_fixture.h"
 
 /* ---- driving ------------------------------------------------------------------------ */
@@ -80,20 +80,20 @@ static bool step(struct hand *h, unsigned slot, unsigned warp, struct emu_event 
     return false;
 }
 
-/** Step one warp until active lanes execute an instruction of @op, and return its event. */
+/** Step one warp until active lanes execute an instruction with opcode @op, and return the event of that step. */
 static struct emu_event until(struct hand *h, unsigned slot, unsigned warp, enum isa_op op)
 {
     struct emu_event ev = {0};
 
     for (unsigned i = 0; i < 200; i++) {
         if (!step(h, slot, warp, &ev))
-            fail_msg("nothing is ready before %s", isa_op_info(op)->mnemonic);
+            fail_msg("no split is ready before %s", isa_op_info(op)->mnemonic);
         if (ev.kind == EMU_EV_FAULT)
             fail_msg("%s", ev.fault.detail);
         if (ev.insn->op == op && ev.kind == EMU_EV_RETIRED)
             return ev;
     }
-    fail_msg("it does not come to %s", isa_op_info(op)->mnemonic);
+    fail_msg("the warp does not reach %s", isa_op_info(op)->mnemonic);
     return ev;
 }
 
@@ -126,7 +126,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
         ended += ev.grid_ended;
         left -= ev.warp_ended;
         assert_int_equal(h.grid->blocks_ended, blocks_ended);
-        assert_int_equal(ev.grid_ended, left == 0); /* no slot was freed */
+        assert_int_equal(ev.grid_ended, left == 0); /* although no slot has been freed */
     }
     assert_int_equal(started, 1);
     assert_int_equal(ended, 1);
@@ -196,7 +196,7 @@ static void convergence_operations_have_group_lanes_and_cause(void **state)
             assert_int_equal(ev.conv.arrived, ev.split_lanes);
             assert_false(ev.conv.soft);
             if (ev.conv.released != 0) {
-                assert_int_equal(ev.conv.released, 0xf3); /* all lanes except those that left */
+                assert_int_equal(ev.conv.released, 0xf3); /* all lanes except those that left the barrier */
                 assert_int_equal(ev.conv.why, EMU_RELEASE_ARRIVAL);
                 seen |= 2;
             }

@@ -43,7 +43,7 @@ static uint32_t ref_div(const struct format *f, uint32_t a, uint32_t b)
     return soft_half_div(&f->soft, a, b);
 }
 
-/* ---- the rows' expressions --------------------------------------------------------------- */
+/* ---- the expressions of the emulator's instructions -------------------------------------------------- */
 
 static uint32_t our_add(const struct format *f, uint32_t a, uint32_t b)
 {

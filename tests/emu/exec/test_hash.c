@@ -59,7 +59,7 @@ static uint32_t *row(struct emu_warp *w, unsigned number)
     return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
 }
 
-/** Change a word (its lowest @bytes), expect another hash, and restore the word. */
+/** Flip the lowest bit of a value of @bytes bytes, expect another hash, and restore the value. */
 static void flips(struct fix *fix, const char *what, void *at, unsigned bytes)
 {
     uint64_t before = emu_hash_state(fix->machine);
@@ -68,7 +68,7 @@ static void flips(struct fix *fix, const char *what, void *at, unsigned bytes)
     memcpy(kept, at, bytes);
     *(uint8_t *)at ^= 1;
     if (emu_hash_state(fix->machine) == before)
-        fail_msg("%s does not count", what);
+        fail_msg("%s does not change the hash", what);
     memcpy(at, kept, bytes);
     assert_int_equal(emu_hash_state(fix->machine), before);
 }
@@ -157,7 +157,7 @@ static struct emu_warp *until(struct fix *fix, enum emu_split_state wanted)
             if (b->warp[i].split_in[wanted] != 0)
                 return &b->warp[i];
     }
-    fail_msg("no split comes to wait: %s", emu_split_state_name(wanted));
+    fail_msg("no split reaches this state: %s", emu_split_state_name(wanted));
     return NULL;
 }
 
@@ -208,13 +208,13 @@ static void dead_lanes_and_the_hosts_affairs_do_not_change_the_hash(void **state
     KEEPS(&fix, row(w, 4)[5]);
     KEEPS(&fix, w->local[4 * 6]);
     keeps(&fix, "a dead lane's predicate", (uint8_t *)&w->p[0] + 1);
-    KEEPS(&fix, w->member[1]); /* the split waits for no lane */
+    KEEPS(&fix, w->member[1]); /* unused, since the split waits for no lane */
     w->breg[2][1] ^= 1;        /* the uniform form has the number, and the vector register is stale */
     before = emu_hash_state(fix.machine);
     w->breg[2][1] ^= 1;
     assert_int_equal(emu_hash_state(fix.machine), before);
     KEEPS(&fix, row(w, w->vreg_count)[1]);
-    KEEPS(&fix, b->warp[0].split[20].lanes); /* no such split */
+    KEEPS(&fix, b->warp[0].split[20].lanes); /* the warp has no split with this number */
     KEEPS(&fix, b->warp[0].mask_row[1]);
     KEEPS(&fix, b->cta[3].lanes[0]);
     KEEPS(&fix, b->slot);

@@ -4,7 +4,7 @@
 set -u
 lanewise=${LANEWISE:-./lanewise}
 if nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: with the address sanitizer's code between them, handlers are no more what is told here"
+    echo "skipped: the address sanitizer adds code to handlers, so their host code is not the expected one"
     exit 77
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/lanewise-host.XXXXXX")
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 fail() { echo "FAIL: $1"; sed 's/^/    /' "$work/out" | head -n 12; bad=$((bad + 1)); }
 
-# every executed row has host code, which ends in a jump or a return
+# Every instruction that the emulator executes has host code, which ends in a jump or a return.
 for name in $(sed -n 's/^INSN([A-Z0-9_]*, *"\([^"]*\)".*/\1/p' "${srcdir:-.}/isa/insns.def"); do
     if ! "$lanewise" dis --host "$name" >"$work/out" 2>&1; then
         grep -q 'does not execute\|target of the call' "$work/out" || fail "$name"
@@ -32,11 +32,11 @@ x86-64*)
     ;;
 esac
 
-refuse() { # what, arguments
+refuse() { # usage: refuse WHAT ARGUMENT... . Expects one line of output and exit status 2
     what=$1
     shift
     "$lanewise" dis "$@" >"$work/out" 2>&1
-    [ $? = 2 ] && [ "$(wc -l <"$work/out")" = 1 ] || fail "$what: one sentence and status 2"
+    [ $? = 2 ] && [ "$(wc -l <"$work/out")" = 1 ] || fail "$what: expected one line and exit status 2"
 }
 refuse "an unknown mnemonic" --host frobnicate
 refuse "wrong operands" --host 'v_add_f32 v1'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets breakpoints on the instructions of a kernel, with time slices of each length up to eight, interrupted runs,
- * and both the fast path and the path with observers. Each arrival of a split at a breakpoint is reported once, in
- * the order of its warp. Each instruction has the handler that its layers require.
+ * and both the fast path and the path with observers. Each arrival of a split at a breakpoint must be reported once, in
+ * the order in which its warp executes. Each instruction must have the handler that its layers require.
  */
 #include <inttypes.h>
 
@@ -11,8 +11,8 @@
 
 enum { WIDTH = 8, WARPS = 3, BLOCKS = 2, MOST = 64, LONGEST = 8 };
 
-/* The kernel has loops whose count differs between warps and exceeds the slices, a divergent branch, and a barrier of
- * the block. */
+/* The kernel has loops whose number of iterations differs between warps and exceeds the time slices, a divergent branch,
+ * and a CTA barrier. */
 static const char text[] =
     FIX_HEAD
     "v_shr_u32 v1, v0, 3\nv_add_u32 v1, v1, 2\n"

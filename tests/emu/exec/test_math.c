@@ -30,7 +30,8 @@ static uint64_t next(uint64_t *s)
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
-/* Map floats to integers of the same order, so that a difference counts units in the last place. */
+/* Map a float to an integer so that the order is preserved and the difference of two results is in units in the last
+ * place. */
 static int64_t order(float f)
 {
     uint32_t b = b_of(f);
@@ -44,7 +45,7 @@ static void fma_of_floats_is_exact(void **state)
     uint64_t s = 1;
     (void)state;
     for (unsigned i = 0; i < 4000000 / each_divisor(); i++) {
-        unsigned sub = (i >> 1 & 3) << 2; /* directed rounding modes need support of the processor */
+        unsigned sub = (i >> 1 & 3) << 2; /* rounding mode * 4; the directed modes need support by the processor */
         uint32_t x = (uint32_t)next(&s), y = (uint32_t)next(&s), z = (uint32_t)next(&s);
         if (i & 1) /* products near the addend, for cancellation and ties */
             z = b_of(-f_of(x) * f_of(y)) ^ (uint32_t)(next(&s) & 3);
@@ -66,7 +67,7 @@ static void fma_of_doubles_is_exact(void **state)
         uint64_t x = next(&s), y = next(&s), z = next(&s);
         if (i % 4 == 1)
             z = q_of(-d_of(x) * d_of(y)) ^ (next(&s) & 7);
-        if (i % 4 == 2) { /* around the smallest numbers */
+        if (i % 4 == 2) { /* results near the smallest numbers */
             x = (x & ~(UINT64_C(0x7ff) << 52)) | (uint64_t)(300 + i % 200) << 52;
             y = (y & ~(UINT64_C(0x7ff) << 52)) | (uint64_t)(650 + i % 200) << 52;
             z &= ~(UINT64_C(0x7f0) << 52);
@@ -106,7 +107,7 @@ struct function {
     double (*quick)(double); /* the host's result, which has an error of some units of 2^-52 */
     long double (*host)(long double);
     struct counts {
-        uint64_t off; /* the expected result need not be correctly rounded */
+        uint64_t off; /* number of results that are not correctly rounded, which is allowed */
         int64_t worst;
     } *counts; /* memory shared by the processes */
 };

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Printing and assertions in PTX as compilers write them, and where the text appears in `run`, in the shell and in
+# Tests printf and assert in PTX that compilers have written. Tests that the text appears in `run`, in the shell and in
 # gdb.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 
-# usage: same WHAT STATUS. Compares the output of the last run with standard input
+# usage: same WHAT STATUS. Compares the output of the last run with the standard input, and its exit status with STATUS
 same() {
     cat >"$work/want"
     cmp -s "$work/want" "$work/out" || {
@@ -31,7 +31,7 @@ word 0,1,0,1 A
 word 1,2,1,2 B
 word 2,3,2,3 C
 END
-# clang 14's: vectors of bytes, two of them in two bytes.
+# PTX of clang 14 with vectors of bytes. A vector of two bytes takes two bytes.
 cat >"$work/bytes.ptx" <<'END'
 .version 3.2
 .target sm_35, texmode_independent
@@ -76,8 +76,8 @@ run bytes.yaml --quiet
 same "OpenCL's printf of two bytes" 0 <<'END'
 10,-11 1,2,200 7
 END
-# Each clang lays out the arguments in its own way. clang 16 leaves no gaps, so that only the format distinguishes
-# floats from vectors.
+# Each version of clang lays out the arguments in its own way. clang 16 leaves no gaps, so that only the format
+# distinguishes floats from vectors.
 cat >"$work/gaps.cl" <<'END'
 __constant char shape[] = "%v2lf|%c|%5.1f\n";
 __kernel void k(int n)

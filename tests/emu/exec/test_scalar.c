@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests exec, the scalar unit and both styles of control flow: their results, and each guest fault of their rules. */
+/* Tests exec, the scalar unit, and control flow by exec and by branches: results, and a guest fault for each violated rule. */
 #include "tests/emu/exec/emu_fixture.h"
 
 /* Lanes 0..2 branch to join under b0; the other lanes fall through to the instruction under test. */
@@ -7,7 +7,7 @@
     "v_setp_u32.lt p0, v0, 3\nv_mov_b32 v4, 1\nbssy b0, join\n@p0 bra join, b0\n"
 #define JOIN "join: bsync b0\n" FIX_STORE("v4") "exit\n.end\n"
 
-/* The policy selects one side first, and only that side is at the instruction. */
+/* Expect a fault of @insn under each policy. The policies select different sides first, and only one side executes @insn. */
 static void expect_fault_in_split(const char *insn, enum emu_fault_kind kind,
                                   enum emu_scalar_rule rule)
 {
@@ -442,7 +442,7 @@ static void step_to(struct fix *f, struct emu_core *core, unsigned slot, enum is
             return;
         fix_check(emu_warp_step(core, slot, 0, (unsigned)id, view.lanes, &ev, &err), &err);
     }
-    fail_msg("the instruction does not come");
+    fail_msg("the warp does not reach the instruction");
 }
 
 static void a_step_of_some_lanes_waits_for_the_others_at_scalar_rows_and_under_partial_exec(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests printed text: the formatter against the host's printf, hostile formats, the order of text, and assertions. */
+/* Tests the text that kernels print: a comparison of the formatter with the host's printf, malicious formats, the order
+ * of text, and assertions. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 /* ---- the formatter ---------------------------------------------------------------------- */
 
-/* Guest memory of the formatter's tests: one range. */
+/* The guest memory for tests of the formatter is one address range. */
 enum { MEMORY = 4096, BASE = 0x10000 };
 struct memory {
     uint8_t byte[MEMORY];
@@ -50,7 +51,7 @@ static unsigned below(unsigned n)
 
 struct args {
     struct memory *m;
-    uint64_t at; /* a byte of the next argument */
+    uint64_t at; /* offset of the next argument */
 };
 static void put_arg(struct args *a, const void *data, unsigned size, unsigned align)
 {
@@ -59,7 +60,8 @@ static void put_arg(struct args *a, const void *data, unsigned size, unsigned al
     a->at += size;
 }
 
-/* Run the formatter with the format at BASE, strings at BASE + 1024 and arguments from BASE + 2048. */
+/* Offsets in the guest memory. The formatter runs with the format at BASE, strings from BASE + STRINGS on, and arguments
+ * from BASE + ARGS on. */
 enum { STRINGS = 1024, ARGS = 2048 };
 static char out[EMU_FORMAT_LIMIT + 1];
 static bool format(struct memory *m, const char *text, size_t *size, uint64_t *bad)
@@ -421,7 +423,7 @@ static void expect_stop(const struct run *r, enum emu_stop_kind kind)
 #define MESSAGE(name, text) ".const " name " 64 = str \"" text "\\0\"\n"
 #define ADDRESS(pair, low, high, name)                                                        \
     "v_mov_b32 " low ", lo(" name ")\nv_mov_b32 " high ", hi(" name ")\n"
-/* v20:21 = generic address of the arguments in local memory: block and thread */
+/* Sets v20:21 to the generic address of the arguments, which are the block and thread numbers in local memory. */
 #define BUFFER                                                                                \
     ".local 64\nv_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\nv_mov_b32 v20, 16\n"                   \
     "st.local.b32 [v20], v1\nst.local.b32 [v20+4], v0\nv_mov_b32 v21, 0x200\n"
@@ -549,7 +551,7 @@ static void print_much(uint32_t times, size_t first_at)
     expect_stop(&r, EMU_STOP_IDLE);
     assert_int_equal(r.text.size, times * (size_t)65535 + sizeof first - 1);
     assert_memory_equal(r.text.text + first_at, first, sizeof first - 1);
-    for (size_t k = 0; k < times; k++) { /* the text of block 1 follows in its order */
+    for (size_t k = 0; k < times; k++) { /* the text of block 1, in its order */
         size_t at = (k + 1) * (size_t)65535 - 1;
 
         at += at >= first_at ? sizeof first - 1 : 0;
@@ -564,7 +566,7 @@ static void text_beyond_the_buffer_is_printed_immediately(void **state)
     (void)state;
     print_much(3, 0);
     print_much(FITS, 0);
-    /* One more message does not fit. The stored text is printed first, and the new message after it. */
+    /* One more message does not fit in the buffer. The buffered text is printed first, and the new message after it. */
     print_much(FITS + 1, (FITS + 1) * (size_t)65535);
     /* After that the buffer has space again. */
     print_much(FITS + 3, (FITS + 1) * (size_t)65535);

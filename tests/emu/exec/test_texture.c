@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests textures: refused bindings, events of a fetch, and memory faults. tests/emu/exec/vectors/tex.txt tests the
- * values that fetches read. */
+/* Tests textures: bindings that are refused, events of a fetch, and memory faults. The values that fetches read are
+ * tested by tests/emu/exec/vectors/tex.txt. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define FETCH "tex.1d.u32.s32 v12:15, v1, s4:5\n"
@@ -14,7 +14,7 @@ static struct emu_texture texture_of(uint64_t address, uint32_t width, unsigned 
                                 .edge = {EMU_TEXTURE_CLAMP, EMU_TEXTURE_CLAMP}};
 }
 
-/* A buffer of 64 words; word k is k * 3. */
+/* Allocate a buffer of 64 words, of which word k is k * 3, and return its address. */
 static uint64_t make_texels(struct fix *f)
 {
     struct lw_error err;
@@ -36,7 +36,7 @@ static void bind(struct fix *f, const struct emu_texture *texture)
                                &err), &err);
 }
 
-/* The last event of a fetch, with copies of its registers. */
+/* Observer that stores the last event of a fetch, with copies of its registers. */
 struct watcher {
     struct emu_observer observer;
     struct emu_event ev;
@@ -197,7 +197,7 @@ static void what_cannot_be_is_not_bound(void **state)
     fix_free(f);
 }
 
-/* Set each byte of a descriptor to each value. The fetch must fault, or it is a fetch whose addresses were checked. */
+/* Set each byte of a descriptor to each value. The fetch must fault, or read from addresses that have been checked. */
 static void a_corrupted_descriptor_does_no_harm(void **state)
 {
     (void)state;
@@ -220,8 +220,8 @@ static void a_corrupted_descriptor_does_no_harm(void **state)
     }
 }
 
-/* Lanes that fetch from one texture are handled together. Lanes of two textures are handled one by one. With two
- * equal textures both ways must give equal values. */
+/* The emulator handles lanes that fetch from one texture together, and lanes that fetch from different textures one by
+ * one. With two equal textures both ways must give equal values. */
 static void lanes_together_read_what_each_reads_alone(void **state)
 {
     uint64_t seed = 7;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Textures from source to result. The test fetches every texel type of CUDA C++ with every installed compiler,
-# optimised and for debuggers. It also tests errors in launch files, and a watchpoint on a texel.
+# Tests textures from source to result. Kernels fetch every texel type of CUDA C++, compiled with every installed
+# compiler, optimised and for debuggers. Also tests errors in launch files, and a watchpoint on a texel.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Each thread stores one component of texel 2; 1000 stands for a component that the texture lacks.
@@ -71,7 +71,7 @@ __global__ void objects(float *out, cudaTextureObject_t floats, cudaTextureObjec
     out[12 + i] = ONE(four.x);
 }
 END
-# Of n components each, texel 2 has 2n, 2n + 1, ... of a ramp.
+# The buffers are ramps, so the components of texel 2 are 2n, 2n + 1, ... if each texel has n components.
 cat >types.yaml <<'END'
 program: {source: types.cu@}
 buffers:
@@ -140,7 +140,7 @@ done
 if [ $have_nvcc = yes ]; then
     try ", compiler: nvcc"
     try ", compiler: nvcc, options: [-G]"
-    # the folder of the compiler's own header does not exist any more, and had another name each time
+    # the compiler's temporary folder must not appear in the path of the header, since its name differs in each run
     "$lanewise" compile --compiler nvcc types.cu -o types.lwo && "$lanewise" dis types.lwo >types.s
     grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: the header's name: $(grep '^\.file' types.s)"
 fi
@@ -191,7 +191,7 @@ __global__ void k(float *out) {
                        tex1Dfetch(other::same, 0);
 }
 END
-wrong() { # SENTENCE TEXTURE [ARGUMENT]
+wrong() { # usage: wrong MESSAGE TEXTURE [ARGUMENT]
     cat >one.yaml <<END
 program: {source: one.cu}
 buffers: {A: {type: f32, count: 64}, D: {type: f64, count: 8}}
@@ -199,7 +199,7 @@ textures: {$2}
 steps: [launch: {entry: k, grid: 1, block: 32, args: [${3:-A}]}]
 END
     "$lanewise" run one.yaml >out 2>&1
-    [ $? = 2 ] || fail "'$2' is taken"
+    [ $? = 2 ] || fail "'$2' is accepted"
     grep -qF "$1" out || { fail "'$2' does not say: $1"; cat out; }
 }
 wrong 'one.yaml:3: texture t: the texture is not used: the program has no texture of this name' 't: {buffer: A}'
@@ -221,7 +221,7 @@ wrong 'rows of 32 bytes cannot have a pitch of 16 bytes' 'line: {buffer: A, widt
 wrong '9 rows do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 8, height: 9}'
 wrong 'unknown key "count"' 'line: {buffer: A, count: 8}'
 wrong 'there is no "none" under textures:' 'line: {buffer: A}' '{texture: none}'
-# Names are those of the source. If two names match equally well, the message asks which one is meant.
+# Textures have their names of the source. If two names match equally well, the message asks which one is meant.
 cat >good.yaml <<'END'
 program: {source: one.cu}
 buffers: {A: {type: f32, count: 64, init: {ramp: {start: 1, step: 1}}}, out: {type: f32, count: 32}}

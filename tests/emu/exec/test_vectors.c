@@ -2,31 +2,31 @@
 /*
  * Tests every row of the instruction table with its vectors, tests/emu/exec/vectors/<mnemonic>.txt.
  *
- * The expected values were computed apart from the emulator: integers and rational numbers
- * without limit, functions with 400 bits, rounded once. A file holds blocks of two kinds:
+ * The expected values were computed independently of the emulator: with integers and rational numbers
+ * of any size, or with functions computed to 400 bits, and rounded once. A file holds blocks of two kinds:
  *
- *   op v_addc_u32 v8, p1, v16, v20, p0     a lane-wise case, as the assembler reads it
- *   space global|shared|local|generic_...  v32 or v32:33 is the address of the lane's cell
- *   scalar                                 a row is a block of one warp, inputs are scalars
- *   noguard                                p6 is not free for a guard
+ *   op v_addc_u32 v8, p1, v16, v20, p0     a lane-wise case: the instruction in assembly
+ *   space global|shared|local|generic_...  v32 or v32:33 is the address of the lane's cell in memory
+ *   scalar                                 each row is a block of one warp, and inputs are scalars
+ *   noguard                                the case uses p6, so it is not run under a guard
  *   lanes N                                the rows are the lanes 0..N-1 of a warp of 32
- *   in v16 v20 p0                          registers, m0..m3 words of the cell
+ *   in v16 v20 p0                          input registers; m0..m3 are words of the cell
  *   out v8 p1
- *   row 00000001 00000002 1 = 00000004 0   one lane, hexadecimal
+ *   row 00000001 00000002 1 = 00000004 0   inputs and outputs of one lane, hexadecimal
  *
- *   program WHAT                           a whole kernel; the harness gives its head: v0 is
+ *   program WHAT                           a whole kernel; the harness adds code before it: v0 is
  *   warp 8 32                              tid.x, v8:9 the address of word v0 of `out`
  *   block 8
  *   | statement
- *   words OFFSET 00000001 ...              of `out`; all others are zero
- *   fault NAME LANES                       the stop, if it is no end
+ *   words OFFSET 00000001 ...              expected words of `out`; all others are zero
+ *   fault NAME LANES                       the fault that the kernel must stop with
  *   refuse TEXT                            loading it fails, with TEXT in the message
- *   text WORDS\n                           what it prints
+ *   text WORDS\n                           the text that the kernel prints
  *
- * Lane-wise cases run with all lanes, with every other lane guarded off, and under a partial
- * exec; outputs of lanes that are off keep what they had. Scalar cases run with exec full
- * and zero. All of it runs on every level of the core that the machine has; warps of 8 lanes
- * with shadow tags, which must never differ from the registers.
+ * Lane-wise cases run with all lanes, with a guard that excludes every other lane, and with an exec that
+ * excludes some lanes; outputs of excluded lanes must keep their values. Scalar cases run with all lanes
+ * in exec and with none. All cases run on every level of the core that the host supports. Warps of 8 lanes
+ * run with shadow tags, which must never differ from the registers.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -201,7 +201,7 @@ static void open_run(struct run *r, const char *where, const char *text, const c
     r->engine = NULL;
     if (refuse[0]) {
         if (emu_program_load(r->machine, r->object, &r->program, &err) == LW_OK)
-            fail_msg("%s: it is loaded instead of refused", where);
+            fail_msg("%s: the program is loaded instead of refused", where);
         if (!strstr(err.text, refuse))
             fail_msg("%s: refused with \"%s\" instead of \"%s\"", where, err.text, refuse);
         return;
@@ -272,7 +272,7 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
     close_run(where, &r);
 }
 
-/* The cell of a lane has 16 bytes. v32 (and v33) has its address. */
+/* Emit code that sets v32 (or v32:33) to the address of the lane's cell of 16 bytes. */
 static void put_cell(struct lw_sink *s, const struct vectors *t)
 {
     if (strstr(t->space, "global"))
@@ -340,8 +340,8 @@ static bool is_input(const struct vectors *t, const char *name)
     return false;
 }
 
-/* Inputs and outputs are 64-bit values in memory, one lane after the other. The inputs also hold the values that
- * outputs have before the instruction. */
+/* Emit the kernel of a lane-wise or scalar case. Inputs and outputs are 64-bit values in memory, one lane after the
+ * other. The inputs include the values that the outputs have before the instruction. */
 static void put_kernel(struct lw_sink *s, const struct vectors *t, unsigned mode)
 {
     lw_printf(s, ".kernel k%u\n.param ptr.global inputs\n.param ptr.global outputs\n"
