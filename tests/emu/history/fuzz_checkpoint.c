@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of checkpoints and schedule logs. For any input the result must be one error message, or a machine that can
- * continue to run. The input is a file without the hash at its end. The harness appends the hash, so that changed
- * bytes pass the hash check. Under clang -fsanitize=fuzzer this is the target of libFuzzer. As a program of its own
- * it runs the files on its command line, or with no file mutations of files that it creates:
+ * Fuzzes checkpoints and schedule logs. For any input the result must be one error message, or a machine that can
+ * continue to run. The input is a file without the hash at its end. The harness appends the hash, so that inputs with
+ * changed bytes pass the hash check. Compiled with clang -fsanitize=fuzzer this is the target of libFuzzer. Otherwise it
+ * is a program that runs the files on its command line, or, without files, mutations of files that it creates:
  *
  *     fuzz_checkpoint [-s SEED] [-n RUNS] [-w FOLDER] [FILE...]      -w: only write those files
  */
@@ -47,7 +47,7 @@ static void require(bool condition, const char *what)
     }
 }
 
-/* Create a machine with the program and its buffer. For a replay it also gets a log from @data. */
+/* A machine with the program and its buffer. For a replay it also has a log, which is read from the input. */
 struct world {
     struct emu_machine *machine;
     struct emu_engine *engine;
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == LW_OK)
         (void)emu_hash_state(w.machine);
     else
-        require(strnlen(err.text, sizeof err.text) > 5, "a failure without a sentence");
+        require(strnlen(err.text, sizeof err.text) > 5, "a failure without a message");
     close_world(&w);
     free(file);
     return 0;

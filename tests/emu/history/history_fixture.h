@@ -30,7 +30,7 @@ static inline uint64_t fix_first_seed(void)
 
     return text != NULL ? strtoull(text, NULL, 0) : 1;
 }
-/** Return whether the user selected seeds. Such a selection may not reach the counts that a test requires. */
+/** Return whether the user has selected the seeds. Then a test does not check how often the random cases occur. */
 static inline bool fix_seed_is_chosen(void)
 {
     return getenv("LW_SEED") != NULL || getenv("LW_RANDOM_COUNT") != NULL;
@@ -51,7 +51,7 @@ struct fix {
     uint64_t out;
 };
 
-/** Create a machine with @text loaded and a buffer. Nothing is launched. */
+/** Create a machine that has a buffer and the program @text, but no launch. */
 static inline void fix_open(struct fix *fix, const struct emu_config *config, const char *text)
 {
     struct lw_error err;

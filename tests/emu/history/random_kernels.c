@@ -12,15 +12,16 @@ uint64_t rnd_next(struct rnd *r)
     return x ^ x >> 31;
 }
 
-/* v0 is tid, v1 an accumulator, v2 a random number of the thread, v4:5 the address of its word, v6:7 that of a shared
- * word, v9 a mask of all lanes, v10.. scratch, v20.. loop counters by depth, v24.. registers of launches */
+/* Registers: v0 is tid, v1 an accumulator, v2 a random number of the thread, v4:5 the address of the thread's word, v6:7
+ * the address of a shared word, and v9 a mask of all lanes. v10 and higher are scratch registers, v20 and higher loop
+ * counters by depth, and v24 and higher belong to launches. */
 
 struct maker {
     struct rnd *r;
     struct lw_sink *out;
     unsigned label, depth, barrier;
     const char *child; /* name of the kernel that is launched, or NULL */
-    bool stream;       /* v32:33 is one */
+    bool stream;       /* v32:33 holds a stream */
 };
 
 static void line(struct maker *m, const char *fmt, ...) LW_PRINTF(2, 3);
@@ -99,14 +100,14 @@ static void simple(struct maker *m)
     case 9:
         line(m, "yield");
         break;
-    case 10: /* an array in constant space: words, or bytes of few words */
+    case 10: /* load words of an array in constant space, or bytes of few of its words */
         line(m, "v_mov_b32 v12, lo(table)\nv_mov_b32 v13, hi(table)\nv_and_b32 v11, v2, %u",
              rnd_below(m->r, 2) ? 252 : 12);
         line(m, "v_madwide_u32 v12:13, v11, 1, v12:13\nld.global.%s.const v10, [v12:13]",
              rnd_below(m->r, 2) ? "b32" : "u8");
         line(m, "v_add_u32 v1, v1, v10");
         break;
-    case 11: /* parameters by address */
+    case 11: /* load parameters by address */
         line(m, "v_and_b32 v11, v2, 12\nld.const.b32 v11, c[0][v11]\nv_xor_b32 v1, v1, v11");
         break;
     case 12:

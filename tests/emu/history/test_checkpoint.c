@@ -26,7 +26,7 @@ static void open_side(struct side *s, uint64_t seed)
     lw_buffer_fini(&text);
 }
 
-/** Run to the end, and return how the run ended. */
+/** Run all queued grids to their end, and return how the run ended. */
 static enum emu_stop_kind run_out(struct side *s)
 {
     struct emu_stop stop;
@@ -219,7 +219,7 @@ static void what_does_not_fit_is_refused(void **state)
         data[i] ^= 4;
         if (emu_checkpoint_load(fix.engine, path, data, size, &host, &host_bytes, &err) == LW_OK ||
             emu_checkpoint_load(fix.engine, path, data, i, &host, &host_bytes, &err) == LW_OK)
-            fail_msg("byte %zu does not matter", i);
+            fail_msg("a file with another byte %zu, or that ends there, is accepted", i);
         data[i] ^= 4;
     }
     fix_close(&fix);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checkpoints from the command line: every kernel, including those that fault, hang or depend on the order, is
-# resumed from several positions under every engine. Hang, report, text, checks, counts and hashes equal those of
-# the uninterrupted run. A checkpoint that does not match is refused with a message. The kernels take turns with
-# the engines; with LW_LONG=1 each kernel runs on all engines.
+# Tests checkpoints from the command line. Every kernel, including those that fault, hang or depend on the order of
+# blocks, is resumed from several positions, and every engine runs some of the kernels (with LW_LONG=1: all of them).
+# Hang report, messages, text, checks, counts and hashes must equal those of the uninterrupted run. A checkpoint that
+# does not match must be refused with a message.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -19,8 +19,8 @@ fail() {
     echo "FAIL: $*"
     failures=$((failures + 1))
 }
-# usage: one NAME ARGUMENT... . Writes output, report, status and counts, without times, to NAME.*. Counts of tags are
-# omitted, because a resumed run detects tags anew
+# usage: one NAME ARGUMENT... . Runs `lanewise run` and writes output, report, status and counts, without times, to
+# NAME.*. Counts of tags are omitted, because a resumed run detects tags anew
 one() {
     name=$1
     shift
@@ -29,21 +29,21 @@ one() {
     sed '/^tags: /d; s/, [0-9.]* s$//' "$work/$name.raw" >"$work/$name.out"
     sed '/second/d; /"threads"/d; /"tags": {/,/}/d' "$work/stats" >"$work/$name.stats"
 }
-# usage: goes_on LAUNCH OPTIONS. Resumes from two of the start, the middle and the end (LW_LONG=1: from all), and with
-# options from one position.
+# usage: goes_on LAUNCH OPTIONS. Without options resumes from two of start, middle and end (LW_LONG=1: from all three).
+# With options resumes from one position.
 # shellcheck disable=SC2086
 goes_on() {
     launch=$1
     options=$2
     rm -f "$work"/c.*
     one want "$launch" $options --threads 1
-    # CUDA's exchanges among 32 lanes are refused on narrower warps
+    # kernels whose lanes exchange values in CUDA's way need warps of 32 lanes, and are refused on narrower warps
     grep -q 'needs warps of 32 lanes' "$work/want.err" && return
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
     places=$((all * 2 / 3))
     if [ -z "$options" ] && [ "${LW_LONG:-}" = 1 ]; then
         places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
-    elif [ -z "$options" ]; then # the start, the middle and the end take turns
+    elif [ -z "$options" ]; then # which two of start, middle and end are used changes from kernel to kernel
         kernels=$((kernels + 1))
         places=$(printf '%s\n' $((all / 3 * (kernels % 2))) $((kernels % 3 == 0 ? all : places)) | sort -nu)
     fi
@@ -70,7 +70,7 @@ goes_on() {
         done
     done
 }
-# usage: refused WORDS ARGUMENT... . Expects status 2 and one message with these words
+# usage: refused WORDS ARGUMENT... . Expects exit status 2 and one message that contains WORDS
 refused() {
     words=$1
     shift
@@ -83,7 +83,7 @@ refused() {
 sh "$src/kernels/prepare" "$work/k" || exit 1
 cp "$src"/tests/kernels/* "$work/k"
 cd "$work/k" || exit 1
-# the source is compiled once, not for every run
+# Each source is compiled once instead of in every run.
 for source in *.cl *.cu; do
     launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
     [ -n "$launch" ] || continue
@@ -97,7 +97,7 @@ sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' 
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
-# usage: in_turn LAUNCH OPTIONS. Runs every fifth of these cases
+# usage: in_turn LAUNCH OPTIONS. Calls goes_on in every fifth call (LW_LONG=1: in every call)
 turn=0
 in_turn() {
     turn=$((turn + 1))
@@ -117,14 +117,14 @@ for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     in_turn "$launch" '--tags compact'
 done
 
-# On two threads, for kernels whose result is then the same.
+# Resume on two threads, with kernels that have the same result on two threads.
 threads=2
 for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
     goes_on "$launch" ''
 done
 threads=1
 
-# No result depends on tags, so another tag mode may resume the run.
+# No result depends on tags, so a run with another tag mode may resume from a checkpoint.
 for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     one want bfs.yaml --threads 1
     one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000
@@ -132,8 +132,8 @@ for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     cmp -s "$work/want.out" "$work/got.out" || fail "from tags ${modes% *} to ${modes#* }"
 done
 
-# A file may be overwritten as the run continues. Without a position it is written at the end, so that a fault can be
-# inspected from the checkpoint.
+# A run may overwrite its checkpoint as it continues. Without a position the checkpoint is written at the end of the
+# run, so that a fault can be inspected from the checkpoint.
 one want collatz.yaml
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
 cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructions change the run"
@@ -156,7 +156,7 @@ grep -q 'block(7,0,0) w1' "$work/out" || fail "the warp that made a fault is not
 "$lanewise" run collatz.yaml -q --checkpoint "$work/mid" --checkpoint-at 500 || fail "at 500"
 "$lanewise" debug collatz.yaml --resume "$work/mid" --batch -c continue >"$work/out" ||
     fail "a checkpoint in the shell"
-# the schedule of a run is the same with and without checkpoints
+# The schedule of a run is the same with and without checkpoints.
 "$lanewise" run bfs.yaml -q --log "$work/log1" || fail "a log"
 "$lanewise" run bfs.yaml -q --log "$work/log2" --checkpoint "$work/x" --checkpoint-every 999 ||
     fail "a log with checkpoints"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests history: moves backwards and forwards restore the recorded states and the same continuation. LW_SEED and
- * LW_RANDOM_COUNT choose the seeds of the random tests. */
+/* Tests history: after moves backwards and forwards the state is the recorded one, and the run continues in the same
+ * way. LW_SEED and LW_RANDOM_COUNT choose the seeds of the random tests. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"
@@ -19,10 +19,10 @@ struct session {
     unsigned launch, launches;
     struct {
         uint64_t at, hash, slots;
-        bool good; /* no step without a retired instruction followed the instruction */
+        bool good; /* no step that retired no instruction came after the instruction, so that a move restores this state */
     } seen[MOST];
     unsigned count;
-    bool stopped; /* a fault or a hang */
+    bool stopped; /* a fault or a hang has ended the run */
 };
 
 static void open_session(struct session *s, uint64_t seed,
@@ -55,8 +55,8 @@ static uint64_t now(const struct session *s)
     return s->fix.engine->ops->instructions(s->fix.engine);
 }
 
-/** Check the slots of all warps, by which debuggers name frames. The query may start blocks, which does not change
- *  the state. */
+/** Return a hash of the slots of all warps, and check that each warp is found by its slot, with which debuggers name
+ *  frames. The query may start blocks, which does not change the state. */
 static uint64_t slots(const struct session *s)
 {
     const struct emu_engine_ops *ops = s->fix.engine->ops;
@@ -127,14 +127,14 @@ static void go_on(struct session *s, unsigned operations)
 static void check_hash(struct session *s, unsigned i)
 {
     if (s->seen[i].good && emu_hash_state(s->fix.machine) != s->seen[i].hash)
-        fail_msg("seed %" PRIu64 ": another state at instruction %" PRIu64, fix_seed,
+        fail_msg("seed %" PRIu64 ": the state differs at instruction %" PRIu64, fix_seed,
                  s->seen[i].at);
     if (s->seen[i].good && slots(s) != s->seen[i].slots)
-        fail_msg("seed %" PRIu64 ": other slots at instruction %" PRIu64, fix_seed,
+        fail_msg("seed %" PRIu64 ": the slots differ at instruction %" PRIu64, fix_seed,
                  s->seen[i].at);
 }
 
-/** Move @times times to a random recorded count, back or forth, and check the state there. */
+/** Move @times times to a random recorded instruction count, backwards or forwards, and check the state there. */
 static void travel(struct session *s, struct rnd *r, unsigned times)
 {
     struct lw_error err;
@@ -197,7 +197,7 @@ static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
         travel(&s, &r, 12);
         fix_check(emu_history_goto(s.history, UINT64_MAX, &err), &err);
         if (emu_hash_state(s.fix.machine) != live)
-            fail_msg("seed %" PRIu64 ": the way back to the present leads elsewhere", seed);
+            fail_msg("seed %" PRIu64 ": the state at the end of history differs after moves", seed);
         /* both machines execute more operations and then run to the end */
         s.user = plain.user;
         go_on(&s, 20);
@@ -210,13 +210,13 @@ static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
             run_out(&plain);
         assert_int_equal(now(&s), now(&plain));
         if (emu_hash_state(s.fix.machine) != emu_hash_state(plain.fix.machine))
-            fail_msg("seed %" PRIu64 ": another end", seed);
+            fail_msg("seed %" PRIu64 ": the state at the end of history differs", seed);
         close_session(&s);
         close_session(&plain);
     }
 }
 
-/** Runs without a debugger, with stops at any instruction count. */
+/** Move to random instruction counts of a run that had no stops and no debugger. */
 static void any_instruction_of_a_run_can_be_reached(void **state)
 {
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 40;
@@ -252,7 +252,7 @@ static void any_instruction_of_a_run_can_be_reached(void **state)
                 (void)random_host(&plain.fix, &plain.host, &plain.launch, 2);
             if (at < info.latest &&
                 emu_hash_state(s.fix.machine) != emu_hash_state(plain.fix.machine))
-                fail_msg("seed %" PRIu64 ": another state at instruction %" PRIu64, seed, at);
+                fail_msg("seed %" PRIu64 ": the state differs at instruction %" PRIu64, seed, at);
             close_session(&plain);
         }
         assert_int_equal(emu_history_goto(s.history, info.latest + 1, &err), LW_ERANGE);
@@ -261,8 +261,8 @@ static void any_instruction_of_a_run_can_be_reached(void **state)
     }
 }
 
-/** A block waits for its launch, so that the next block of its launcher becomes resident. The slots must be the same
- *  whether the run was stopped after the launch or not. */
+/** A block waits for its child launch, so that the next block of the launching grid becomes resident. The slots must be
+ *  the same whether the run was stopped after the launch or not. */
 static void slots_do_not_depend_on_where_a_run_was_cut(void **state)
 {
     static const char text[] =
@@ -294,7 +294,7 @@ static void slots_do_not_depend_on_where_a_run_was_cut(void **state)
         (void)fix_run(&once.fix, at);
         assert_int_equal(now(&once), now(&steps));
         if (slots(&once) != slots(&steps))
-            fail_msg("other slots after instruction %" PRIu64, at);
+            fail_msg("the slots differ after instruction %" PRIu64, at);
         fix_close(&once.fix);
     } while (now(&steps) == at);
     assert_true(at > 20);
@@ -402,7 +402,7 @@ static void an_edit_in_the_past_makes_another_future(void **state)
 
 /* ---- steps at positions in the past ------------------------------------------------------------ */
 
-/** True: the last step passed the end of the recorded history. */
+/** Step in the past and at the end of history. Return true if the last step passed the end of the recorded history. */
 static bool run_and_step_in_the_past(uint64_t seed)
 {
     struct emu_history_options options = {.interval = 1 + seed % 300};
@@ -467,15 +467,15 @@ static bool run_and_step_in_the_past(uint64_t seed)
     }
     fix_check(emu_history_goto(s.history, UINT64_MAX, &err), &err);
     if (emu_hash_state(s.fix.machine) != live)
-        fail_msg("seed %" PRIu64 ": another end", seed);
+        fail_msg("seed %" PRIu64 ": the state at the end of history differs", seed);
     close_session(&s);
     return went_on;
 }
 
 static void runs_and_steps_in_the_past_follow_what_happened(void **state)
 {
-    /* steps of waiting lanes at the end of history that give other lanes the time slice, and steps of lanes that have
-     * merged there, on the stack engine */
+    /* Seeds with steps at the end of history on the stack engine: of waiting lanes, which give other lanes the time
+     * slice, and of lanes that have merged. */
     static const uint64_t more[] = {292, 744, 790, 961};
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 80, went_on = 0;
 
@@ -487,7 +487,7 @@ static void runs_and_steps_in_the_past_follow_what_happened(void **state)
         (void)run_and_step_in_the_past(more[i]);
 }
 
-/* ---- room ------------------------------------------------------------------------------------------ */
+/* ---- memory budget ----------------------------------------------------------------------------------- */
 
 static void a_small_budget_thins_snapshots(void **state)
 {
@@ -588,7 +588,7 @@ static void snapshots_are_close_near_the_present_and_rare_long_ago(void **state)
     emu_history_info(h, &info);
     assert_true(info.snapshots > 20 && info.snapshots <= 100);
     assert_int_equal(info.earliest, 0);
-    /* the distance of a snapshot from its predecessor is at most a fixed part of its age */
+    /* the distance between two neighbouring snapshots is at most a fixed part of their age */
     for (uint64_t at = info.latest; at > 0;) {
         uint64_t before = emu_history_before(h, at);
         assert_true(at - before <= 300 + (info.latest - before) / 3);
@@ -637,7 +637,7 @@ static void what_was_printed_is_printed_once(void **state)
         fix_check(emu_history_goto(h, 10, &err), &err);
         assert_int_equal(fix_run(&fix, 30), EMU_STOP_COUNT);
         assert_int_equal(out.size, half);
-        assert_int_equal(fix_run(&fix, UINT64_MAX), EMU_STOP_IDLE); /* through the present */
+        assert_int_equal(fix_run(&fix, UINT64_MAX), EMU_STOP_IDLE); /* the run passes the end of the recorded history */
         assert_int_equal(out.size, 3 * 8 * 5 * 2);
         end = out.size;
         mem = emu_hash_mem(fix.machine);
@@ -645,7 +645,7 @@ static void what_was_printed_is_printed_once(void **state)
         fix_check(emu_history_goto(h, UINT64_MAX, &err), &err);
         assert_int_equal(out.size, end);
         assert_int_equal(emu_hash_mem(fix.machine), mem);
-        /* another future prints again */
+        /* after an edit in the past the text is printed again, as it belongs to another timeline */
         fix_check(emu_history_goto(h, 0, &err), &err);
         assert_true(emu_reg_write(fix.machine->cores[0], 0, 0, ISA_REG_V, 1, 0, 7, &err) ||
                     emu_mem_poke(fix.machine->cores[0], 0, 0, 0, fix.out, "cd", 2) == 2);

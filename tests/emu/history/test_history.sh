@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Schedule logs from the command line: every kernel, and a debugger's session, is replayed to the same hashes. A
-# log that does not match is refused with a message.
+# Tests schedule logs from the command line. A replay of every kernel, and of a debugger's session, must give the same
+# hashes. A log that does not match must be refused with a message.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -16,14 +16,14 @@ fail() {
     head -n 5 "$work/out" "$work/err" 2>/dev/null | sed 's/^/    /'
     failures=$((failures + 1))
 }
-# usage: ok WHAT ARGUMENT... . Expects status 0. $work/out has the output without times
+# usage: ok WHAT ARGUMENT... . Expects exit status 0. Writes the output without times to $work/out
 ok() {
     what=$1
     shift
     "$lanewise" "$@" >"$work/raw" 2>"$work/err" </dev/null || fail "$what"
     sed 's/, [0-9.]* s$//' "$work/raw" >"$work/out"
 }
-# usage: refused WORDS ARGUMENT... . Expects status 2 and one message with these words
+# usage: refused WORDS ARGUMENT... . Expects exit status 2 and one message that contains WORDS
 refused() {
     words=$1
     shift
@@ -43,7 +43,8 @@ for launch in *.yaml; do
     [ "$(wc -c <"$work/log")" -lt 100000 ] || fail "$launch: its log has $(wc -c <"$work/log") bytes"
 done
 
-# steps of single warps and an edit make another schedule, which clocks can observe. The replay has the same schedule
+# Steps of single warps and an edit change the schedule, which the kernel observes by clocks. The replay has the changed
+# schedule.
 cat >order.s <<'END'
 .kernel order
 .param ptr.global c
@@ -84,7 +85,7 @@ cmp -s c1 c2 && fail "the session has left no trace"
 ok "it replayed" run order.yaml --replay "$work/log2" --dump c=c3
 cmp -s c2 c3 || fail "the replay of a plain run differs"
 
-# A session that goes back and forward again leaves the same log as one that never went back.
+# A session that moves backwards and forwards again writes the same log as a session that never moved backwards.
 cat >"$work/back" <<'END'
 stepi 3
 reverse-stepi 2
@@ -112,7 +113,8 @@ ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue 
     -c 'reverse-stepi' -c continue
 refused 'add --gdb, or use "lanewise debug"' run order.yaml --history 16
 refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
-# A lane whose next instruction comes after the recorded ones is stepped from the end of history.
+# If the next instruction of a lane was never executed in the recorded run, a step of the lane starts at the end of
+# history.
 cat >"$work/steps" <<'END'
 stepi
 reverse-stepi
@@ -125,7 +127,7 @@ END
 ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
 grep -q 'other lanes and warps ran' "$work/out" && fail "others ran for a lane that waits for nobody"
 # A step in the past follows the recorded schedule. A message says that other lanes ran, and shows their position.
-ok "a step of a warp that others went before" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
+ok "a step of a warp after steps of other warps" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
     -c stepi -c stepi
 [ "$(grep '^replayed as recorded: ' "$work/out")" = "replayed as recorded: other lanes and warps executed 11 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||

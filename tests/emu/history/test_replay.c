@@ -8,7 +8,7 @@
 
 static const char path[] = "test_replay.log";
 
-/** Create the machine of a seed. Its log is attached before any other operation. */
+/** Create the machine that belongs to @seed, and attach the log before any other operation. */
 static void open_recorded(struct fix *fix, struct emu_log **log, uint64_t seed, struct rnd *r)
 {
     struct emu_config config;
@@ -55,8 +55,9 @@ struct outcome {
     enum emu_stop_kind kind;
 };
 
-/** Run a session of @seed. It is recorded to the file, or with @replay only its host steps are executed. The session
- *  may end in the middle, after @operations operations of the debugger. */
+/** Run the session that belongs to @seed and record it to the file. With @replay replay the file instead; only the host's
+ *  steps are then executed. The session ends after @operations operations of the debugger, perhaps in the middle of the
+ *  run. */
 static struct outcome session(uint64_t seed, bool replay, unsigned operations, bool to_the_end)
 {
     struct emu_log *log = replay ? (struct emu_log *)(uintptr_t)1 : NULL;
@@ -115,8 +116,8 @@ static void a_random_session_is_replayed_to_the_same_state(void **state)
     assert_true(ended > count / 2);
 }
 
-/** Replay in parts: runs of some instructions, steps, and runs with an observer or with breakpoints everywhere. None
- *  of them may change the replayed run. */
+/** Replay in parts: by runs of some instructions, steps, and runs with an observer or with breakpoints everywhere. No
+ *  part may change the replayed run. */
 static uint64_t replay_in_pieces(uint64_t seed)
 {
     struct emu_log *log = (struct emu_log *)(uintptr_t)1;
@@ -146,7 +147,7 @@ static uint64_t replay_in_pieces(uint64_t seed)
                 kind = fix_run(&fix, fix.engine->ops->instructions(fix.engine) +
                                          rnd_below(&r, 200));
             } else if (emu_log_in_history(log)) {
-                /* a step of a lane follows the log, so that other lanes may run before the lane */
+                /* a step of a lane follows the log, so other lanes may run before the lane does */
                 struct emu_thread_ref place;
                 struct emu_core *core;
                 unsigned slot;
@@ -225,7 +226,7 @@ static bool any_skip(void *context, const struct emu_fault *fault, uint32_t *val
     return true;
 }
 
-/** Find a launch with a block that may start: a launch of the host or of the device. */
+/** Find a random launch, by the host or a kernel, that has a block that may start. */
 static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
 {
     struct emu_grid *first = emu_grid_current(machine), *found = NULL;
@@ -238,8 +239,8 @@ static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
     return found;
 }
 
-/** Execute as a timing model does: blocks on any core in any order, splits and parts of splits in any order, with
- *  non-deterministic inputs. Return false if no warp can continue. */
+/** Execute in the way of a timing model: start blocks on any core in any order, step splits and parts of splits in any
+ *  order, and give non-deterministic inputs. Return false if no warp can continue. */
 static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, unsigned core_count)
 {
     uint64_t held = 0, idle = 0;
@@ -390,7 +391,7 @@ struct variant {
     const char *policy;
 };
 
-/** Record a run of @v (*log is NULL) or replay it. Return the first error message, "" if there is none. */
+/** Record a run of @v, or with @replay replay it. Return the first error message, or "" if there is none. */
 static const char *plain(const struct variant *v, bool replay, struct lw_error *err)
 {
     struct emu_log *log = NULL;
@@ -486,7 +487,7 @@ static void a_plain_run_is_a_few_bytes(void **state)
     (void)state;
     assert_string_equal(plain(&v, false, &err), "");
     fix_check(lw_file_read(path, &data, &size, &err), &err);
-    assert_true(size < 50 * 64 + 400); /* a launch with its arguments, and a run */
+    assert_true(size < 50 * 64 + 400); /* for each launch its arguments and one run of instructions */
     free(data);
 }
 
@@ -581,13 +582,13 @@ static void damaged_files_are_refused(void **state)
         memcpy(copy, data, size);
         copy[i] ^= 0x20;
         if (emu_log_open(machine, "x", copy, size, &log, &err) == LW_OK)
-            fail_msg("byte %zu may be changed", i);
+            fail_msg("a log with another byte %zu is accepted", i);
         if (emu_log_open(machine, "x", data, i, &log, &err) == LW_OK)
-            fail_msg("the file may end at byte %zu", i);
+            fail_msg("a log that ends at byte %zu is accepted", i);
         assert_true(strlen(err.text) > 5);
     }
     memcpy(copy, data, size);
-    copy[8]++; /* another version with a correct hash */
+    copy[8]++; /* another version, in a file with a correct hash */
     struct lw_hash hash;
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, copy, size - 8);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random loops of loads through the same address registers, whose two halves of 16 lanes are equal or consecutive
- * (blocks 16 threads wide). Loads of one basic block, and of a loop of one basic block, share the address check of
- * the first load. Between the loads registers, scalar bases and exec change, branches and exits leave the block, and
- * some accesses leave the allocation or are misaligned. The reference executes single lanes (ref_lane.c). If a lane
- * faults there, the fast path must report the same fault as the path with observers, which checks each access by
- * itself.
+ * Tests the address cache with random loops of loads through the same address registers. In many of them both halves of
+ * 16 lanes have equal or consecutive addresses, as in blocks that are 16 threads wide. Loads of one basic block, and of
+ * a loop of one basic block, share the address check of the first load. Between the loads registers, scalar bases and
+ * exec change, branches and exits leave the basic block, and some accesses leave the allocation or are misaligned. The
+ * reference (ref_lane.c) executes single lanes. If a lane faults there, the fast path must report the same fault as the
+ * path with observers, which checks each access by itself.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */
@@ -37,7 +37,7 @@ struct made {
     struct gen g;
     enum how how[OFFSETS];
     bool is_signed;
-    uint32_t from; /* the instruction at which the reference starts; shared memory is initialised by then */
+    uint32_t from; /* index of the instruction at which the reference starts, after the initialisation of shared memory */
 };
 
 static struct isa_insn *load(struct gen *g, enum isa_op op, unsigned mode, unsigned a, int32_t disp)
@@ -62,14 +62,14 @@ static int32_t displacement(struct gen *g)
     unsigned kind = prop_below(&g->r, 600);
 
     if (kind == 0)
-        return (int32_t)prop_below(&g->r, 64) - 32; /* odd, mostly */
+        return (int32_t)prop_below(&g->r, 64) - 32; /* mostly no multiple of 4 */
     if (kind < 20)
         return 4 * ((int32_t)prop_below(&g->r, 1024) - 512);
     return 4 * ((int32_t)prop_below(&g->r, 32) - 16);
 }
 
-/** Emit an access. @r is a register of offsets, OFFSETS the pair of global addresses, and OFFSETS + 1 the pair of
- *  shared addresses. */
+/** Emit an access through @r: a register of offsets, or OFFSETS for the pair of global addresses, or OFFSETS + 1 for the
+ *  pair of shared addresses. */
 static void load_by(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
@@ -94,7 +94,7 @@ static void load_by(struct made *t, unsigned r)
         i->guard_neg = prop_below(&g->r, 2);
     }
     into = SUMS + prop_below(&g->r, SUM_COUNT);
-    if (r < OFFSETS && prop_below(&g->r, 12) == 0) { /* the loaded value is the next address */
+    if (r < OFFSETS && prop_below(&g->r, 12) == 0) { /* the loaded value becomes the offset of later accesses */
         i->d = (uint8_t)r;
         two(g, ISA_V_AND_B32, r, r, ISA_X_IMM, 0x3c);
         return;
@@ -117,7 +117,7 @@ static uint32_t little(struct gen *g, enum how how)
     return prop_below(&g->r, 200) == 0 ? by : how == INDEX ? by : 4 * by;
 }
 
-/** Return another register of offsets with the same use, or @r. */
+/** Return a random register of offsets that is used in the same way as @r, perhaps @r itself. */
 static unsigned fellow(const struct made *t, struct prop_random *random, unsigned r)
 {
     unsigned other = prop_below(random, OFFSETS);
@@ -125,7 +125,7 @@ static unsigned fellow(const struct made *t, struct prop_random *random, unsigne
     return t->how[other] == t->how[r] ? other : r;
 }
 
-/** Emit an instruction that has no effect but invalidates the shared address check. */
+/** Guard the last instruction by sp1, so that it executes only in the last iterations. */
 static void in_last_rounds(struct gen *g)
 {
     g->code[g->count - 1].guard_scalar = true;
@@ -154,7 +154,7 @@ static void change(struct made *t)
     case 5:
         two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, other);
         break;
-    case 6: /* a sum of two rows */
+    case 6: /* a sum of two vector registers */
         two(g, ISA_V_MOV_B32, ADDED, 0, ISA_X_IMM, 0);
         two(g, ISA_V_AND_B32, ADDED, X, ISA_X_IMM, 4);
         in_last_rounds(g);
@@ -168,10 +168,10 @@ static void change(struct made *t)
     case 8:
         two(g, ISA_V_ADD_U32, LOW, LOW, ISA_X_IMM, 4 * (prop_below(&g->r, 8) - 4));
         break;
-    case 9: /* other data */
+    case 9: /* change the base, so that later accesses read other data */
         scalar_two(g, ISA_S_ADD_U64, BASE, BASE, 4 * (prop_below(&g->r, 8) - 4));
         break;
-    case 10: /* other lanes, for some instructions */
+    case 10: /* change exec for some instructions */
         scalar_two(g, ISA_S_MOV_B64, ISA_S_EXEC, 0,
                    prop_below(&g->r, 4) ? (uint32_t)prop_next(&g->r) : 0x0000ffff);
         if (prop_below(&g->r, 2))
@@ -192,11 +192,11 @@ static void change(struct made *t)
         two(g, ISA_V_ADD_U32, r, other, ISA_X_IMM, little(g, t->how[r]));
         g->code[at].x = g->count - at - 1;
         break;
-    case 12: /* lanes end, sometimes */
+    case 12: /* sometimes lanes exit */
         if (prop_below(&g->r, 30) == 0)
             emit(g, ISA_EXIT)->guard = (uint8_t)prop_below(&g->r, 2);
         break;
-    case 13: /* another distance between neighbouring lanes */
+    case 13: /* change the distance between the addresses of neighbouring lanes */
         i = emit(g, ISA_V_MAD_U32);
         i->d = (uint8_t)r;
         i->a = X;
@@ -212,7 +212,8 @@ static void change(struct made *t)
         in_last_rounds(g);
 }
 
-/** Fill the offsets of lanes: rows of the block, and mostly consecutive elements in a row. */
+/** Emit code that fills a register of offsets. The offset depends on the row of the block; inside a row elements are
+ *  mostly consecutive. */
 static void offsets(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
@@ -238,7 +239,7 @@ static void make(struct made *t, const uint32_t block[3])
     struct isa_insn *i;
 
     two(g, ISA_V_MOV_B32, SHARED_AT, 0, ISA_X_IMM, 0);
-    for (unsigned k = 0; k < 2; k++) { /* linear id, in v61 */
+    for (unsigned k = 0; k < 2; k++) { /* compute the linear thread id in v61 */
         i = emit(g, ISA_V_S2R);
         i->d = (uint8_t)(k == 0 ? SHARED_AT + 1 : SHARED_AT + 2);
         i->x = k == 0 ? ISA_SR_TID_Y : ISA_SR_TID_X;
@@ -251,7 +252,7 @@ static void make(struct made *t, const uint32_t block[3])
     i->x = block[0];
     two(g, ISA_V_SHL_B32, SHARED_AT, SHARED_AT + 1, ISA_X_IMM, 2);
     two(g, ISA_V_MUL_U32, SHARED_AT + 1, SHARED_AT + 1, ISA_X_IMM, 977);
-    for (unsigned k = 0; k < SHARED_WORDS; k += WIDTH) { /* the first 32 threads initialise it */
+    for (unsigned k = 0; k < SHARED_WORDS; k += WIDTH) { /* the first 32 threads initialise shared memory */
         i = emit(g, ISA_ST_SHARED);
         isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
@@ -332,7 +333,7 @@ static void make(struct made *t, const uint32_t block[3])
     for (unsigned n = 6 + prop_below(&g->r, 30); n-- > 0;)
         prop_below(&g->r, 4) ? one_load(t) : change(t);
     scalar_two(g, ISA_S_ADD_U32, COUNTER, COUNTER, UINT32_MAX);
-    for (unsigned p = 0; p < 2; p++) { /* sp0: one more iteration; sp1: true in some iterations */
+    for (unsigned p = 0; p < 2; p++) { /* sp0: the loop continues; sp1: this is one of the last iterations */
         i = emit(g, ISA_S_SETP_S32);
         isa_mod_set(i, ISA_MOD_CMP, p == 0 ? ISA_CMP_GT : ISA_CMP_LT);
         isa_insn_set_p(i, p);
@@ -414,8 +415,8 @@ static void run_emulator(struct isa_object *object, const struct setup *setup, c
     emu_machine_destroy(machine);
 }
 
-/** Run single lanes from the point at which shared memory is initialised. No lane sees the final store of another
- *  lane. Return false if a lane faults. */
+/** Run single lanes on the reference, from the instruction at which shared memory has been initialised. No lane sees the
+ *  final store of another lane. Return false if a lane faults. */
 static bool run_reference(const struct made *t, const uint32_t block[3], uint64_t base,
                           const uint8_t *before, uint8_t *want, size_t bytes)
 {
@@ -454,7 +455,7 @@ static bool same_fault(const struct emu_fault *a, const struct emu_fault *b)
     return a->kind == b->kind && a->lanes == b->lanes && a->pc == b->pc && a->address == b->address;
 }
 
-/** Returns whether a lane faults. */
+/** Run one program. Return whether a lane faults. */
 static bool one_program(uint64_t seed)
 {
     static const uint32_t blocks[][3] = {{16, 2, 1}, {16, 2, 1}, {32, 1, 1}, {8, 4, 1}, {16, 1, 1}};
@@ -500,7 +501,7 @@ static bool one_program(uint64_t seed)
         const bool ends = run_reference(t, block, watched.base, before, want, bytes);
         if (watched.why[0] != '\0' || ends == watched.faults ||
             (ends && memcmp(after, want, bytes) != 0))
-            fail_msg("LW_SEED=%" PRIu64 ": the watched path is not what single lanes do: %s%s", seed,
+            fail_msg("LW_SEED=%" PRIu64 ": the path with observers differs from single lanes: %s%s", seed,
                      watched.why, watched.faults ? watched.fault.detail : "");
     }
     memcpy(want, after, bytes);
@@ -516,7 +517,7 @@ static bool one_program(uint64_t seed)
             memcmp(after, want, bytes) != 0) {
             char how[400];
             setup_print(&setup, how, sizeof how);
-            fail_msg("LW_SEED=%" PRIu64 ": block [%u, %u], %s: not what the watched path does: %s",
+            fail_msg("LW_SEED=%" PRIu64 ": block [%u, %u], %s: differs from the path with observers: %s",
                      seed, block[0], block[1], how, fast.why);
         }
     }

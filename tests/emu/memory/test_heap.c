@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests malloc and free in kernels: refused calls, and the machine's records of objects. */
+/* Tests malloc and free in kernels: calls that are refused, and the machine's records of heap objects. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define OBJECT "malloc v4:5, 24\n"
@@ -60,7 +60,7 @@ static void objects_are_exact_to_the_byte_and_die(void **state)
     fix_free(f);
 }
 
-/* An object of 100 bytes takes 112 bytes, so that nine objects fit into 1,024. */
+/* An object of 100 bytes takes 112 bytes, so nine objects fit into a heap of 1,024 bytes. */
 static void the_heap_has_the_size_that_the_machine_has(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void the_heap_has_the_size_that_the_machine_has(void **state)
     fix_free(f);
 }
 
-/* A loop allocates and frees a hundred thousand objects, in a heap that has space for one. */
+/* A loop allocates and frees a hundred thousand objects, one after the other, in a heap that has space for one. */
 static void a_kernel_may_make_any_number_of_objects(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 
 #define FIXED_HASH UINT64_C(0x1ddc8a307ebe7c01)
 
-static const struct emu_level *at_level; /* of the run */
+static const struct emu_level *at_level; /* level of the current run */
 
 /* ---- single rules ------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static uint64_t make_buffer(struct fix *f, uint64_t bytes, const char *name)
     return address;
 }
 
-/** Execute a load or store of b32 in pair mode by the lanes of @lanes. */
+/** Execute a load or store of b32 by the lanes in @lanes. The addresses are in register pairs. */
 static bool access_b32(struct fix *f, enum isa_op op, uint64_t lanes)
 {
     fix_insn(f, op, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
@@ -148,13 +148,13 @@ static void check_wild(struct fix *f)
                                       ISA_LD_LOCAL, ISA_ST_LOCAL};
     uint64_t good = make_buffer(f, 4096, "good");
 
-    /* One lane has an invalid address among lanes with valid addresses of the space. Then all lanes have invalid
+    /* First one lane has an invalid address and the other lanes have valid addresses. Then all lanes have invalid
      * addresses. */
     for (size_t o = 0; o < LW_COUNT_OF(ops); o++) {
         bool global = emu_mem_info[ops[o]].space <= ISA_SPACE_GLOBAL;
         for (size_t i = 0; i < LW_COUNT_OF(wild); i++) {
             if (!global && wild[i] < 64)
-                continue; /* offset 0 exists */
+                continue; /* offset 0 is valid in this space */
             for (unsigned bytes = 0; bytes < 2; bytes++) {
                 uint64_t lanes[] = {UINT64_C(1) << 19, f->warp->all};
                 for (unsigned k = 0; k < 2; k++) {
@@ -175,7 +175,7 @@ static void check_wild(struct fix *f)
             }
         }
     }
-    /* The displacement carries into the high word, and past 2^64. */
+    /* The sum of address and displacement carries into the high word, and past 2^64. */
     fix_insn(f, ISA_LD_GLOBAL, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
     for (unsigned l = 0; l < 32; l++)
         fix_pair(f, V_ADDRESS, l, good - 64 + 4 * l);
@@ -202,7 +202,7 @@ static void check_freed_cache(struct fix *f)
     for (unsigned l = 0; l < 32; l++)
         fix_pair(f, V_ADDRESS, l, a + 272 * l);
     assert_true(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
-    assert_int_equal(f->icache.base, a); /* The access of scattered lanes has cached the allocation. */
+    assert_int_equal(f->icache.base, a); /* The access with scattered addresses has cached the allocation. */
     assert_true(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
     assert_int_equal(emu_free(&f->machine, a, NULL), LW_OK);
     assert_false(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
@@ -256,7 +256,7 @@ static void check_mixed_spaces(struct fix *f)
     assert_true(access_b32(f, ISA_ST_GENERIC, 0x77777777u));
     assert_int_equal(lw_get32(f->block.shared), 77);
     assert_int_equal(lw_get32(f->warp->local + 8), 77);
-    assert_int_equal(lw_get32(f->warp->local + 12), 0x3000 + 768); /* another lane's */
+    assert_int_equal(lw_get32(f->warp->local + 12), 0x3000 + 768); /* the word belongs to another lane */
 }
 
 static void generic_lanes_in_different_spaces_each_reach_their_own(void **state)
@@ -279,7 +279,7 @@ static void check_guards(struct fix *f)
     fix_insn(f, ISA_ST_GLOBAL, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
     fix_lanes(f, w->all);
     f->di[0].guard = 3;
-    assert_true(fix_run(f, at_level)); /* in the full chain */
+    assert_true(fix_run(f, at_level)); /* with all lanes, and so with the handler for full warps */
     fix_lanes(f, 0xfff);
     fix_insn(f, ISA_LD_GLOBAL, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
     w->p[3] = ~UINT64_C(0x3ff);
@@ -308,8 +308,8 @@ static void check_own_address(struct fix *f)
 {
     uint64_t a = make_buffer(f, 4096, "a");
 
-    /* The destination register is also the address: pairs, and quads over the pair, with scattered and contiguous
-     * addresses. */
+    /* The destination registers overlap the address pair: a pair is the same pair, and a quad contains it. Addresses are
+     * scattered or contiguous. */
     for (unsigned step = 16; step <= 48; step += 32) {
         for (unsigned size = ISA_SIZE_B32; size <= ISA_SIZE_V2B64; size++) {
             for (unsigned i = 0; i < 1024; i++)
@@ -349,7 +349,7 @@ static void check_store_order(struct fix *f)
     assert_int_equal(emu_global_read(&f->machine, a + 8, &got, 4, NULL), LW_OK);
     assert_int_equal(got, 50 + 31);
 
-    /* A store that changes no byte is no progress. A store that changes one byte is progress. */
+    /* A store that changes no byte does not count as progress. A store that changes one byte does. */
     for (unsigned l = 0; l < 32; l++)
         fix_row(f, V_DATA)[l] = 81;
     progress = f->block.progress;
@@ -368,7 +368,7 @@ static void the_highest_of_lanes_storing_to_one_location_wins(void **state)
 
 static void check_windows(struct fix *f)
 {
-    /* An allocation of 8 GiB: only this size crosses a multiple of 4 GiB. */
+    /* An allocation of 8 GiB is large enough to contain a multiple of 4 GiB in its middle. */
     uint64_t small = make_buffer(f, 4096, "small"), big = make_buffer(f, UINT64_C(8) << 30, "big");
     uint64_t line = ISA_GLOBAL_BASE + (UINT64_C(1) << 32);
     struct emu_memory *memory = &f->machine.memory;
@@ -390,7 +390,7 @@ static void check_windows(struct fix *f)
             assert_int_equal(lw_get32(memory->host + (line - shift + 4 * l - ISA_GLOBAL_BASE)),
                              l < 31 ? 9000 + l : 7031);
     }
-    /* Low words wrap while high words are equal, so these lanes are 4 GiB below the others. */
+    /* The low words of some lanes wrap while all high words are equal, so the addresses of these lanes are 4 GiB off. */
     for (unsigned i = 0; i < 256; i++) {
         lw_put32(memory->host + 4 * i, 3000 + i); /* the first window */
         lw_put32(memory->host + (line - 128 - ISA_GLOBAL_BASE) + 4 * i, 7000 + i);
@@ -526,7 +526,7 @@ static void check_atomics(struct fix *f)
                         continue;
                     }
                     fix_pair(f, V_ADDRESS, l, (shared ? 0 : buffer) + i * bytes);
-                    /* The reference, in lane order. */
+                    /* Compute the expected values in lane order. */
                     old[l] = model[i];
                     model[i] = reference_atomic(op, type, model[i], x, c);
                     changed |= model[i] != old[l];
@@ -682,7 +682,7 @@ static void freed_pages_are_dead_until_the_arena_is_full(void **state)
     assert_int_equal(emu_global_write(&f->machine, a, &got, 8, &err), LW_OK);
     assert_int_equal(emu_free(&f->machine, a, &err), LW_OK);
     c = make_buffer(f, 4096, "c");
-    assert_int_equal(c, b + 2 * EMU_PAGE_BYTES); /* not a's pages */
+    assert_int_equal(c, b + 2 * EMU_PAGE_BYTES); /* the pages of a are not used again yet */
     assert_int_equal(emu_allocation_count(&f->machine), 3);
     assert_int_equal(emu_alloc(&f->machine, 4 * EMU_PAGE_BYTES, "big", 0, &d, &err), LW_ENOMEM);
     assert_int_equal(emu_alloc(&f->machine, UINT64_MAX - 5, "huge", 0, &d, &err), LW_ENOMEM);
@@ -743,7 +743,7 @@ static void stores_mark_the_pages_they_touch(void **state)
     (void)state;
     at_level = emu_level_choose(1);
     for (unsigned l = 0; l < 32; l++)
-        fix_pair(f, V_ADDRESS, l, a + EMU_PAGE_BYTES - 8 + 4 * l); /* over a page's end */
+        fix_pair(f, V_ADDRESS, l, a + EMU_PAGE_BYTES - 8 + 4 * l); /* the addresses cross the end of a page */
     assert_true(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
     assert_int_equal(dirty[0], 0);
     assert_true(access_b32(f, ISA_ST_GLOBAL, 1));
@@ -753,14 +753,14 @@ static void stores_mark_the_pages_they_touch(void **state)
     assert_int_not_equal(dirty[1], 0);
     assert_int_equal(dirty[2], 0);
     fix_pair(f, V_ADDRESS, 3, a + 2 * EMU_PAGE_BYTES);
-    assert_true(access_b32(f, ISA_ST_GLOBAL, f->warp->all)); /* scattered */
+    assert_true(access_b32(f, ISA_ST_GLOBAL, f->warp->all)); /* with scattered addresses */
     assert_int_not_equal(dirty[2], 0);
     fix_free(f);
 }
 
 /* ---- addresses of 32 bits ---------------------------------------------------------------- */
 
-/* nvcc generates such sums: the next row of an array is [v + 64], where v is the address of the first row minus 64. */
+/* Addresses of 32 bits wrap. nvcc generates such sums: an array's row is at [v + 64], where v is the row's address minus 64. */
 static void check_narrow_sums(struct fix *f)
 {
     static const enum isa_op loads[] = {ISA_LD_SHARED, ISA_LD_LOCAL},
@@ -768,12 +768,12 @@ static void check_narrow_sums(struct fix *f)
 
     for (unsigned o = 0; o < 2; o++) {
         for (unsigned wrap = 0; wrap <= 32; wrap++) {
-            for (unsigned form = 0; form < 3; form++) { /* consecutive, descending, equal */
+            for (unsigned form = 0; form < 3; form++) { /* addresses are ascending, descending, or equal */
                 uint64_t lanes = wrap % 2 ? f->warp->all : 0x7ffeffff;
                 for (unsigned l = 0; l < 32; l++) {
                     unsigned i = form == 0 ? l % 16 : form == 1 ? (31 - l) % 16 : 3;
                     fix_row(f, V_ADDRESS)[l] = 4 * i - 4 * wrap;
-                    fix_row(f, V_ADDRESS + 1)[l] = 0xdead0000 + l; /* not looked at */
+                    fix_row(f, V_ADDRESS + 1)[l] = 0xdead0000 + l; /* not part of the address */
                     fix_row(f, V_DATA)[l] = 100 * wrap + i;
                     fix_row(f, V_DEST)[l] = 1;
                 }
@@ -825,11 +825,11 @@ static void peek_and_poke_reach_what_a_lane_sees_and_stop_at_its_end(void **stat
     assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, a + 8, data, 4), 2);
     assert_int_equal(emu_mem_peek(&f->core, 0, 0, 5, a + 7, back, 10), 3);
     assert_memory_equal(back, ((uint8_t[]){0, 10, 11}), 3);
-    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, r, data, 4), 4); /* debuggers may */
+    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, r, data, 4), 4); /* debuggers may write read-only memory */
     assert_int_equal(emu_lane_copy(f->warp, 5, r, data, 4, true), 0);
     assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 76, data, 8), 3);
     assert_int_equal(emu_mem_peek(&f->core, 0, 0, 6, ISA_LOCAL_BASE + 76, back, 8), 3);
-    assert_memory_equal(back, ((uint8_t[]){0, 0, 0}), 3); /* another lane's */
+    assert_memory_equal(back, ((uint8_t[]){0, 0, 0}), 3); /* the local memory of another lane is unchanged */
     assert_int_equal(emu_mem_peek(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 75, back, 8), 4);
     assert_memory_equal(back, ((uint8_t[]){0, 10, 11, 12}), 4);
     assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_SHARED_BASE + 202, data, 8), 5);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads and stores against a byte-exact oracle.
+ * Compares loads and stores with a byte-exact oracle.
  *
- * The oracle knows which bytes each space has, and decides each access byte by byte. It shares no code with the fast
- * paths. The test puts the lowest or highest lane at every offset around both ends of memory of odd size, in every
+ * The oracle models which bytes exist in each space, and decides each access byte by byte. It shares no code with the
+ * emulator. The test puts the lowest or highest lane at every offset around both ends of memory of odd size, in every
  * space, size, addressing mode, address pattern and level.
  */
 #include "tests/emu/memory/test_memory_fix.h"
@@ -28,7 +28,7 @@ struct oracle {
     uint64_t size;
     bool per_lane;  /* local memory, in which each lane has its own bytes */
     bool read_only;
-    uint8_t (*bytes)[ORACLE_BYTES]; /* [lane or 0] */
+    uint8_t (*bytes)[ORACLE_BYTES]; /* indexed by the lane if per_lane is set, otherwise [0] */
 };
 
 static bool oracle_ok(const struct oracle *o, uint64_t address, unsigned bytes)
@@ -59,7 +59,7 @@ static void oracle_load(const struct oracle *o, unsigned lane, uint64_t address,
         reg[0] |= 0xffff0000u;
 }
 
-/** True when a byte changed. */
+/** Store the register values of a lane. Return true if a byte has changed. */
 static bool oracle_store(struct oracle *o, unsigned lane, uint64_t address, unsigned size,
                          const uint32_t *reg)
 {
@@ -125,7 +125,7 @@ static void check_bytes(struct fix *f, struct oracle *o)
 
 /* ---- one instruction against the oracle ---------------------------------------------------- */
 
-/** Return four rows of random words, taken from a pool at a random position. */
+/** Fill four vector registers from @reg on with random words, which are copied from a random position of a pool. */
 static void random_rows(struct fix *f, unsigned reg, uint64_t *seed)
 {
     static uint32_t pool[2048];
@@ -137,7 +137,7 @@ static void random_rows(struct fix *f, unsigned reg, uint64_t *seed)
         memcpy(fix_row(f, reg + k), pool + next_random(seed) % 1900, f->warp->stride);
 }
 
-/** Run the instruction in f->insn for addresses[], and compare registers, memory and fault. */
+/** Run the instruction in f->insn for the addresses @address, and compare registers, memory and fault with the oracle. */
 static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *address,
                             uint64_t lanes, unsigned size, bool write, uint64_t *seed)
 {
@@ -158,7 +158,7 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
     bool good = fix_run(f, at_level);
 
     if (good != (bad == 0))
-        fail_msg("level %u, %s of size %u, lane %u at 0x%llx: %s, the oracle says otherwise",
+        fail_msg("level %u, %s of size %u, lane %u at 0x%llx: %s, unlike in the oracle",
                  at_level->level, write ? "store" : "load", size, lw_lowest(lanes),
                  (unsigned long long)address[lw_lowest(lanes)], good ? "accepted" : "faulted");
     if (bad != 0) {
@@ -182,18 +182,19 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
             }
         }
     }
-    assert_int_equal(w->block->progress, progress + (changed && !o->per_lane)); /* no lane waits for local memory */
+    /* a change of local memory is no progress, since no other lane can see it */
+    assert_int_equal(w->block->progress, progress + (changed && !o->per_lane));
     for (unsigned r = 0; r < FIX_ALL_ROWS; r++)
         if (memcmp(before[r], fix_row(f, r), w->stride) != 0)
-            fail_msg("level %u, %s of size %u at 0x%llx: row %u differs", at_level->level,
+            fail_msg("level %u, %s of size %u at 0x%llx: register v%u differs", at_level->level,
                      write ? "store" : "load", size,
                      (unsigned long long)address[lw_lowest(lanes)], r);
     if (write)
         check_bytes(f, o);
 }
 
-/** Write addresses to the registers of an addressing mode. Inactive lanes get invalid addresses. @start is the start
- *  of the space. */
+/** Set the registers and the displacement so that the addressing mode gives the addresses @address. Inactive lanes get
+ *  random register values. */
 static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned scale,
                           const uint64_t *address, uint64_t lanes, uint64_t *seed)
 {
@@ -205,10 +206,10 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
         base = ISA_CONST_BASE;
         mode = ISA_AMODE_32;
     }
-    /* spaces with 32-bit addresses may use any register */
+    /* sums of 32-bit addresses wrap, so the register may have any value */
     const bool wraps = mode == ISA_AMODE_32 && op != ISA_LD_CONST;
     if (mode == ISA_AMODE_32 && disp > 0 && !wraps)
-        disp = -disp; /* registers hold no negative numbers */
+        disp = -disp; /* otherwise the register would have to be negative for low addresses */
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
         base = address[lw_lowest(lanes)] - (uint64_t)(int64_t)disp;
         if (mode == ISA_AMODE_SU32)
@@ -256,7 +257,7 @@ static int64_t pattern_offset(enum pattern p, unsigned lane, unsigned first, uns
         return 0;
     case RUN:
         return n * bytes;
-    case HALVES: /* two runs: blocks 16 wide */
+    case HALVES: /* two contiguous runs, as in blocks 16 threads wide */
         return lane / 16 == first / 16 ? n * bytes : (int64_t)(lane % 16) * bytes - 16;
     case BACKWARDS:
         return -n * bytes;
@@ -275,11 +276,11 @@ struct block_vector {
     uint64_t start;
     uint64_t size;
     bool read_only;
-    int coarse; /* step of the offset */
+    int coarse; /* distance of the tested offsets */
     bool scaled;
 };
 
-/** Test every offset from -140 to +140 around one end. */
+/** Test the offsets from -140 to +140 around one end of the space. */
 static void check_end(struct fix *f, struct oracle *o, const struct block_vector *s, uint64_t end,
                       bool write, unsigned size, uint64_t *seed)
 {
@@ -304,7 +305,7 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
                 address[l] = end + (uint64_t)(int64_t)at +
                              (uint64_t)pattern_offset((enum pattern)p, (unsigned)l, pivot,
                                                       emu_size_bytes(size), seed);
-            if (s->mode == ISA_AMODE_32 && s->space != ISA_SPACE_CONST) /* modulo 2^32 (MACHINE 6) */
+            if (s->mode == ISA_AMODE_32 && s->space != ISA_SPACE_CONST) /* addresses wrap (docs/reference/machine.md, 6) */
                 for (LW_EACH_BIT(l, lanes))
                     address[l] = (uint32_t)address[l];
             unsigned scales = lw_lowest(emu_size_bytes(size)) + 1;

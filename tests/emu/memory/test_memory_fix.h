@@ -81,7 +81,7 @@ static inline struct fix *fix_make(unsigned width)
     w->all = lw_mask(width);
     w->regs = aligned_alloc(64, (FIX_ALL_ROWS + 2) * w->stride);
     memset(w->regs, 0, (FIX_ALL_ROWS + 2) * w->stride);
-    w->row_c = FIX_ALL_ROWS * w->stride; /* scratch: not looked at */
+    w->row_c = FIX_ALL_ROWS * w->stride; /* scratch space that tests do not check */
     w->row_zero = FIX_ZERO * w->stride;
     w->row_sink = FIX_SINK * w->stride;
     w->core = &f->core;
@@ -113,7 +113,7 @@ static inline uint32_t *fix_row(struct fix *f, unsigned reg)
     return emu_row(f->warp, reg * f->warp->stride);
 }
 
-/** Return the 64-bit value of a lane's register pair. */
+/** Set the 64-bit value of a lane's register pair. */
 static inline void fix_pair(struct fix *f, unsigned reg, unsigned lane, uint64_t value)
 {
     fix_row(f, reg)[lane] = (uint32_t)value;
@@ -130,13 +130,13 @@ static inline void fix_lanes(struct fix *f, uint64_t lanes)
         w->mask_row[l] = lanes >> l & 1 ? UINT32_MAX : 0;
 }
 
-/** Create an instruction with D, A, X and C in v(d), v(a), v(x), v(c). */
+/** Create an instruction whose operands D, A, X and C are vector registers @d, @a, @x and @c. */
 static inline void fix_insn(struct fix *f, enum isa_op op, unsigned size, unsigned amode,
                             unsigned d, unsigned a, unsigned x, unsigned c)
 {
     uint32_t stride = f->warp->stride;
 
-    if (f->insn.op != op) { /* another instruction remembers nothing */
+    if (f->insn.op != op) { /* an instruction with another opcode starts with empty caches */
         f->icache = (struct emu_icache){0, 0};
         f->code.cached_count = 0;
     }
@@ -158,7 +158,7 @@ static inline void fix_atomic(struct fix *f, enum isa_op op, unsigned aop, unsig
     f->di[0].aux = aop;
 }
 
-/** Run the instruction at a level. Return false if it raised a fault (f->warp->fault). */
+/** Run the instruction with the handlers of @level. Return false if it raised a fault, which is in f->warp->fault. */
 static inline bool fix_run(struct fix *f, const struct emu_level *level)
 {
     struct emu_warp *w = f->warp;
@@ -199,7 +199,7 @@ static inline uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/** Registers that a size takes. */
+/** Return the number of registers that a value of size @size takes. */
 static inline unsigned size_regs(unsigned size)
 {
     unsigned bytes = emu_size_bytes(size);

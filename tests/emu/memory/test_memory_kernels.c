@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invalid accesses in whole kernels. Each stops the run and reports the address and the lanes, in every space, by
- * generic address or not, with loads, stores and atomics, on the fast path and on the path with observers.
+ * Tests invalid accesses in whole kernels. Each must stop the run and report the address and the lanes: in every space,
+ * with and without generic addresses, with loads, stores and atomics, on the fast path and on the path with observers.
  *
- * Each case has a kernel in which every thread has a valid address, except the threads of lane `lane` in the second
- * block.
+ * In the kernel of each case every thread has a valid address, except the threads of lane `lane` in the second block.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,9 +42,9 @@ enum base { ODD_BUFFER, FREED_BUFFER, CONST_BUFFER, NOWHERE };
 
 struct bad_access {
     const char *what;
-    const char *insn;   /* %s is replaced by the address; v2:3 holds a 64-bit address */
-    enum base base;     /* `at` counts from here */
-    uint64_t at, good;  /* an invalid address, and a valid one from the same base (NOWHERE: the buffer of odd size) */
+    const char *insn;   /* instruction, in which %s is replaced by the address; v2:3 holds a 64-bit address */
+    enum base base;     /* what `at` is relative to */
+    uint64_t at, good;  /* an invalid address, and a valid one relative to the same base (NOWHERE: to the buffer of odd size) */
     enum emu_fault_kind kind;
     unsigned bytes;
 };
@@ -172,10 +171,10 @@ static const struct bad_access accesses[] = {
      ISA_CONST_BASE, EMU_FAULT_OUT_OF_BOUNDS, 8},
     {"a store to them", "st.generic.b32 %s, v4", NOWHERE, ISA_CONST_BASE + 4, ISA_GLOBAL_BASE,
      EMU_FAULT_READ_ONLY, 4},
-    /* nothing at all */
+    /* addresses of no space */
     {"code", "ld.generic.b32 v4, %s", NOWHERE, ISA_CODE_BASE, ISA_GLOBAL_BASE,
      EMU_FAULT_OUT_OF_BOUNDS, 4},
-    {"a debugger's window", "ld.generic.b32 v4, %s", NOWHERE, UINT64_C(0xF100000000000000),
+    {"a debugger's address range", "ld.generic.b32 v4, %s", NOWHERE, UINT64_C(0xF100000000000000),
      ISA_GLOBAL_BASE, EMU_FAULT_OUT_OF_BOUNDS, 4},
 };
 

@@ -11,12 +11,12 @@ enum { LANES = 64, SHOWN = 10 };
 struct predict_grid {
     struct predict_grid *next;
     uint32_t sequence;
-    struct emu_predict *predict; /* NULL: no slices */
+    struct emu_predict *predict; /* NULL if the kernel has no slices */
     const struct isa_slices *slices;
-    struct emu_predict_affine *affine; /* by site */
+    struct emu_predict_affine *affine; /* affine form of each site for which is_affine[site] is set */
     bool *is_affine;
 };
-/** The last pc of each lane of a warp. */
+/** The last pc of each lane of a warp, and the iteration of each lane in each loop. */
 struct predict_warp {
     uint64_t key;
     uint32_t last[LANES];

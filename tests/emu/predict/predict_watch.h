@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An observer that compares each access of an accepted site with its slice. */
+/* An observer that compares the address of each access of an accepted site with the address that the site's slice gives. */
 #ifndef PREDICT_WATCH_H
 #define PREDICT_WATCH_H
 

@@ -34,7 +34,7 @@ static void access_memory(struct gen *g)
     struct isa_insn *i;
 
     set(g, ISA_V_AND_B32, BASE + 2, prop_below(&g->r, DATA_REGS - 1), ISA_X_IMM, BYTES - 4);
-    if (prop_below(&g->r, 3) == 0) { /* by carry */
+    if (prop_below(&g->r, 3) == 0) { /* add the halves of the address by two additions with carry */
         i = set(g, ISA_V_ADDC_U32, BASE + 4, BASE, ISA_X_VECTOR, BASE + 2);
         isa_insn_set_r(i, ISA_PT, true);
         isa_insn_set_p(i, 5);
@@ -134,7 +134,7 @@ static void write_kernel(struct gen *g)
             g->scalar[g->scalar_count++] = (enum isa_op)op;
     }
     g->alu[g->alu_count++] = ISA_V_S2R;
-    g->alu[g->alu_count++] = ISA_V_ADD_F32; /* no slice has it */
+    g->alu[g->alu_count++] = ISA_V_ADD_F32; /* an instruction that no slice may contain */
     set(g, ISA_V_MOV_B64, BASE, 0, ISA_X_CONST, 0);
     for (unsigned k = 0; k < LW_COUNT_OF(special); k++)
         set(g, ISA_V_S2R, k, 0, 0, special[k]);
@@ -168,7 +168,7 @@ static struct isa_object *reread(struct isa_object *object, uint64_t seed)
     must(isa_object_read("random.lwo", bytes, size, &again, &err), &err, seed);
     must(isa_object_write(again, &twice, &size2, &err), &err, seed);
     if (size != size2 || memcmp(bytes, twice, size) != 0)
-        fail_msg("LW_SEED=%" PRIu64 ": the slices that were read are others", seed);
+        fail_msg("LW_SEED=%" PRIu64 ": the slices differ after they were written and read", seed);
     free(bytes);
     free(twice);
     return again;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a slice can be made of, and what rejects a site: for `lanewise dis --slices`.
+# Input of `lanewise dis --slices`: addresses from each kind of value that a slice can contain, and sites that are rejected.
 .global table 4096 16
 .kernel rows
 .param ptr.global in
@@ -17,22 +17,22 @@
     v_lea_s32 v8:9, v3, 2, v4:5
     ld.global.b32 v11, [v8:9]
     ld.global.b32 v12, [v8:9-4]
-    # an index that was loaded
+    # an address with a loaded index
     v_lea_u32 v12:13, v11, 2, v4:5
     ld.global.b32 v14, [v12:13]
-    # a choice, a conversion, a parameter of 16 bits
+    # an address with a selection, a conversion and a parameter of 16 bits
     ld.const.u16 v15, c[0][shift]
     v_setp_u32.lt p0, v1, v15
     v_selp_b32 v16, v1, v15, p0
     v_cvt.s64.s32 v18:19, v16
     v_add_u64 v20:21, v18:19, v6:7
     st.global.u8 [v20:21], v14
-    # a variable of the object
+    # the address of a variable of the object
     v_mov_b32 v22, lo(table)
     v_mov_b32 v23, hi(table+8)
     v_mov_b32 v22, lo(table+8)
     ld.global.b32 v14, [v22:23]
-    # a loop in a loop
+    # addresses from the counters of nested loops
     v_mov_b32 v30, 0
 outer:
     v_mad_u32 v31, v30, 64, v1
@@ -47,10 +47,10 @@ inner:
     v_add_u32 v30, v30, 1
     v_setp_u32.ge p2, v30, 5
     @!p2 bra outer
-    # its last value
+    # after the loops, an address from the last value of a counter
     v_lea_u32 v34:35, v31, 2, v6:7
     @p0 st.global.b32 [v34:35], v14
-    # of a float, and of two pointers
+    # an address from a float, and the sum of two pointers
     v_cvt.rn.f32.u32 v36, v1
     v_lea_u32 v34:35, v36, 2, v6:7
     st.global.b32 [v34:35], v14

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise dis --slices` prints the slices of slices.s as in slices.txt (UPDATE_GOLDEN=1 renews it): for
-# assembly, for an object without slices, and for an object with slices from `compile --slices`. Its other
-# messages are tested, too.
+# Tests that `lanewise dis --slices` prints the slices of slices.s as in slices.txt (UPDATE_GOLDEN=1 writes this file):
+# for assembly, for an object without slices, and for an object with slices from `compile --slices`. Also tests its
+# other messages.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,7 +28,7 @@ readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 '
 # The code itself is the same with and without slices.
 "$lanewise" dis "$work/plain.lwo" >"$work/a"
 "$lanewise" dis "$work/kept.lwo" >"$work/b"
-cmp "$work/a" "$work/b" || fail "the text differs"
+cmp "$work/a" "$work/b" || fail "the disassembly differs with and without slices"
 "$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "-o"
 cmp "$work/out" "$here/slices.txt" || fail "-o writes something else"
 exit $failed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests slices of kernels in assembly and the rectangles of blocks. The tests come from the A-series in the
- * specification of address pre-computation, and their names have the numbers of this series.
+ * Tests slices of kernels in assembly, and the rectangles of memory that blocks access. The tests are those of the
+ * A-series in the specification of address pre-computation, and their names contain the numbers of this series.
  */
 #include "tests/emu/exec/emu_fixture.h"
 #include "tests/emu/predict/predict_watch.h"
@@ -137,7 +137,7 @@ static void a5_addresses_of_64_bits_by_carry_and_by_a_wide_product_are_accepted(
                          "ld.global.b32 v7, [v8:9]\nv_mul_u32 v6, v1, 8\nv_subc_u32 v8, p1, v8, v6\n"
                          "v_subc_u32 v9, _, v9, 0, p1\nst.global.b32 [v8:9], v7\nexit\n.end\n");
     put_params(&m, 256, 0);
-    lw_put64(m.params, UINT64_C(0x1fffffe00)); /* the low word carries */
+    lw_put64(m.params, UINT64_C(0x1fffffe00)); /* additions carry from the low word to the high word */
     launch(&m, 16, 1, 256, 1);
     for (unsigned i = 0; i < 3; i++)
         site_is(&m, i, ISA_SLICE_ACCEPTED);
@@ -237,7 +237,7 @@ static void values_of_several_paths_are_choices_or_rejected(void **state)
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nv_setp_u32.lt p0, v1, 7\n@p0 bra A\nv_mov_b32 v3, 100\nbra B\n"
                          "A:\nv_mov_b32 v3, v1\nB:\nv_lea_u32 v8:9, v3, 2, v4:5\nld.global.b32 v7, [v8:9]\n"
                          "v_setp_u32.gt p1, v1, 20\n@p1 v_mov_b32 v3, 1\nv_lea_u32 v8:9, v3, 2, v4:5\n"
-                         "st.global.b32 [v8:9], v7\n" /* a guarded write is a choice, too */
+                         "st.global.b32 [v8:9], v7\n" /* a guarded write selects one of two values, too */
                          "C:\nv_mul_u32 v3, v3, 3\nv_lea_u32 v8:9, v3, 2, v4:5\nst.global.b32 [v8:9], v7\n"
                          "v_setp_u32.lt p0, v3, c[n]\n@p0 bra C\nexit\n.end\n");
     put_params(&m, 256, 0);
@@ -264,7 +264,7 @@ static void other_reasons_have_their_names(void **state)
     site_is(&m, 0, ISA_SLICE_EXEC);
     end(&m);
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nbrx v4:5\nld.global.b32 v7, [v4:5]\nexit\n.end\n");
-    assert_int_equal(m.slices->site_count, 0); /* no branch target that is known statically leads to the load */
+    assert_int_equal(m.slices->site_count, 0); /* the load is reachable only by jumps whose targets are not known statically */
     end(&m);
     /* The site uses the loop's last value after the loop. */
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nv_mov_b32 v3, 0\nL:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p0, v3, c[n]\n"
@@ -286,7 +286,8 @@ static void other_reasons_have_their_names(void **state)
     end(&m);
 }
 
-/** Count the iterations of a loop that starts at @init, adds @step and runs while @compare holds with bound @n. */
+/** Check the predicted number of iterations of a loop that starts at @init, adds @step and runs while @compare holds with
+ *  bound @n. @known tells whether the number must be predictable. */
 static void counts_as_a_run_does(const char *compare, uint32_t init, uint32_t step, uint32_t n, bool known)
 {
     struct made m;
@@ -328,15 +329,15 @@ static void a7_trip_counts_are_those_of_the_loop(void **state)
 
     (void)state;
     for (unsigned c = 0; c < LW_COUNT_OF(compare); c++)
-        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* In case 3 the counter 4 k - 16 is never 3. */
+        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* In case 3 the counter 4 k - 16 never equals 3. */
             counts_as_a_run_does(compare[c], up[i][0], up[i][1], up[i][2], i != 3 || strstr(compare[c], "ne") == NULL);
-    counts_as_a_run_does("s32.gt", 100, 0xffffffff, 0, true); /* down */
+    counts_as_a_run_does("s32.gt", 100, 0xffffffff, 0, true); /* the counter decreases */
     counts_as_a_run_does("s32.ge", 100, 0xfffffffd, 0, true);
-    counts_as_a_run_does("u32.ge", 100, 0xffffff9c, 50, true); /* past zero */
+    counts_as_a_run_does("u32.ge", 100, 0xffffff9c, 50, true); /* the counter wraps below zero */
     counts_as_a_run_does("u32.lt", 0, 1, 100000, true);
     counts_as_a_run_does("u32.le", 0, 16, 0x7f0, true);
     counts_as_a_run_does("s32.lt", 0xffffff00, 64, 64, true);
-    counts_as_a_run_does("u32.lt", 0, 0, 5, false); /* for ever */
+    counts_as_a_run_does("u32.lt", 0, 0, 5, false); /* the loop never ends */
 }
 
 /* ---- rectangles ----------------------------------------------------------------------- */
@@ -415,7 +416,8 @@ static void a12_blocks_of_16_floats_share_lines_in_pairs(void **state)
     end(&m);
 }
 
-/* an image of 1024 x 1024 floats in blocks of 16 x 16. With @halo a thread also reads its four neighbours */
+/* Make a kernel on an image of 1024 x 1024 floats in blocks of 16 x 16 threads. With @halo a thread also reads the four
+ * neighbours of its pixel. */
 static void image_kernel(struct made *m, bool halo)
 {
     char text[2048];

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the sample kernels and kernels with the access patterns of public suites, optimised and not. Each access
-# of an accepted site has the address that its slice gives (tests/emu/predict/predict_runs.c), and most sites
-# are accepted.
+# Runs the sample kernels and kernels with the access patterns of public suites, optimised and not. Each access of an
+# accepted site must have the address that the site's slice gives (tests/emu/predict/predict_runs.c), and most sites
+# must be accepted.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)
@@ -11,11 +11,12 @@ sh "$src/kernels/prepare" "$work" || exit 1
 program=$PWD/tests/emu/predict/predict_runs
 cp "$src/tests/ptx/suites/shapes.cl" "$work"
 cd "$work" || exit 1
-# A block of grid_rounds runs a million instructions while it waits for the others. Two blocks have all sites.
+# A block of grid_rounds runs a million instructions while it waits for the other blocks. Two blocks suffice to execute
+# all sites.
 sed "s/grid_rounds, grid: 7/grid_rounds, grid: 2/; /buffer: \(met\|slots\),/{/check:/d}" "$src/tests/ptx/suites/shapes.yaml" >shapes.two
 [ "$(diff "$src/tests/ptx/suites/shapes.yaml" shapes.two | grep -c '^>')" = 1 ] || { echo "FAIL: shapes.yaml has no grid_rounds with 7 blocks"; exit 1; }
 sed "s/options: .*/options: [-DW=32, -O0, -g, -cl-opt-disable]}/" shapes.two >shapes.yaml
-"$program" -q shapes.yaml || exit 1 # little is accepted: addresses go through local memory
+"$program" -q shapes.yaml || exit 1 # few sites are accepted, as addresses are stored in local memory
 sed "s/options: .*/options: [-DW=32, -O3]}/" shapes.two >shapes.yaml
 "$program" ./*.yaml >out || { cat out; exit 1; }
 tail -1 out

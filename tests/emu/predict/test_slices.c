@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the section of slices in object files: it is preserved unchanged, it is checked when it is read, and
- * hostile contents cause no invalid access. */
+/* Tests the section of slices in object files: writing and reading preserve it, reading checks it, and malicious contents
+ * cause no invalid access. */
 #include "emu/lane/emu_predict_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
 
@@ -102,7 +102,7 @@ static void what_does_not_fit_is_refused(void **state)
     isa_object_destroy(object);
 }
 
-/** Call every query on the accepted slices. */
+/** Call every query function on all accepted slices. */
 static void use(const struct isa_object *object)
 {
     static const uint8_t params[64] = { 0, 0x10, 0, 0, 1, 0, 0, 0, 0, 0x20, 0, 0, 1, 0, 0, 0, 64, 0, 0, 0, 3 };
