@@ -125,7 +125,7 @@ static void run_into(struct sm_program *p, const struct sm_options *o, struct lw
     *keep = m;
 }
 
-/* the engines with a table of entries */
+/* the reconvergence engines that keep a stack or table of entries for each warp */
 static const char *const table_engines[] = {"stack", "multipath", "early", "likely", "dualpath"};
 
 static struct sm_options random_options(struct rng *r)
@@ -154,8 +154,9 @@ static struct sm_options random_options(struct rng *r)
     return o;
 }
 
-/** After every step the invariants hold: no releasable lane remains blocked, and sets and counts agree. A run in whole
- *  time slices, each as long as the instruction limit permits, gives the same trace as a run in single steps. */
+/** After every step the invariants must hold: no lane that can be released remains blocked, and sets and counts agree. A
+ *  run in whole time slices, each as long as the instruction limit permits, must give the same trace as a run in single
+ *  steps. */
 static void slices_give_the_trace_of_single_steps(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);
@@ -181,7 +182,7 @@ static void slices_give_the_trace_of_single_steps(void **state)
         if (a->report == SM_BROKEN || b->report == SM_BROKEN)
             fail_msg("seed %" PRIu64 ": %s%s", s, a->message, b->message);
         if (strcmp(one.text, two.text) != 0)
-            fail_msg("seed %" PRIu64 ": turns and steps differ\n%s", s, text.text);
+            fail_msg("seed %" PRIu64 ": time slices and single steps differ\n%s", s, text.text);
         sm_destroy(a);
         sm_destroy(b);
         sm_program_free(p);
@@ -280,7 +281,7 @@ static unsigned run_in_any_order(struct golden_case *c, struct sm_program *p)
 {
     uint64_t seed = environment("LW_SEED", 1), rounds = environment("LW_ROUNDS", 4);
     struct sm *want = sm_create(p, &c->options);
-    bool ends = sm_run(want) == SM_ENDS; /* otherwise its lanes wait for each other */
+    bool ends = sm_run(want) == SM_ENDS; /* false for programs whose lanes wait for each other */
     char why[300], how[40];
 
     for (uint64_t s = seed; ends && s < seed + rounds; s++) {
@@ -301,7 +302,7 @@ static void whatever_an_engine_picks_structured_programs_give_their_results(void
     assert_true(each_structured(run_in_any_order) > 100);
 }
 
-/** Runs one engine that ignores barriers, and compares its results with those of @want. */
+/** Runs the program with the engine in @o, and compares the results with those of @want. */
 static void expect_same(struct golden_case *c, struct sm_program *p, struct sm_options o, struct sm *want)
 {
     struct sm *m = sm_create(p, &o);
@@ -318,7 +319,7 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
 
     if (strncmp(c->name, "== spin", 7) == 0 || strncmp(c->name, "== bars", 7) == 0 ||
         strncmp(c->name, "== mix", 6) == 0 || memmem(c->text, c->text_size, "scalar", 6) != NULL)
-        return 0; /* the lanes wait for each other, or the program states that flow is convergent after a barrier */
+        return 0; /* lanes wait for each other, or the program requires that its flow is convergent after a barrier */
     c->options.limit = c->options.hang = 0;
     struct sm *want = sm_create(p, &c->options);
     assert_int_equal(sm_run(want), SM_ENDS);
@@ -341,14 +342,16 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
     sm_destroy(want);
     return runs;
 }
-/** If no lane waits for another one, a table of entries gives the same results whichever side of a branch runs first. */
+/** If no lane waits for another one, engines with a table of entries give the same results whichever side of a branch runs
+ *  first. */
 static void on_a_stack_structured_programs_give_their_results(void **state)
 {
     (void)state;
     assert_true(each_structured(run_on_a_stack) >= 60);
 }
 
-/** The same with unstructured programs. Results are not compared, but the invariants hold and no lane is lost. */
+/** Unstructured programs on the engines with a table of entries. Results are not compared, but the invariants must hold and
+ *  no lane may be lost. */
 static void whatever_an_engine_picks_the_table_is_consistent(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 600);
@@ -370,7 +373,7 @@ static void whatever_an_engine_picks_the_table_is_consistent(void **state)
             strcmp(why, "no end") != 0 && m->report != SM_FAULT)
             fail_msg("seed %" PRIu64 ": %s\n%s", s, why, text.text);
         if (strcmp(why, "stuck") == 0 && emu_block_can_run(&m->block))
-            fail_msg("seed %" PRIu64 ": stuck, though something can run", s);
+            fail_msg("seed %" PRIu64 ": no lane runs, although a split can run", s);
         sm_destroy(m);
         sm_program_free(p);
         lw_buffer_fini(&text);

@@ -26,7 +26,7 @@ static const char *line_end(const char *at, const char *end)
     return at;
 }
 
-/** Return the first line in which two texts differ, as a message. */
+/** Write a message to @out with the first line in which the texts @got and @want differ. */
 static void describe(char *out, size_t size, const char *name, const char *got, const char *want,
                      size_t want_size)
 {

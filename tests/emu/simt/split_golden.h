@@ -4,10 +4,10 @@
  *
  *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N [order=O]
  *   (with order=O the engine is `stack`; policy, quantum, window, merge and limit then have no effect)
- *   program (tests/emu/simt/split_machine.h)
+ *   the program (syntax: tests/emu/simt/split_machine.h)
  *   --
- *   one line a step: number, warp if several, pc, mnemonic, lanes, split table and groups
- *   hang, totals, memory, registers
+ *   one line for each step: number, warp if there are several, pc, mnemonic, lanes, split table and groups
+ *   lines with hang, totals, memory and registers
  */
 #ifndef SPLIT_GOLDEN_H
 #define SPLIT_GOLDEN_H
@@ -21,13 +21,13 @@ struct golden_case {
     const char *text, *trace;
     size_t text_size, trace_size;
 };
-/** Read the case at *@at and advance *@at after it. Return false at the end. */
+/** Read the case at *@at and advance *@at past the case. Return false at the end of the file. */
 bool golden_next(const char **at, const char *end, struct golden_case *out);
 
 struct golden_result {
     unsigned cases, failures;
     uint64_t steps;
-    char first[2000]; /* message of the first failure, "" if there is none */
+    char first[2000]; /* message of the first failure, or "" if there is none */
 };
 /** Run every case of a file, in single steps and in whole time slices, and compare both with the file. */
 struct golden_result golden_run(const char *path);

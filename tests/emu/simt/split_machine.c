@@ -170,7 +170,7 @@ static void make_guest(struct sm *m)
         return;
     if (m->machine.reconv->likely && (m->guest.lpc = malloc((p->count + 1) * sizeof *m->guest.lpc)) == NULL)
         abort();
-    /* a function begins at each label that a call mentions */
+    /* each label that a call names is the start of a function */
     for (uint32_t first = 0, end; first < p->count; first = end) {
         for (end = first + 1; end < p->count && !is_called(p, end); end++)
             ;
@@ -309,7 +309,7 @@ static uint64_t guarded(struct sm *m, const struct emu_warp *w, const struct sm_
     return on;
 }
 
-/** Execute an instruction that changes the split. */
+/** Execute an instruction that changes the split or barriers. Return false if it faults. */
 static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, uint32_t pc)
 {
     uint64_t on = guarded(m, w, i), value[EMU_MAX_LANES], bad;
@@ -408,7 +408,7 @@ static void ordinary_step(struct sm *m, struct emu_warp *w, const struct sm_ins 
         emu_split_branch(w, target, pc + 1);
 }
 
-/** The lanes of a warp that wait for other lanes. */
+/** Return the lanes of a warp that wait for other lanes. */
 static uint64_t waiting(const struct emu_warp *w)
 {
     uint64_t lanes = 0;
@@ -487,8 +487,8 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
     return true;
 }
 
-/** Returns whether a warp continues its slice in the rotation. It does until it has no ready split or has executed 64
- *  instructions. */
+/** Runs a warp for one slice of the rotation: until no split is ready or 64 instructions have been executed. Sets *@moved if
+ *  it executes an instruction. Returns false if the run must stop. */
 static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {
     int64_t left = 64;
@@ -506,7 +506,7 @@ static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
                 return false;
             count++;
             left--;
-            if (w->reconv->reach != NULL) /* The emulator's handler at a reconvergence pc makes this call, too. */
+            if (w->reconv->reach != NULL) /* as the emulator's handler at a reconvergence pc does */
                 (void)w->reconv->reach(w);
             if (w->running < 0 || w->budget <= 0)
                 emu_split_ran(w, count);
@@ -540,8 +540,8 @@ const char *sm_mnemonic(const struct sm *m, uint32_t pc)
     return m->program->ins[pc].name;
 }
 
-/** Print "(rpc,pc,lanes)" of each entry, bottom first. An entry that waits at its rpc for another barrier is printed
- *  as popped, because the model pops before it waits. */
+/** Print "(rpc,pc,lanes)" for each entry of the stack, the bottom first. An entry that waits at its rpc for another barrier
+ *  is printed as if popped, because the executable model pops before it waits. */
 static void show_stack(const struct emu_warp *w, struct lw_sink *out)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);

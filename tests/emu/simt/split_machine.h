@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small machine around emu_split.c for tests. It parses small programs (one instruction a line, or separated by
- * `;`) and runs them lane by lane. The split functions decide everything about splits and barriers. The machine has
- * no memory system and no handlers.
+ * A small machine around emu_split.c for tests. It parses mini programs, whose instructions are on lines of their own or
+ * separated by `;`, and runs them lane by lane. Splits and barriers are those of the emulator (emu_split.c). The machine
+ * has no memory system and no handlers.
  *
  *   nop            mov d, expr          push r     pop r
  *   ld d, [expr]   st [expr], expr      red [expr], expr     cas d, [expr]
@@ -31,12 +31,12 @@ struct sm_options {
     const char *policy;
     const char *reconv;      /* NULL: cbar */
     const char *push_order;  /* push order of the stack engine; NULL: smaller */
-    unsigned lanes, threads; /* 0: the number that the program states, else 4 lanes and one warp */
+    unsigned lanes, threads; /* 0: the number that the program states; without a statement 4 lanes and one warp */
     unsigned quantum, window;
     bool merge_off;
     bool chunked;  /* run to the instruction limit instead of in single steps */
-    bool check;    /* invariants after every step */
-    uint64_t limit, hang; /* issues; 0: 2^20 */
+    bool check;    /* check the invariants after every step */
+    uint64_t limit, hang; /* limits of a run and of a run without progress, in executed instructions; 0: 2^20 */
 };
 
 enum sm_hang_report { SM_ENDS, SM_DEADLOCK, SM_LIVELOCK, SM_LIMIT, SM_FAULT, SM_BROKEN };
@@ -69,14 +69,14 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
 void sm_destroy(struct sm *m);
 /** Runs the block in rotation to its end, a hang or the limit. */
 enum sm_hang_report sm_run(struct sm *m);
-/** Executes one instruction of the split that has the time slice in @w. There must be such a split. @account: also
- *  calls emu_split_ran() for the instruction. Returns false for a fault. */
+/** Executes one instruction of the split of @w that has the time slice. The caller ensures that one has it. If @account is
+ *  set, also calls emu_split_ran() for the instruction. Returns false after a fault. */
 bool sm_step(struct sm *m, struct emu_warp *w, bool account);
 const char *sm_mnemonic(const struct sm *m, uint32_t pc);
-/** Prints the split table and the groups as golden traces have them. */
+/** Prints the split table and the groups in the format of golden traces. */
 void sm_show(const struct emu_warp *w, struct lw_sink *out);
-/** Prints a character for each lane: * running, R ready, a digit blocked at that register, Y yielded, W warpsync, C CTA
- *  barrier, S sleeping, X exited. */
+/** Prints a character for each lane: * for running, R ready, the register's digit for blocked at a barrier register, Y
+ *  yielded, W waiting at a warpsync, C waiting at a CTA barrier, S sleeping, X exited. */
 void sm_chars(const struct sm *m, const struct emu_warp *w, char *out);
 /** Returns the lanes that are members of the groups of barrier register @reg. */
 uint64_t sm_members(const struct emu_warp *w, unsigned reg);
@@ -87,7 +87,7 @@ int64_t sm_memory(struct sm *m, int64_t address);
 /** Prints one line of a trace. */
 void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
                    struct lw_sink *out);
-/** Prints the lines after a trace: hang, totals, memory, registers. */
+/** Prints the lines that follow a trace: hang, totals, memory and registers. */
 void sm_finish(struct sm *m, struct lw_sink *out);
 
 #endif

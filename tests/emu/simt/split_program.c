@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader and evaluator of mini programs. */
+/* Parses mini programs and evaluates their expressions. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static int read_binary(struct reader *r, int level)
                 continue;
             if (binary[i].level == level)
                 break;
-            r->at = start; /* the operator has another precedence and belongs to the caller */
+            r->at = start; /* the operator has another precedence, so the caller parses it */
             return left;
         }
         if (i == LW_COUNT_OF(binary))
@@ -168,7 +168,7 @@ static int read_expression(struct reader *r, const char *from, const char *to)
     return e;
 }
 
-/** Operand texts, split at commas outside brackets. */
+/** Texts of the operands of an instruction, which commas outside brackets separate. */
 struct operands {
     const char *from[6], *to[6];
     unsigned count;
@@ -240,7 +240,7 @@ static uint32_t operand_label(struct reader *r, const struct operands *o, unsign
 static const struct {
     const char *name;
     enum sm_op op;
-    unsigned low, high; /* operands */
+    unsigned low, high; /* least and greatest number of operands */
 } mnemonics[] = {
     {"nop", NOP, 0, 0},       {"mov", MOV, 2, 2},         {"push", PUSH, 1, 1},
     {"pop", POP, 1, 1},       {"ld", LD, 2, 2},           {"st", ST, 2, 2},
@@ -370,7 +370,7 @@ struct sm_program *sm_parse(const char *text, size_t size, struct lw_error *err)
     sm_reg_index(p, "t");
     sm_reg_index(p, "lane");
     sm_reg_index(p, "warp");
-    for (int pass = 0; pass < 2; pass++) { /* labels first */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass defines the labels */
         const char *at = text, *end = text + size;
         uint32_t pc = 0;
         while (at < end) {

@@ -12,7 +12,7 @@ enum sm_op {
     TAKE, GIVE, WARPSYNC, BAR, ARRIVE, SCALAR, SLEEP, SYNC
 };
 
-/* Kinds of nodes of expressions. The nodes of a tree are in one array. */
+/* Kinds of expression nodes. All nodes of a program are in one array. */
 enum sm_kind {
     K_CONST, K_REG, K_MIX, K_IF, K_OR, K_AND, K_NOT, K_EQ, K_NE, K_LT, K_LE, K_GT, K_GE, K_BOR,
     K_XOR, K_BAND, K_SHL, K_SHR, K_ADD, K_SUB, K_MUL, K_DIV, K_MOD, K_NEG, K_INV
@@ -26,7 +26,7 @@ struct sm_node {
 struct sm_ins {
     enum sm_op op;
     char name[SM_NAME];
-    int d, a, x, guard; /* register; expressions, -1: none */
+    int d, a, x, guard; /* d: index of a register; a, x, guard: indices of expressions; -1: none */
     int bar, label;
     bool soft;
     uint32_t target;
@@ -49,7 +49,7 @@ struct sm_program {
     unsigned lanes, warps, threads;
 };
 
-/** Returns the index of a register by its name, and creates the register on the first use. -1: there are too many. */
+/** Returns the index of the register @name, which is created at its first use. Returns -1 if there are too many. */
 int sm_reg_index(struct sm_program *p, const char *name);
 /** Returns the value of expression @e for a lane with registers @r. */
 int64_t sm_value(const struct sm_program *p, const int64_t *r, int e);

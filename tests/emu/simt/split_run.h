@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of a mini program, which records its steps. Include after cmocka.h. */
+/* Runs a mini program and records its steps. Include this file after cmocka.h. */
 #ifndef SPLIT_RUN_H
 #define SPLIT_RUN_H
 
@@ -10,13 +10,13 @@ typedef void run_step_fn(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t
 struct run {
     struct sm_program *program;
     struct sm *m;
-    struct lw_buffer seq;  /* "pc/lanes pc/lanes ..." */
+    struct lw_buffer seq;  /* pc and lanes of each step: "pc/lanes pc/lanes ..." */
     struct lw_buffer rows; /* the state after each step, in the test's format */
     unsigned kind;         /* format of rows, defined by the test */
 };
 
-/** Runs a program, with pure policies unless @o.window is set. Checks the invariants after each step, and calls @step
- *  for it with the run as the machine's context. */
+/** Runs a program, without a fairness limit unless @o.window is set. After each step checks the invariants and calls @step,
+ *  with the run as the machine's context. */
 static inline struct run run_program(const char *text, struct sm_options o, run_step_fn *step,
                                      unsigned kind)
 {

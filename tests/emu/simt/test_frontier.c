@@ -33,8 +33,9 @@ static void expect(const char *text, const char *reconv, unsigned lanes, const c
     done(&r);
 }
 
-/* Figure 3.19. A 0: lanes 2 and 3 go to B 1, the others to C 2; C: lane 0 goes to D 3; the others to E 5, as B does; F 7. The barrier
- * of both branches is F, their immediate post-dominator: with a stack E runs twice, with frontiers once, for three lanes. */
+/* Figure 3.19. The blocks begin at pcs A 0, B 1, C 2, D 3, E 5 and F 7. From A lanes 2 and 3 go to B, the others to C. From C
+ * lane 0 goes to D, and lane 1 to E, where B goes, too. Both branches name the barrier at F, their immediate post-dominator.
+ * So with a stack E runs twice. With thread frontiers E runs once, for three lanes. */
 static const char likely[] = "bssy b0, F; A: bra lane<2, C, b0; B: bra E; C: bra lane!=0, E, b0; D: nop; bra F; E: nop; nop; F: bsync b0; exit";
 
 static void lanes_reconverge_before_the_post_dominator(void **state)
@@ -42,19 +43,19 @@ static void lanes_reconverge_before_the_post_dominator(void **state)
     (void)state;
     expect(likely, "frontier", 4, "0/F 1/F 2/C 3/3 4/1 5/1 6/E 7/E 8/F 9/F");
     expect(likely, "stack", 4, "0/F 1/F 2/C 6/C 7/C 3/3 4/1 5/1 6/2 7/2 8/F 9/F");
-    /* without barriers in the program, as a compiler for frontiers would make it */
+    /* the program without barriers, as a compiler for thread frontiers would generate it */
     expect("A: bra lane<2, C; B: bra E; C: bra lane!=0, E; D: nop; bra F; E: nop; nop; F: exit", "frontier", 4,
            "0/F 1/C 2/3 3/1 4/1 5/E 6/E 7/F");
 }
 
-/* Short-circuit conditions: if (p && q) X else Y, of which Y has two predecessors. */
+/* Short-circuit conditions as in if (p && q) X else Y, where block Y has two predecessors. */
 static void both_exits_of_a_condition_run_the_else_part_together(void **state)
 {
     (void)state;
     expect("bra lane==0, Y; bra lane==1, Y; nop; bra Z; Y: nop; Z: exit", "frontier", 4, "0/F 1/E 2/C 3/C 4/3 5/F");
 }
 
-/* 6.5: the nested if, with the instructions on barriers as steps without an effect. */
+/* The nested if of section 6.5. The instructions on barriers are steps without an effect. */
 static void the_nested_if_reconverges_where_its_barriers_are(void **state)
 {
     static const char nested[] = "A: nop; bssy b0, G; bra lane%2, F, b0; B: nop; bssy b1, E; bra lane%4==2, D, b1; C: nop; bra E; D: nop; E: bsync b1; "
@@ -72,7 +73,8 @@ static void lanes_that_left_a_loop_wait_for_the_others(void **state)
     expect("mov n, lane+1; L: mov n, n-1; bra n>0, L; exit", "frontier", 4, "0/F 1/F 2/F 1/E 2/E 1/C 2/C 1/8 2/8 3/F");
 }
 
-/* 6.8, variant P: the lanes that spin have the lower pc, so that the lane with the lock never continues. No limit of fairness helps. */
+/* Section 6.8, variant P: the lanes that spin have the lower pc, so that the lane with the lock never continues. A fairness
+ * limit does not change this. */
 static void a_spin_loop_never_lets_the_lane_with_the_lock_continue(void **state)
 {
     static const char text[] = "bssy b0, C; B: cas got, [0]; bra got==0, B, b0; st [0], 0; C: bsync b0; exit";
@@ -90,7 +92,7 @@ static void a_spin_loop_never_lets_the_lane_with_the_lock_continue(void **state)
     done(&r);
 }
 
-/* The machine's policy, quantum and merge do not matter. */
+/* The machine's policy, quantum and merge options have no effect. */
 static void the_engine_has_a_policy_of_its_own(void **state)
 {
     (void)state;

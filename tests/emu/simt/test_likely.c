@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engine `likely`: the table of the book's specification 11.3, loops in loops, lanes that leave or
- * exit, and calls. Each program also gives its results under `stack`.
+ * Tests the reconvergence engine `likely`: the table of section 11.3 of the engineering specification, nested loops, lanes
+ * that leave a loop or exit, and calls. Each program must give the same results under `stack`.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include "tests/emu/exec/emu_fixture.h"
 #include "tests/emu/simt/split_run.h"
 
-/* Records each step, and the stack after it: (rpc,pc,lanes), the bottom first. The lanes of an entry that waits are those
- * that have arrived there; "." marks none. */
+/* Records each step, and the stack after it as (rpc,pc,lanes), the bottom entry first. For an entry whose lanes wait, lanes
+ * are those that have arrived, or "." if there are none. */
 static void on_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes)
 {
     struct run *r = m->context;
@@ -53,7 +53,8 @@ static void expect_seq(const char *text, const char *reconv, unsigned lanes, con
 
 /* ---- figure 3.19 --------------------------------------------------------------------------- */
 
-/* A 1, B 3, C 4, D 5, E 7, F 9. Lanes 0 and 1 go to B, lane 3 goes to D, and lane 2 goes from C to E. A loops twice. */
+/* The blocks begin at pcs A 1, B 3, C 4, D 5, E 7 and F 9. Lanes 0 and 1 go to B, lane 3 goes to D, and lane 2 goes from C to
+ * E. The loop from E to A runs twice. */
 static const char figure[] = "bssy b0, F; A: mov n, n+1; bra lane>=2, C, b0; B: bra E; C: bra lane!=3, E, b0; D: nop; bra F; "
                              "E: nop; bra n<2, A, b0; F: bsync b0; exit";
 
@@ -90,7 +91,7 @@ static void the_figure_gives_the_table_of_the_book(void **state)
 
 static void an_entry_that_all_lanes_leave_is_removed(void **state)
 {
-    /* All lanes leave the loop in its first iteration, each side on its own way. */
+    /* All lanes leave the loop in its first iteration, by a different exit on each side of the branch. */
     static const char leave[] = "bssy b0, F; A: mov n, n+1; bra lane>=2, C, b0; bra n<9, F; bra E; C: nop; bra n<9, F; "
                                 "E: nop; bra n<2, A, b0; F: bsync b0; exit";
     struct run r = run_with(leave, "likely", 4);
@@ -106,14 +107,14 @@ static void an_entry_that_all_lanes_leave_is_removed(void **state)
                                      "9/F (-,10,F)\n"
                                      "10/F\n");
     done(&r);
-    /* Lanes that exit are not waited for. */
+    /* No lane waits for lanes that exit. */
     expect_seq("bssy b0, F; A: mov n, n+1; bra lane>=2, C, b0; bra n>5, E; exit; C: nop; E: bra n<2, A, b0; F: bsync b0; exit", "likely", 4,
                "0/F 1/F 2/F 3/3 4/3 5/C 6/C 1/C 2/C 5/C 6/C 7/C 8/C");
 }
 
 static void a_loop_in_a_loop_has_its_own_point(void **state)
 {
-    /* Both loops have a way to the common end F. The inner one ends at pc 9, and the outer one at pc 11. */
+    /* Both loops have an exit to their common end F. The inner loop ends at pc 9, and the outer one at pc 11. */
     static const char nest[] = "bssy b0, F; O: mov i, 0; mov n, n+1; I: mov i, i+1; bra lane==3 and n==2, F, b0; "
                                "bra lane==0, X, b0; nop; bra J; X: nop; J: bra i<2, I, b0; K: nop; bra n<3, O, b0; F: bsync b0; exit";
     struct run one = run_with(nest, "stack", 4), two = run_with(nest, "likely", 4);
@@ -133,8 +134,8 @@ static void a_loop_in_a_loop_has_its_own_point(void **state)
     done(&two);
 }
 
-/* A branch outside loops, one whose reconvergence pc is in its loop, and one in the block of the backward branch have no
- * likely point: the engine does what `stack` does. */
+/* These branches have no likely convergence point: a branch outside loops, a branch whose reconvergence pc is in its loop,
+ * and a branch in the block of the backward branch. For them the engine does what `stack` does. */
 static void without_a_likely_point_the_engine_is_a_stack(void **state)
 {
     static const char *const programs[] = {
@@ -152,7 +153,7 @@ static void without_a_likely_point_the_engine_is_a_stack(void **state)
     }
 }
 
-/* The likely point is in a function that calls itself: lanes wait there at their own depth of calls. */
+/* The likely convergence point is in a recursive function. Lanes must wait there only for lanes of their own call depth. */
 static void calls_keep_levels_apart(void **state)
 {
     static const char calls[] = "call R; exit; R: push n; bssy b0, F; A: mov n, n+1; bra lane==n, C, b0; nop; bra E; C: bra lane==3, F, b0; "

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The engine likely on a compiled kernel whose loop has a rare way out: the common code runs once for the lanes that meet
-# at its likely convergence point, as under thread frontiers, and under the engine stack once for each side. All engines
-# give the same memory. This is the kernel of docs/explanation/reconvergence.md.
+# Tests the engine `likely` on a compiled kernel whose loop has a rarely taken exit. The common code runs once for all lanes
+# that meet at the likely convergence point, as with thread frontiers. Under the engine `stack` it runs once for each side of
+# the branch. All engines must give the same memory. This is the kernel of docs/explanation/reconvergence.md.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >leaves.cl <<'END'
 __kernel void leaves(__global int *out, __global const int *in, int n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests the reconvergence engines `multipath` and `early`: the nested if of the book (section 11.2 of the engineering
- * specification) with its two tables, early reconvergence of an unstructured branch, merges, and what remains a SIMT deadlock.
+ * specification) with its two tables, early reconvergence of an unstructured branch, merges, and SIMT deadlocks that remain.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -12,8 +12,9 @@
 
 #include "tests/emu/simt/split_run.h"
 
-/** Records a step and both tables after it. ST is the table of splits: the entries whose lanes all continue there. RT is the
- *  table of reconvergence: the other entries, each with its rpc and pc, its lanes, and after a slash the lanes that it waits for. */
+/** Records a step and both tables after it. ST is the table of splits: the entries that can run with all their lanes. RT is
+ *  the reconvergence table: the other entries, each with its rpc, its pc, its lanes, and after a slash the lanes that it waits
+ *  for. */
 static void on_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes)
 {
     struct run *r = m->context;
@@ -94,7 +95,7 @@ static void all_sides_interleave(void **state)
 
 /* ---- early reconvergence ---------------------------------------------------------------- */
 
-/* The post-dominator of both branches is F. Lanes 0 and 1 go directly to E. Lane 2 goes to E from C. */
+/* F is the post-dominator of both branches. Lanes 0 and 1 go directly to E, and lane 2 goes to E from C. */
 static const char late[] = "bssy b0, F; bra lane<2, E, b0; nop; nop; C: bra lane==2, E, b0; D: nop; bra F; E: nop; nop; nop; nop; nop; "
                            "F: bsync b0; exit";
 
@@ -103,7 +104,7 @@ static void a_split_waits_for_lanes_that_begin_where_it_began(void **state)
     struct run r = run_with(late, (struct sm_options){.reconv = "early", .lanes = 4, .policy = "rr", .merge_off = true});
 
     (void)state;
-    /* When lane 2 begins at E, lanes 0 and 1 are two instructions ahead, and wait there. */
+    /* When lane 2 reaches E, lanes 0 and 1 are two instructions past E, where they wait for lane 2. */
     assert_string_equal(r.rows.text, "0/F ST (-,1,F) RT\n"
                                      "1/F ST (12,7,3) (12,2,C) RT (-,12,F/F)\n"
                                      "2/C ST (12,7,3) (12,3,C) RT (-,12,F/F)\n"
@@ -125,7 +126,7 @@ static void a_split_waits_for_lanes_that_begin_where_it_began(void **state)
     expect_seq(late, "stack", 4, NULL, "0/F 1/F 2/C 3/C 4/C 5/8 6/8 7/4 8/4 9/4 10/4 11/4 7/3 8/3 9/3 10/3 11/3 12/F 13/F");
 }
 
-/* Lanes 0 and 1 wait for lane 2, which goes to F on another path. They then continue without it. */
+/* Lanes 0 and 1 wait for lane 2, which goes to F on another path. Then lanes 0 and 1 must continue without lane 2. */
 static void a_lane_that_leaves_on_another_path_is_not_waited_for(void **state)
 {
     static const char leaves[] = "bssy b0, F; bra lane<2, E, b0; nop; nop; C: bra lane==2, E, b0; D: nop; bra F; "
@@ -154,7 +155,7 @@ static void a_lane_that_leaves_on_another_path_is_not_waited_for(void **state)
 
 /* ---- merges -------------------------------------------------------------------------- */
 
-/* Figure 3.19, as in test_frontier.c: E follows B and C. */
+/* Figure 3.19, as in test_frontier.c: lanes reach E from B and from C. */
 static const char likely[] = "bssy b0, F; A: bra lane<2, C, b0; B: bra E; C: bra lane!=0, E, b0; D: nop; bra F; "
                              "E: nop; nop; F: bsync b0; exit";
 
@@ -174,7 +175,7 @@ static void splits_at_one_pc_merge_only_if_merges_are_on(void **state)
 
 static void a_lane_waits_for_a_sibling_but_not_for_a_lane_that_waits_to_reconverge(void **state)
 {
-    /* The consumer and the producer are siblings: both run. */
+    /* The consumer and the producer are the two sides of one branch, so both run. */
     static const char flag[] = "bssy b0, L7; bra lane==0, L6, b0; L2: ld f, [0]; bra f==0, L2, b0\n"
                                "nop; bra L7; L6: st [0], 1; L7: bsync.soft b0; exit";
     /* The lane with the lock waits at C for the lanes that spin. */
@@ -206,7 +207,7 @@ static void a_cta_barrier_in_a_side_waits_for_its_siblings(void **state)
     r = run_with(both, (struct sm_options){.reconv = "stack", .lanes = 4});
     assert_int_equal(r.m->report, SM_DEADLOCK);
     done(&r);
-    /* Two lanes wait to reconverge with those at the barrier. */
+    /* Two lanes wait to reconverge with the lanes that wait at the CTA barrier. */
     r = run_with("bssy b0, J; bra t<2, J, b0; bar 0; J: bsync b0; bra t>=2, K; bar 0; K: exit",
                  (struct sm_options){.reconv = "multipath", .lanes = 4});
     assert_int_equal(r.m->report, SM_DEADLOCK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests splits, convergence barriers, CTA barriers and policies. The expected values are the golden tables of the book
- * (sections 6.5 to 6.9 of the engineering specification, fairness window 0), the rules of MACHINE 1 and 2, and traces of
- * random programs that the executable model printed.
+ * (sections 6.5 to 6.9 of the engineering specification, without a fairness limit), the rules of
+ * docs/reference/machine.md, sections 1 and 2, and traces of random programs that the executable model printed.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -305,7 +305,7 @@ static void trip_counts_that_depend_on_the_lane_converge_after_the_loop(void **s
                  "0/F 1/F 2/F 1/E 2/E 1/C 2/C 1/8 2/8 3/8 3/7 4/F");
 }
 
-/* ---- MACHINE 1 and 2 ---------------------------------------------------------------- */
+/* ---- docs/reference/machine.md, sections 1 and 2 --------------------------------------- */
 
 static void a_cta_barrier_in_a_divergent_arm_needs_soft_barriers(void **state)
 {
@@ -465,8 +465,8 @@ static void an_exit_inside_a_region_leaves_the_others_together(void **state)
 
 static void one_register_in_two_regions_at_once_keeps_the_groups_apart(void **state)
 {
-    /* Two halves of the warp execute the same bssy at different times. The two lanes of each half reconverge among
-     * themselves. */
+    /* The two halves of the warp execute the same bssy at different times. The two lanes of each half reconverge with each
+     * other, and not with the other half. */
     static const char text[] = "bra t<2, A; nop; nop; A: bssy b0, J; bra t%2, O, b0; nop\n"
                                "O: nop; J: bsync b0; st [t], t+1; exit";
     struct run r = run_with(text, "rr", (struct sm_options){.lanes = 4, .merge_off = true},
@@ -597,7 +597,7 @@ static void time_jumps_when_all_splits_of_a_block_sleep(void **state)
 
     (void)state;
     assert_int_equal(r.m->report, SM_ENDS);
-    /* Warp 1 sleeps for a shorter time and wakes first. The host does not wait. */
+    /* Warp 1 sleeps for a shorter time and wakes first. The emulator advances its clock instead of waiting. */
     assert_string_equal(r.seq.text, "0/F 0/F 1/F 2/F 1/F 2/F");
     assert_int_equal(r.m->issues, 6);
     assert_in_range(r.m->block.sleep_offset, 4900, 5000);

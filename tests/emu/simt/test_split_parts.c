@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of some lanes of a split (MACHINE 1, Step), views of splits and groups, and their hash. */
+/* Tests steps of some lanes of a split (docs/reference/machine.md, 1, Step), views of splits and groups, and their hash. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +64,8 @@ static void a_step_of_some_lanes_divides_the_split(void **state)
     assert_true(force(m, 0, 0xB, false));
     assert_true(force(m, 0, 0xB, false));
     expect_table(w, "0:2/B/* 1:2/4");
-    assert_false(emu_split_divide(w, 1, 0x1, false)); /* not its lane */
-    assert_false(emu_split_divide(w, 7, 0x1, false)); /* no such split */
+    assert_false(emu_split_divide(w, 1, 0x1, false)); /* the lane is not in split 1 */
+    assert_false(emu_split_divide(w, 7, 0x1, false)); /* there is no split 7 */
     emu_split_block(w);
     assert_true(emu_split_select(w)); /* The parts merge, because they are at one pc. */
     expect_table(w, "0:2/F");
@@ -138,7 +138,7 @@ static void the_policy_wakes_a_suspended_part_when_nothing_else_runs(void **stat
     (void)state;
     assert_true(force(m, 0, 0x1, false));
     assert_false(force(m, 0, 0x1, true));
-    assert_true(emu_split_select(w)); /* the others come first */
+    assert_true(emu_split_select(w)); /* the other lanes are selected first */
     assert_int_equal(w->m, 0xE);
     w->di = &m->code.insn[2]; /* The other lanes jump to the exit. */
     assert_true(sm_step(m, w, true));
@@ -193,7 +193,7 @@ static void views_show_splits_lanes_and_groups(void **state)
 
 static void the_hash_does_not_see_how_numbers_are_stored(void **state)
 {
-    /* Both machines reach the same state. One has the group numbers in one word, the other in a row. */
+    /* Both machines reach the same state. One stores the group numbers in one word, the other in a vector register. */
     struct sm_program *p, *q;
     struct sm *a = machine("bssy b0, J; bssy b0, J; J: nop; exit", &p, 4);
     struct sm *b = machine("@t>1 bssy b0, J; bssy b0, J; J: nop; exit", &q, 4);
@@ -209,7 +209,7 @@ static void the_hash_does_not_see_how_numbers_are_stored(void **state)
     emu_split_hash(&a->block.warp[0], &x);
     emu_split_hash(&b->block.warp[0], &y);
     assert_true(lw_hash_value(&x) == lw_hash_value(&y));
-    uint64_t number[4] = {2, 2, 2, 2}; /* spread and gathered again */
+    uint64_t number[4] = {2, 2, 2, 2}; /* restoring these numbers switches to the vector register and back to one word */
     emu_breg_restore(&b->block.warp[0], 0, 0x3, number);
     lw_hash_init(&y);
     emu_split_hash(&b->block.warp[0], &y);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests the reconvergence engine `stack`: the tables of the book (sections 5.4, 5.6, 5.8, 6.2, 6.7 and 6.8 of
- * the engineering specification), what it shares with `cbar` (6.14), and traces of random programs that the
- * executable model printed.
+ * the engineering specification), the steps that are the same under `cbar` (6.14), and traces of random programs that
+ * the executable model printed.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -110,7 +110,7 @@ static void the_larger_side_first_is_the_opposite_order(void **state)
 /* ---- 5.6, 5.8: depth of the stack ------------------------------------------------------ */
 
 /** Returns the depth that the stack of a warp of @n lanes reaches when the warp diverges repeatedly. At each level the
- *  lowest lane leaves, or with @halve the lower half. @shared: all branches end at one reconvergence pc. */
+ *  lowest lane leaves, or with @halve the lower half. With @shared all branches have the same reconvergence pc. */
 static unsigned depth_of(unsigned n, const char *order, bool halve, bool shared)
 {
     struct lw_buffer text;
@@ -242,8 +242,8 @@ static void lanes_that_return_apart_reconverge_after_a_call_that_names_a_barrier
 
 static void a_recursive_call_returns_by_depth_not_by_pc_alone(void **state)
 {
-    /* Each level calls the function from the same place, so that all levels have one return address. Each lane has its
-     * own depth. */
+    /* Each level calls the function from the same call site, so all levels have the same return address. Each lane has its
+     * own recursion depth. */
     struct run r = run_stack("call F; st [t], n; exit\n"
                              "F: bssy b0, R; bra t<=d, R, b0; mov d, d+1; bssy b1, R2\n"
                              "call F, b1; R2: bsync b1; mov n, n+1; R: bsync b0; ret",
@@ -273,7 +273,7 @@ static void a_cta_barrier_in_a_divergent_arm_waits_for_lanes_below_it(void **sta
     /* A barrier with a count does not wait for the other lanes. */
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 4; J: bsync b0; exit",
                  (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
-    assert_int_equal(r.m->report, SM_ENDS); /* four times */
+    assert_int_equal(r.m->report, SM_ENDS); /* the barrier has been released four times */
     assert_int_equal(r.m->block.cta_generation, 4);
     done(&r);
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 16; J: bsync b0; exit",
@@ -288,7 +288,7 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
     expect("warpsync 5 if t%2==0 else 10; exit", 4, "smaller", "0/F 1/F", 2, 8);
     struct run r = run_stack("bssy b0, J; bra t==3, J, b0; warpsync 3 if t<2 else 12; J: bsync b0; "
                              "exit", 4, "larger");
-    assert_int_equal(r.m->report, SM_DEADLOCK); /* lane 3 is below */
+    assert_int_equal(r.m->report, SM_DEADLOCK); /* lane 3 is in an entry below, which does not run */
     done(&r);
 }
 
@@ -363,7 +363,7 @@ static void lanes_reconverge_after_a_scalar_jump_as_after_any_other(void **state
     struct emu_stats vector = stats_after("bra"), scalar = stats_after("s_bra");
 
     (void)state;
-    assert_int_equal(vector.warp_instructions, 3 + 1 + 4 + 2 + 1 + 3); /* the tail only once */
+    assert_int_equal(vector.warp_instructions, 3 + 1 + 4 + 2 + 1 + 3); /* the code after reconvergence runs only once */
     assert_int_equal(scalar.warp_instructions, vector.warp_instructions);
     assert_int_equal(scalar.stack_pops, vector.stack_pops);
 }
@@ -453,7 +453,7 @@ static struct tally tally_of(struct sm_program *p, struct sm_options o)
     m->on_step = tally_step;
     m->context = &t;
     if (sm_run(m) != SM_ENDS)
-        fail_msg("it does not end: %s", m->message);
+        fail_msg("the program does not end: %s", m->message);
     sm_destroy(m);
     return t;
 }

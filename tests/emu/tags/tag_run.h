@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture for the tests of tags and of compact mode: it runs a kernel and records the tags of each instruction of one
- * warp. An error in the fixture fails the test. */
+/* Fixture for the tests of tags and of compact mode. It runs a kernel and records the tag that each instruction of one
+ * warp gives its result. An error in the fixture fails the test. */
 #ifndef TAG_RUN_H
 #define TAG_RUN_H
 
@@ -8,7 +8,7 @@
 
 enum { U = EMU_TAG_U, A = EMU_TAG_A, V = EMU_TAG_V, STEPS = 400 };
 
-/** The tag of the register that one instruction of one warp wrote. */
+/** One executed instruction of the warp, with the tag of the register that it wrote. */
 struct step {
     uint32_t index; /* index of the instruction */
     struct emu_tag tag;
@@ -39,7 +39,7 @@ struct emu_config shadow(enum emu_tag_rules rules);
 struct run *run_kernel(const struct emu_config *config, const char *text, const uint32_t grid[3],
                        const uint32_t block[3], uint64_t linear, unsigned warp, uint64_t a,
                        uint32_t b);
-/** Do what run_kernel() does, for a grid of one block that is one full warp. */
+/** Do what run_kernel() does, for a grid of one block with one full warp. */
 struct run *run_one(const struct emu_config *config, const char *text);
 void end(struct run *r);
 /** Return the tag that instruction @index wrote at its first execution. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the compact mode of tags. After every step the registers without rows are compared with rows, and the saved
- * memory is counted. */
+/* Tests the compact mode of tags. After every step, registers in compact form are compared with the registers of a run
+ * that stores a value for each lane. Also checks the counts of saved memory and lane operations. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,8 @@
 
 #include "tests/emu/tags/tag_run.h"
 
-/* Linear values through every rule, in both sides of a branch, in a loop, and with lanes that exit. */
+/* A kernel that applies every rule of tags to linear values: on both sides of a branch, in a loop, and with lanes that
+ * exit. */
 #define BUSY                                                                                  \
     ".kernel k\n.param ptr.global out\n.param u64 a\n.param u32 b\n.local 16\n.shared 4096\n"    \
     "v_s2r v0, %tid.x\nv_s2r v1, %tid.y\nv_s2r v2, %ntid.x\nv_mad_u32 v3, v1, v2, v0\n"       \
@@ -88,7 +89,7 @@ static void compare_counterparts(const struct counterpart *a, const struct count
             assert_true(emu_reg_read(x->core, x->slot, x->warp, ISA_REG_V, r, l, &p));
             assert_true(emu_reg_read(y->core, y->slot, y->warp, ISA_REG_V, r, l, &q));
             if (p != q)
-                fail_msg("behind instruction %u: lane %u of v%u is 0x%x with rows, 0x%x compact",
+                fail_msg("after instruction %u: lane %u of v%u is 0x%x with vector registers, 0x%x in compact mode",
                          (unsigned)((x->pc - emu_program_base(a->program)) / 16), (unsigned)l, r,
                          (unsigned)p, (unsigned)q);
         }
@@ -187,7 +188,7 @@ static void compact_registers_take_no_lanes_until_somebody_needs_them(void **sta
     expect_pair(r, 2, r->out, 4);
     expect_pair(r, 3, r->out + 128, 4);
     expect(r, 4, V, 0, 0);
-    /* s2r, mov, madwide and add: two lane operations each instead of 32 */
+    /* s2r, mov, madwide and add each take two lane operations instead of 32 */
     assert_int_equal(r->stats.tags.lanes_saved, 4 * 30);
     for (unsigned l = 0; l < 32; l++)
         assert_int_equal(r->word[l], l);
@@ -209,7 +210,7 @@ static void a_uniform_kernel_needs_no_row_when_all_is_tagged(void **state)
     assert_int_equal(r->stats.tags.rows_made, 0);
     assert_int_equal(r->stats.tags.lanes_saved, 5 * 30);
     assert_int_equal(emu_lane_operations(&r->stats), r->stats.thread_instructions - 5 * 30);
-    expect(r, 4, U, 3 * 7, 0); /* denormals: the product is 0 */
+    expect(r, 4, U, 3 * 7, 0); /* 3 * 7 + v2, where v2 is 0 as a product of denormals */
     end(r);
 }
 
@@ -239,7 +240,7 @@ static void shifts_selects_and_partial_compares_work_on_tags(void **state)
                                 "@p1 bra join, b0\nv_setp_u32.lt p0, v0, 20\n"
                                 "v_setp_u32.lt p2, v0, 40\n@!p2 v_mul_u32 v1, v0, v0\n"
                                 "join: bsync b0\n" END);
-    /* both compares of the upper half, and the other instructions: 14 and 30 lanes */
+    /* both compares of the upper half save 14 lane operations each, and the other instructions 30 each */
     for (unsigned i = 0; i < r->count; i++)
         if (r->step[i].index == 4)
             assert_int_equal(r->step[i].p0, 0x000f0000);
@@ -254,7 +255,7 @@ static void materialised_rows_count_as_lane_operations(void **state)
     (void)state;
     config.tags = EMU_TAGS_COMPACT;
     config.tag_plan = EMU_TAG_PLAN_ALL;
-    /* v0 is used as data: one row, which is materialised once */
+    /* v0 is used as data, so its vector register is materialised, but only once */
     struct run *r = run_one(&config, KERNEL "v_s2r v0, %tid.x\nv_mul_u32 v1, v0, v0\n"
                                             "v_mul_u32 v2, v0, v1\n" END);
     assert_int_equal(r->stats.tags.rows_made, 1);
@@ -263,8 +264,8 @@ static void materialised_rows_count_as_lane_operations(void **state)
     end(r);
 }
 
-/* Some rules read a register and the pair that contains it. When the halves of the pair are joined, the register's
- * value must not change. */
+/* Some rules read a register and also the pair that contains it. When the two halves of the pair become one 64-bit value,
+ * the value of the register must not change. */
 static void a_half_of_a_pair_is_read_before_the_pair_becomes_one_value(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the detection of compressible values (docs/reference/statistics.md): common bytes, similar bits, base and
- * deltas. Also tests the blocks and bank passes of affine accesses against a computation for each lane. Expected
- * values are the published vectors. */
+/* Tests the detection of compressible values (docs/reference/statistics.md): common bytes, similar bits, and base with
+ * deltas. Expected values are the published vectors. Also compares the memory blocks and bank conflicts that are derived
+ * from affine addresses with those computed from the address of each lane. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

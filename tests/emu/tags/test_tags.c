@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests uniform and affine tags: the published table, the algebra, closed forms of compares, and shadow mode on whole
- * kernels. The expected values come from docs/explanation/uniform-affine.md. */
+/* Tests uniform and affine tags: the published table, the exact algebra, closed forms of compares, and shadow mode on
+ * whole kernels. The expected values come from docs/explanation/uniform-affine.md. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,7 +170,7 @@ static void a_load_of_one_location_is_uniform_but_for_local_and_volatile_ones(vo
     expect(r, 13, V, 0, 0);
     expect(r, 14, U, 0, 0);
     expect(r, 15, U, 0, 0);
-    assert_int_equal(r->stats.tags.addresses[U], 8); /* local offsets are equal too */
+    assert_int_equal(r->stats.tags.addresses[U], 8); /* includes the local load, since its offset is equal in all lanes */
     assert_int_equal(r->stats.tags.addresses[A], 1);
     end(r);
     config.tag_rules = EMU_TAG_RULES_TABLE;
@@ -187,7 +187,7 @@ static struct emu_affine a32(uint32_t base, int32_t stride)
 {
     return emu_affine_make(32, base, (uint64_t)(int64_t)stride, 0);
 }
-/** Return the result tag for sources of 32 bits with 32 live lanes. */
+/** Compute the tag of the result for sources of 32 bits with 32 live lanes. */
 static enum emu_tag_how ask(enum isa_tag_rule rule, unsigned bits, struct emu_affine a,
                             struct emu_affine b, struct emu_affine *out)
 {
@@ -263,9 +263,9 @@ static void widening_keeps_what_does_not_wrap(void **state)
     struct emu_affine v;
 
     (void)state;
-    emu_tag_infer(&q, &v); /* wraps at lane 16 */
+    emu_tag_infer(&q, &v); /* the source wraps at lane 16 */
     expect_affine(&v, V, 0, 0);
-    q.live = 0xffff; /* the lane has exited */
+    q.live = 0xffff; /* lane 16 and the lanes above it have exited */
     emu_tag_infer(&q, &v);
     expect_affine(&v, A, 0x7ffffff0, 1);
     q.live = UINT32_MAX;
@@ -314,7 +314,7 @@ static void a_select_is_its_source_when_the_lanes_agree(void **state)
 
 /* ---- saxpy, instruction by instruction ----------------------------------------------------------- */
 
-/* c[a] is x, 64 bits; n is 550; block 2 of 256 threads, warp 1 */
+/* The kernel saxpy with n = 550, observed in warp 1 of block 2, with blocks of 256 threads. Parameter a is the address x. */
 #define SAXPY                                                                                 \
     KERNEL "v_s2r v0, %ctaid.x\n"             /* 0 */                                         \
            "v_s2r v2, %tid.x\n"               /* 1 */                                         \
@@ -377,7 +377,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
     static const struct {
         uint32_t block[3];
         unsigned warp;
-        uint32_t first; /* the index in lane 0 where the register is affine */
+        uint32_t first; /* the value of the index in lane 0 if the register is affine */
         unsigned index;
     } shape[] = {
         {{32, 1, 1}, 0, 512, A},  {{64, 2, 1}, 1, 512 + 32, A}, {{64, 2, 1}, 2, 512, A},
@@ -396,7 +396,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
             expect(r, 0, U, 2, 0);
             expect(r, 1, affine, shape[i].first - 512, 1);
             expect(r, 3, affine, shape[i].first, 1);
-            /* the index is below 550 in lanes 0 to 37 of the first rows: all lanes or some lanes continue */
+            /* threads with an index below 550 continue, which are all lanes of the warp or some of them */
             expect(r, 6, affine, 4 * shape[i].first, 4);
             expect(r, 7, exact && affine == A ? U : V, 0, 0);
             expect(r, 8, affine, (uint32_t)x + 4 * shape[i].first, 4);
@@ -542,7 +542,8 @@ static void compares_that_wrap_fall_back_to_the_lanes(void **state)
 
 /* ---- partial writes ---------------------------------------------------------------------------------- */
 
-/* v0 = A(0, 1), v1 = A(100, 4), v2 = U 9, v3 = U 1. The lower half adds v3 to v0 */
+/* Sets v0 to an affine value with base 0 and stride 1, v1 to one with base 100 and stride 4, and v2 and v3 to the uniform
+ * values 9 and 1. Then the lower half of the warp adds v3 to v0. */
 #define DIVERGE                                                                               \
     ".kernel k\n"                                                                             \
     "v_s2r v0, %laneid\nv_mul_u32 v1, v0, 4\nv_add_u32 v1, v1, 100\n"                         \
@@ -560,7 +561,7 @@ static void lazy_expansion_expands_what_is_written_and_eager_all(void **state)
     (void)state;
     assert_int_equal(r->stats.tags.expansions, 1);
     expect(r, 8, V, 0, 0);
-    expect(r, 10, V, 0, 0);  /* no detection at the join */
+    expect(r, 10, V, 0, 0);  /* tags are not detected from values after the join */
     expect(r, 11, A, 100, 4); /* a write of all lanes gives the register a tag again */
     end(r);
     config.tag_expansion = EMU_TAG_EAGER;
@@ -570,7 +571,7 @@ static void lazy_expansion_expands_what_is_written_and_eager_all(void **state)
         if (r->step[i].index == 7)
             assert_int_equal(r->step[i].expansions, 4);
     expect(r, 8, V, 0, 0);
-    expect(r, 11, V, 0, 0); /* v1 was expanded */
+    expect(r, 11, V, 0, 0); /* eager expansion has expanded v1, too */
     end(r);
 }
 
@@ -603,7 +604,7 @@ static void partial_writes_follow_the_mask_and_not_the_values(void **state)
         uint64_t mask;
     } vector[] = {
         {"v_mov_b32 v1, 0", A, 0, 0, 1, 0},
-        {"v_mov_b32 v1, 0", V, 1, 0, 0, 1}, /* lane 0 holds 0 already */
+        {"v_mov_b32 v1, 0", V, 1, 0, 0, 1}, /* lane 0 already contains 0 */
         {"v_mov_b32 v1, v0", A, 0, 0, 1, 0xffff0000},
         {"v_mov_b32 v1, 7", U, 0, 7, 0, 0xffffffff},
     };
@@ -676,7 +677,7 @@ static void a_uniform_kernel_does_one_lane_operation_an_instruction(void **state
     end(r);
 }
 
-/* Return the tag of register @reg before or after the event's instruction; V if the event does not list the register. */
+/* Return the tag of register @reg before or after the event's instruction, or V if the event does not list the register. */
 static struct emu_tag event_tag(const struct emu_event *ev, unsigned reg, bool after)
 {
     for (unsigned i = 0; i < ev->tag_count; i++)
@@ -712,7 +713,7 @@ static void a_debugger_that_writes_a_lane_makes_its_register_a_vector(void **sta
     assert_int_equal(tag.kind, U);
     assert_int_equal(event_tag(&ev, 0, false).base, 0);
     assert_int_equal(event_tag(&ev, 0, true).base, 3);
-    assert_int_equal(event_tag(&ev, 1, true).kind, V); /* not listed */
+    assert_int_equal(event_tag(&ev, 1, true).kind, V); /* the event does not list v1 */
     assert_true(emu_reg_write((struct emu_core *)(uintptr_t)ev.core, ev.slot, 0, ISA_REG_V, 0, 5,
                               8, &err));
     assert_true(emu_reg_tag(ev.core, ev.slot, 0, 0, &tag));
