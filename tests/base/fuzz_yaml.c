@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of the YAML reader and of launch files. For any input the result must be a tree or one error message.
- * Under clang -fsanitize=fuzzer this is the target of libFuzzer. As a program of its own it runs the files on its
- * command line, or with no file it runs mutations of a few launch files:
+ * Fuzzes the YAML reader and the reader of launch files. For any input the result must be a tree or one error message.
+ * Compiled with clang -fsanitize=fuzzer this is the target of libFuzzer. Otherwise it is a program that runs the files on
+ * its command line, or, without files, mutations of a few launch files:
  *
  *     fuzz_yaml [-s SEED] [-n RUNS] [FILE...]
  */
@@ -44,7 +44,7 @@ static void check_message(const struct lw_error *err)
 {
     size_t size = strnlen(err->text, sizeof err->text);
 
-    require(size > 0 && size < sizeof err->text, "a failure without a sentence");
+    require(size > 0 && size < sizeof err->text, "a failure without a message");
 }
 
 static void load(const uint8_t *data, size_t size)
@@ -78,10 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         count_nodes(lw_yaml_root(doc), 0);
         lw_yaml_destroy(doc);
     } else {
-        require(doc == NULL, "a document beside a failure");
+        require(doc == NULL, "a document in spite of a failure");
         check_message(&err);
     }
-    /* The fuzzer does not load text that contains "file", because it must not open files with random names. */
+    /* Text that contains "file" is not loaded as a launch file, which might open files with random names. */
     if (memmem(data, size, "file", 4) == NULL)
         load(data, size);
     return 0;
@@ -130,7 +130,7 @@ static size_t mutate(uint64_t *random, uint8_t *data, size_t size, size_t room)
                 size -= length;
             }
             break;
-        case 1: { /* insert a word of the language */
+        case 1: { /* insert a word or character of YAML or of launch files */
             const char *word = words[next(random) % LW_COUNT_OF(words)];
 
             length = strlen(word);

@@ -63,7 +63,7 @@ static void utf8_has_as_many_characters_as_unicode(void **state)
                 text[2] = (char)c;
                 text[3] = '\0';
                 three += lw_utf8(text) == 3;
-                text[3] = (char)0xbf; /* one in 64 */
+                text[3] = (char)0xbf; /* try one of 64 values */
                 four += lw_utf8(text) == 4;
             }
         }
@@ -338,7 +338,7 @@ static void a_file_that_cannot_be_written_is_known_before(void **state)
     free(data);
     unlink(path);
     assert_int_equal(lw_file_try_write("/dev/null", &err), LW_OK);
-    assert_int_equal(symlink(path, other), 0); /* a link to a missing file: writing creates that file */
+    assert_int_equal(symlink(path, other), 0); /* the link refers to a missing file, which a write creates */
     assert_int_equal(lw_file_try_write(other, &err), LW_OK);
     unlink(other);
     assert_int_equal(lw_file_try_write(folder, &err), LW_EIO);

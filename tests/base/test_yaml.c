@@ -22,7 +22,7 @@ static struct lw_yaml_document *parse(const char *text)
     return doc;
 }
 
-/* The message is compared as a whole, as users read it. */
+/* Expect that @text is refused with exactly @message. */
 static void refused(const char *text, const char *message)
 {
     struct lw_yaml_document *doc = NULL;

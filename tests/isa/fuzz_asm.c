@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the assembler with text. Each accepted program must disassemble to text that gives an equal object,
- * and an object file must preserve it. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it
- * replays files.
+ * Fuzzes the assembler with text. The disassembly of each accepted program must assemble to an equal object, and an
+ * object file must preserve the object. Compiled with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer this is the target of
+ * libFuzzer. Otherwise it is a program that replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void require_equal(const struct isa_object *a, const struct isa_object *b
     require(difference == NULL, what, difference != NULL ? difference : "");
 }
 
-/** Each instruction of a function has a rank; there are fewer ranks than two for each instruction. */
+/** Require that each instruction of a function has a rank, which is below twice the number of instructions. */
 static void require_ranks(const struct isa_object *object)
 {
     struct isa_insn *insn = calloc((size_t)object->text_count + 1, sizeof *insn);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t byte_count = 0;
 
     if (isa_assemble("fuzz.s", (const char *)data, size, &object, &err) != LW_OK) {
-        require(err.text[0] != '\0', "a refusal has a sentence", "");
+        require(err.text[0] != '\0', "a refusal has a message", "");
         return 0;
     }
     lw_buffer_init(&text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the decoder with words and the object reader with files (input that starts as an ELF file does). Each
- * accepted word must encode to itself and print as text that assembles to it. Each accepted object must stay
- * equal when it is written and read. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it
- * replays files.
+ * Fuzzes the decoder with instruction words, and the object reader with files: input that starts like an ELF file is read
+ * as an object. Each accepted word must encode to itself, and its text must assemble to the word. Each accepted object
+ * must be equal after it is written and read. Compiled with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer this is the target of
+ * libFuzzer. Otherwise it is a program that replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>

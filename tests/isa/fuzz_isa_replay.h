@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays inputs through a fuzz target: the files given, or all of its corpus. */
+/* Runs a fuzz target on the files of the command line, or on all files of its corpus. */
 #ifndef FUZZ_ISA_REPLAY_H
 #define FUZZ_ISA_REPLAY_H
 
@@ -33,7 +33,7 @@ static inline bool fuzz_replay_file(const char *path)
     return true;
 }
 
-/** Exit status: 2 when there is nothing to replay. A violation aborts. */
+/** Run all inputs and return the exit status, which is 2 if there are none. A violated requirement aborts the program. */
 static inline int fuzz_replay(const char *corpus, int argc, char **argv)
 {
     const char *root = getenv("srcdir");

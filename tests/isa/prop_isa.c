@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests every row of the instruction table with random fields: decode inverts encode, encode inverts decode on
- * random words, and the assembler accepts the text of the disassembler. The seed is printed; LW_SEED repeats a
- * run.
+ * Tests every row of the instruction table with random fields: decoding an encoded instruction must give the instruction,
+ * encoding a decoded random word must give the word, and the assembler must accept the text of the disassembler. The
+ * test prints the seed, and LW_SEED repeats a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void decode_undoes_encode_on_every_row(void **state)
                 fail_msg("%s: %016llx%016llx does not decode", isa_op_info(op)->mnemonic,
                          (unsigned long long)word.hi, (unsigned long long)word.lo);
             assert_true(prop_insn_equal(&insn, &back));
-            assert_in_range(word.lo & 0xff, 1, 0x3f); /* stock gdb decodes our bytes */
+            assert_in_range(word.lo & 0xff, 1, 0x3f); /* gdb, which does not support Lanewise's instructions, decodes these bytes as instructions of its target */
             assert_int_equal(word.lo >> 27 & 1, 0);
         }
     }
@@ -71,7 +71,7 @@ static void encode_undoes_decode_on_random_words(void **state)
     assert_true(accepted > RANDOM_WORDS / 4);
 }
 
-/* All rows are assembled as one text, so that the constant cost of the assembler occurs once. */
+/* All instructions are assembled as one text, because each call of the assembler has a constant cost. */
 static void the_assembler_reads_back_every_printed_row(void **state)
 {
     struct prop_random r = { *(uint64_t *)*state + 2 };

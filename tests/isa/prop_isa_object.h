@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Equality of objects, field by field, with the first difference named. */
+/* Compares two objects field by field and names the first difference. */
 #ifndef PROP_ISA_OBJECT_H
 #define PROP_ISA_OBJECT_H
 
@@ -51,7 +51,7 @@ static inline const char *prop_function_difference(const struct isa_function *a,
     return difference;
 }
 
-/** Return NULL if @a and @b are equal, else a text that names the difference. */
+/** Return NULL if @a and @b are equal, otherwise a text that names the first difference. */
 static inline const char *prop_object_difference(const struct isa_object *a,
                                                  const struct isa_object *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random valid instructions of every row, for property tests. Each field of the row gets a random value that the row
- * permits.
+ * Generates random valid instructions for property tests, for every row of the instruction table. Each field gets a random
+ * value that the row permits.
  */
 #ifndef PROP_ISA_RANDOM_H
 #define PROP_ISA_RANDOM_H
@@ -18,7 +18,7 @@ struct prop_random {
     uint64_t state;
 };
 
-/** the value of LW_SEED; NULL if the variable does not repeat a program */
+/** Return the value of LW_SEED, or NULL if the variable does not select a program to repeat. */
 static inline const char *prop_given(void)
 {
     const char *text = getenv("LW_SEED");
@@ -26,8 +26,8 @@ static inline const char *prop_given(void)
     return text != NULL && strcmp(text, "random") == 0 ? NULL : text;
 }
 
-/** Return the seed: LW_SEED, or a value of the clock if LW_SEED is "random", else a constant. The test prints the
- *  seed. */
+/** Return the seed: the value of LW_SEED, or one from the clock if LW_SEED is "random", or a constant if LW_SEED is not
+ *  set. The test prints the seed. */
 static inline uint64_t prop_seed(void)
 {
     const char *text = prop_given();
@@ -37,8 +37,8 @@ static inline uint64_t prop_seed(void)
     return getenv("LW_SEED") != NULL ? (uint64_t)time(NULL) * 2654435761u + 1 : 1;
 }
 
-/** Return the number of programs and print it: LW_RANDOM_COUNT or @usual, divided by LW_RANDOM_DIVISOR; one, if
- *  LW_SEED is a number. */
+/** Return the number of programs and print it. The number is 1 if LW_SEED is a number. Otherwise it is LW_RANDOM_COUNT, or
+ *  @usual without this variable, divided by LW_RANDOM_DIVISOR. */
 static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
 {
     const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");

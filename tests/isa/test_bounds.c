@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the variable that belongs to each address: the translator determines it, the object file contains it, and the
- * reader checks it. */
+/* Tests the bounds of accesses, which are the variables to whose memory accesses belong. The translator determines them,
+ * the object file contains them, and the reader checks them. */
 #include "tests/lib/object_fixture.h"
 
 #include "check/check.h"
 
-/* %r2 is a number; @code computes an address of shared memory in %rd2 or reads that address */
+/* Kernel into which the code of a case is inserted. %r2 and %rd9 hold the thread number, and %rd1 a pointer to global memory. */
 static const char form[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".shared .align 4 .b8 s[128];\n.shared .align 4 .b8 t[128];\n.global .align 4 .b8 g[64];\n"
@@ -16,9 +16,9 @@ static const char form[] =
     "setp.lt.u32 %%p1,%%r2,7;\n%s\nst.global.u32 [%%rd1],%%r9;\nret; }\n";
 
 static const struct {
-    const char *code, *variable; /* NULL: the translator determines no variable */
+    const char *code, *variable; /* code, and the variable of its last access; NULL: the translator determines none */
 } cases[] = {
-    /* a variable plus an offset */
+    /* the address of a variable plus an offset */
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", "s" },
     { "mov.u64 %rd2,t; add.s64 %rd3,%rd9,%rd2; ld.shared.u32 %r9,[%rd3+-4];", "t" },
     { "mov.u64 %rd2,t; sub.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", "t" },
@@ -34,7 +34,7 @@ static const struct {
     /* the difference of two addresses in one variable is a number */
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; sub.s64 %rd4,%rd3,%rd2; mov.u64 %rd5,t; add.s64 %rd6,%rd5,%rd4; "
       "ld.shared.u32 %r9,[%rd6];", "t" },
-    /* a constant offset: outside of the variable, or inside of it, where no check is needed */
+    /* constant offsets outside the variable, and inside it, where no check is needed */
     { "ld.shared.u32 %r9,[s+128];", "s" },
     { "ld.shared.u32 %r9,[t+-4];", "t" },
     { "ld.shared.v2.u32 {%r9,%r8},[s+120];", NULL },
@@ -80,7 +80,7 @@ static void an_address_is_of_the_variable_it_is_computed_from(void **state)
         struct isa_object *object = translate(cases[i].code);
 
         if (cases[i].variable == NULL && object->bound_count != 0)
-            fail_msg("%s: said to be in %s", cases[i].code, name_of(object, &object->bounds[0]));
+            fail_msg("%s: the access is assigned to %s", cases[i].code, name_of(object, &object->bounds[0]));
         if (cases[i].variable != NULL &&
             (object->bound_count != 1 || strcmp(name_of(object, &object->bounds[0]), cases[i].variable) != 0))
             fail_msg("%s: %u bounds, %s", cases[i].code, object->bound_count,
@@ -89,7 +89,7 @@ static void an_address_is_of_the_variable_it_is_computed_from(void **state)
     }
 }
 
-/* two instructions, two variables */
+/* two accesses, to two variables */
 static const char two[] = "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];"
                           "mov.u64 %rd4,t; add.s64 %rd5,%rd4,%rd9; st.shared.u32 [%rd5],%r9;";
 
@@ -139,7 +139,8 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* the check of s[4 * tid] covers s[4 * tid + 1]; in warps of 8 both accesses of the second warp are out of bounds */
+/* The check of the access to s[4 * tid] covers the access to s[4 * tid + 1]. In warps of 8 lanes both accesses of the second
+ * warp are out of bounds. */
 static const char led[] = "mov.u64 %rd2,s; shl.b64 %rd4,%rd9,4; add.s64 %rd3,%rd2,%rd4; st.shared.u32 [%rd3],%r2;"
                           "st.shared.u32 [%rd3+4],%r2; mov.u32 %r9,%r2;";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the control fields. The control fields of the translator pass the lint, and the lint finds every missing wait
- * and stall. prop_ptx also lints its random programs. */
+/* Tests control fields of instructions. The fields that the translator generates must pass the lint, and the lint must find
+ * every missing wait and stall. prop_ptx also lints its random programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void each_wait_that_is_missing_is_found(void **state)
             control.wait_mask &= (uint8_t)~(1u << b);
             change(object, i, &control);
             if (isa_control_check(object, &err) == LW_OK)
-                fail_msg("instruction %u need not wait for barrier %u", i, b);
+                fail_msg("instruction %u waits for barrier %u without need", i, b);
             change(object, i, &insn.control);
             tried++;
         }
@@ -145,7 +145,7 @@ static void findings_name_the_location_and_the_register(void **state)
         { "st.global.b32 [v2:3], v1 {st=1,rd=5}\nv_mov_b32 v3, 1 {st=4}\nexit\n",
           "k+0x10: v_mov_b32: this instruction overwrites a register that an earlier instruction may not have read yet, v3" },
         { "st.global.b32 [v2:3], v1 {st=2,rd=5}\nv_mov_b32 v3, 1 {st=4,wt=0x20}\nexit\n", NULL },
-        /* round a loop */
+        /* dependences through the back edge of a loop */
         { "a:\nv_mov_b32 v4, v1 {st=4}\nld.global.b32 v1, [v2:3] {st=2,wr=0}\nbra a\n",
           "k+0x0: v_mov_b32: this instruction does not wait for the result in v1" },
         { "s_setp_u32.lt sp0, s1, 5 {st=2}\na:\n@sp0 s_bra a\nexit\n",
@@ -174,7 +174,7 @@ static void findings_name_the_location_and_the_register(void **state)
     }
 }
 
-/** Lint @insns in a kernel. Return the message of the lint, "" if there is none. */
+/** Lint the instructions @insns in a kernel. Return the message of the lint, or "" if there is none. */
 static const char *lint_of(const char *insns, struct lw_error *err)
 {
     struct isa_object *object;
@@ -190,8 +190,8 @@ static const char *lint_of(const char *insns, struct lw_error *err)
     return fine ? "" : err->text;
 }
 
-/* Huerta et al., MICRO 2025, listing 2: the instruction that reads a sum issues S cycles after the sum. nop replaces
- * the instruction that reads the clock. */
+/* Listing 2 of Huerta et al., MICRO 2025: with stall count S, the instruction that reads a sum issues S cycles after the
+ * addition. nop replaces the listing's instruction that reads the clock. */
 static void a_stall_count_below_the_latency_is_found(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void a_stall_count_below_the_latency_is_found(void **state)
     }
 }
 
-/* Listing 3: a reader of variable latency needs one more cycle. */
+/* Listing 3 of the same paper: an instruction of variable latency reads a result one cycle later than others may. */
 static void a_load_reads_a_fixed_result_a_cycle_later(void **state)
 {
     static const struct {
@@ -238,7 +238,7 @@ static void half_precision_takes_a_cycle_more(void **state)
     (void)state;
     assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=5}\nv_mov_b32 v4, v1 {st=4}\n", &err), "");
     assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=4}\nv_mov_b32 v4, v1 {st=4}\n", &err), "too short for v1"));
-    /* The later write must end later. Without a stall both writes would end in the same cycle. */
+    /* The later instruction must write its result later. Without a stall both would write in the same cycle. */
     assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=2}\nv_mov_b32 v1, v4 {st=4}\n", &err), "");
     assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=1}\nv_mov_b32 v1, v4 {st=4}\n", &err),
                            "v_mov_b32: this instruction writes its result before an earlier instruction does, to v1"));
@@ -254,7 +254,7 @@ static struct isa_object *assemble(const char *text, enum isa_asm_control contro
     return object;
 }
 
-/* A loop with a load, and with a store whose source register is then overwritten. */
+/* A loop with a load and with a store, after which the store's source register is overwritten. */
 static const char bare[] = ".kernel k\n.param ptr.global out\n    v_mov_b64 v4:5, c[out]\n"
                            "again:\n    ld.global.b32 v2, [v4:5]\n    v_add_u32 v2, v2, 1\n"
                            "    st.global.b32 [v4:5], v2\n    v_mov_b32 v2, 7\n    v_rcp_f32 v3, v2\n"
@@ -272,7 +272,7 @@ static void the_assembler_fills_in_functions_without_fields(void **state)
     lw_buffer_init(&lines);
     assert_int_equal(isa_control_count(kept, &findings, &lines.sink, &err), LW_EFORMAT);
     assert_string_equal(err.text, "t.s:5: k+0x10: ld.global: the stall counts before this instruction are too short for v4");
-    assert_int_equal(findings, 8); /* all but the first, which reads none, and exit: a line each */
+    assert_int_equal(findings, 8); /* one line for each instruction except the first, which reads no register, and exit */
     for (const char *at = lines.text; (at = strchr(at, '\n')) != NULL; at++)
         findings--;
     assert_int_equal(findings, 0);
@@ -283,8 +283,8 @@ static void the_assembler_fills_in_functions_without_fields(void **state)
     isa_object_destroy(filled);
 }
 
-/* If one instruction of a function has a control field, even an empty one, the assembler keeps the function as
- * written. It fills in the fields of all other functions. */
+/* If one instruction of a function has a control field, even an empty one, the assembler adds none to the function. It fills
+ * in the fields of all other functions. */
 static void fields_in_the_text_remain(void **state)
 {
     static const char text[] = ".kernel a\n    v_add_u32 v1, v1, v1 {}\n    v_add_u32 v1, v1, v1\n    exit\n.end\n"
@@ -311,7 +311,7 @@ static void the_filler_gives_what_the_lint_wants(void **state)
         {"v_mov_b32 v40, v16\nv_mov_b32 v43, v17\nv_mov_b32 v41, v43\nld.global.b32 v36, [v40:41]\n", {1, 4, 5}},
         {"v_add_f16x2 v1, v2, v3\nv_mov_b32 v4, v1\nst.shared.b32 [v5], v4\n", {5, 5}},
         {"v_add_f16x2 v1, v2, v3\nv_mov_b32 v1, v4\nnop\n", {2, 1}},
-        /* an instruction of variable latency after a line reads its registers a cycle later */
+        /* at the start of another basic block an instruction of variable latency reads its registers a cycle later, too */
         {"v_mov_b32 v1, v2\na:\nst.shared.b32 [v5], v1\ns_bra a\n", {5}},
         {"v_mov_b32 v1, v2\na:\nv_mov_b32 v3, v1\ns_bra a\n", {4}},
     };

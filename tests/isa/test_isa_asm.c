@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the assembler and the disassembler with words that are worked out by hand, directives, and errors. */
+/* Tests the assembler and the disassembler with instruction words that were encoded by hand, directives, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void assert_word(const char *text, uint64_t hi, uint64_t lo)
     isa_object_destroy(object);
 }
 
-/* Each word is worked out from the layout: opcode 5:0 and 11:8, guard 14:12 (7: pt), D 23:16, X kind 29:28, variant
- * 30, X 63:32, C 71:64, A 79:72, modifiers from bit 80. */
+/* The words were encoded by hand from the layout of instruction words. Bits: opcode 5:0 and 11:8, guard 14:12 (7: pt), D 23:16,
+ * kind of X 29:28, variant 30, X 63:32, C 71:64, A 79:72, modifiers from bit 80 on. */
 static void words_have_the_layout_of_the_machine(void **state)
 {
     (void)state;
@@ -43,7 +43,7 @@ static void words_have_the_layout_of_the_machine(void **state)
     assert_word("v_add_u32 v1, v2, s3", 0x0200, 0x0000000310017002);
     assert_word("v_add_u32 v1, v2, c[3][0x1c]", 0x0200, 0x0003001c20017002);
     assert_word("v_add_u32 v1, v2, -1", 0x0200, 0xffffffff30017002);
-    assert_word("v_add_u32 v1, s2, v3", 0x0200, 0x0000000302017002); /* A is scalar: 25 */
+    assert_word("v_add_u32 v1, s2, v3", 0x0200, 0x0000000302017002); /* bit 25: A is scalar */
     assert_word("v_add_u32 v1, -v2, ~v3", 0x090200, 0x0000000300017002);
     assert_word("@p2 v_add_u32 v1, v2, v3", 0x0200, 0x0000000300012002);
     assert_word("@!p2 v_add_u32 v1, v2, v3", 0x0200, 0x000000030001a002);
@@ -52,33 +52,33 @@ static void words_have_the_layout_of_the_machine(void **state)
     assert_word("v_add_f32 v1, v2, 0f7fc00000", 0x0200, 0x7fc0000030017201);
     assert_word("v_add_f64 v2:3, v4:5, -2.0", 0x0400, 0xc000000030027301);
     assert_word("v_mad_u32 v1, v2, v3, v4", 0x0204, 0x0000000300017007);
-    assert_word("v_mad_u32 v1, v2, v3, 9", 0x0203, 0x0000000970017007); /* variant: X is c */
+    assert_word("v_mad_u32 v1, v2, v3, 9", 0x0203, 0x0000000970017007); /* variant: X is the third source */
     assert_word("v_mad_u32 v1, v2, 9, v4", 0x0204, 0x0000000930017007);
     assert_word("v_mad_u32 v1, v2, v3, s4", 0x0203, 0x0000000450017007);
-    assert_word("v_mad_u32 v1, v2, s3, s4", 0x0204, 0x0000000314017007); /* C is scalar: 26 */
+    assert_word("v_mad_u32 v1, v2, s3, s4", 0x0204, 0x0000000314017007); /* bit 26: C is scalar */
     assert_word("v_mad_u32.alt v1, v2, v3, v4", 0x0203, 0x0000000440017007);
-    /* P 88:86, Q 91:89, R 94:92 and 95 (7: none, true), compare 99:96, combination 101:100 */
+    /* bits: P 88:86, Q 91:89, R 94:92 and 95 (7: none, or true), comparison 99:96, combination 101:100 */
     assert_word("v_setp_u32.lt p1, v2, v3", 0x00027e400200, 0x0000000300007401);
     assert_word("v_setp_u32.gt.xor p1, p0, v2, v3, !p4", 0x0034c0400200, 0x0000000300007401);
-    /* offset 63:40, mode 81:80, size 85:82 */
+    /* bits: offset 63:40, addressing mode 81:80, size 85:82 */
     assert_word("ld.global.b32 v1, [v2:3+16]", 0x100200, 0x0000100000017601);
     assert_word("ld.global.b32 v1, [v2-1]", 0x110200, 0xffffff0000017601);
     assert_word("ld.global.b32 v1, [s4:5+v2]", 0x120204, 0x0000000044017601);
     assert_word("ld.global.b32 v1, [s4:5+v2.s+8]", 0x130204, 0x0000080044017601);
     assert_word("st.shared.b64 [16], v8:9", 0x15ff00, 0x0000100800007607);
     assert_word("ld.const.b32 v1, c[2][v3+4]", 0x100302, 0x0000040000017605);
-    assert_word("atom.global.cas.b32 v1, [v2:3], v4, v5", /* operation 100:97, type 104:101 */
+    assert_word("atom.global.cas.b32 v1, [v2:3], v4, v5", /* bits: operation 100:97, type 104:101 */
                 UINT64_C(4) << 37 | UINT64_C(9) << 33 | 0x205, 0x0000000400017701);
     assert_word("shfl.up v1, p2, v3, 4, 0/31, v6", 0x00800300, 0x0607c00430017802);
     assert_word("bra 0x100000000", 0, 0xffffffff00007901);
     assert_word("@p0 bra 0x100000020, b3", 0, 0x0000000140030901);
     assert_word("bsync.soft b5", 0, 0x0000000040057908);
     assert_word("call v4:5, 0x100000010, b3", 3, 0x0000000040047903);
-    /* C scalar 26, texels 51:40, P 88:86, geometry 99:96, types 101:100 and 102, level 104:103,
+    /* bits: C is scalar 26, texel offsets 51:40, P 88:86, geometry 99:96, types 101:100 and 102, level of detail 104:103,
      * sampler 106 */
     assert_word("tex.2d.s32.f32.grad.samp v4:7, p2, v8:9, s12:15, v20:23, (1,-8)",
                 UINT64_C(1) << 36 | UINT64_C(2) << 39 | UINT64_C(1) << 42 | 0x80080c, 0x0000811404047b01);
-    /* form 103:96, members 63:56 */
+    /* bits: shape and types 103:96, register of the member mask 63:56 */
     assert_word("mma.m16n8k16.f32.f16.f16.f32 v4:7, v8:11, v12:13, v16:19, v3", 0x300000810,
                 0x0300000c00047b03);
     assert_word("ldmatrix.x4.trans v4:7, [v3+16]", 0x600010300, 0x0000100000047b04);
@@ -113,7 +113,7 @@ static void instructions_print_in_one_form(void **state)
     assert_prints("waitcnt lgkmcnt(0)  vmcnt( 0x2 )", "waitcnt vmcnt(2) lgkmcnt(0)");
     assert_prints("@p0 waitcnt expcnt(6)", "@p0 waitcnt expcnt(6)");
     assert_prints("waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)", "waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)");
-    assert_prints("waitcnt lgkmcnt(63)", "waitcnt vmcnt(63)"); /* any */
+    assert_prints("waitcnt lgkmcnt(63)", "waitcnt vmcnt(63)"); /* a wait with no limit on either counter */
     assert_prints("v_mov_b32 v1, 1.5f", "v_mov_b32 v1, 0x3fc00000");
     assert_prints("v_mul_f32.rn v1, v2, 0x3f800000", "v_mul_f32 v1, v2, 1.0f");
     assert_prints("v_mul_f32 v1, v2, 0.1", "v_mul_f32 v1, v2, 0.1f");
@@ -572,7 +572,7 @@ static void errors_name_location_thing_and_cure(void **state)
 
         if (isa_assemble("t.s", rows[i].text, strlen(rows[i].text), &object, &err) == LW_OK)
             fail_msg("accepted: %s", rows[i].text);
-        assert_null(object); /* untouched */
+        assert_null(object); /* the result is not changed */
         assert_int_equal(err.status, LW_EINPUT);
         assert_string_equal(err.text, rows[i].message);
         assert_int_equal(isa_assemble("t.s", rows[i].text, strlen(rows[i].text), &object, NULL),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares docs/reference/isa.md with the output of isa_manual_print(). `make golden` renews the page. */
+/* Compares docs/reference/isa.md with the output of isa_manual_print(). `make golden` writes the page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests object files: round trips, DWARF as other tools read it, and corrupted files. */
+/* Tests object files: writing and reading, the DWARF that other tools read, and corrupted files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static struct isa_object *random_object(struct prop_random *r)
         struct isa_insn insn;
 
         prop_insn(r, 1 + prop_below(r, ISA_OP_COUNT - 1), &insn);
-        if (prop_below(r, 8) == 0) { /* short branches, so that the assembler can use labels */
+        if (prop_below(r, 8) == 0) { /* a short branch, whose target is likely in the text and gets a label */
             isa_insn_init(&insn, ISA_BRA);
             insn.x = prop_below(r, 120) - 60;
         }
@@ -173,7 +173,7 @@ static struct isa_object *random_object(struct prop_random *r)
             for (unsigned k = 0; k < v->size_bytes; k++)
                 init[k] = (uint8_t)prop_next(r);
             if (v->size_bytes >= 24)
-                memset(init + 8, 0, 8); /* room for an address */
+                memset(init + 8, 0, 8); /* space that a relocation may fill with an address */
             v->init = init;
         }
     }
@@ -336,8 +336,9 @@ static int64_t read_sleb(const uint8_t **p)
     return (int64_t)value;
 }
 
-/* A line-number machine written from the standard (DWARF 4, 6.2.5). It reads the section that the writer wrote. */
-/* If the writer omits a row, the row differs from its predecessor only in the column. */
+/* The functions below are a line-number machine as specified in DWARF 4, section 6.2.5. It reads the section that the object
+ * writer has written. */
+/* Check that the writer was allowed to omit the row, because it differs from its predecessor only in the column. */
 static void assert_goes_on(const struct isa_object *object, unsigned row)
 {
     const struct isa_line *here = &object->lines[row], *before = here - 1;
@@ -350,7 +351,7 @@ static void assert_goes_on(const struct isa_object *object, unsigned row)
                      isa_object_function_at(object, before->insn));
 }
 
-/* If an instruction has two rows, the writer may omit the first but not the second. */
+/* Return whether the writer has omitted the row, the first of two rows of an instruction. It must not omit the second. */
 static bool is_left_out_here(const struct isa_object *object, unsigned row, int64_t line)
 {
     return row + 1 < object->line_count &&
@@ -434,7 +435,7 @@ static void the_line_program_gives_back_every_row_that_begins_a_line(void **stat
                     assert_goes_on(object, rows++);
                 if (rows != 0 && (rows == object->line_count ||
                                   ISA_CODE_BASE + (uint64_t)object->lines[rows].insn * 16 > address)) {
-                    /* one more row: the head of a loop in the middle of a line */
+                    /* the writer has added a row, since the head of a loop is in the middle of a source line */
                     assert_true(is_come_back_to(object, (uint32_t)((address - ISA_CODE_BASE) / 16)));
                     want = &object->lines[rows - 1];
                     assert_int_equal(line, want->line);
@@ -460,7 +461,7 @@ static void the_line_program_gives_back_every_row_that_begins_a_line(void **stat
     }
 }
 
-/* ---- hostile bytes ------------------------------------------------------------------------ */
+/* ---- corrupted files ---------------------------------------------------------------------- */
 
 static void every_truncation_is_refused(void **state)
 {
@@ -557,7 +558,7 @@ static void foreign_files_are_refused_with_a_message(void **state)
     free(bytes);
 }
 
-/* ---- rules that a wrong translator would violate ------------------------------------------------ */
+/* ---- rules that an incorrect translator would violate ------------------------------------------- */
 
 static void objects_that_break_a_rule_are_not_written(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets the n-th allocation fail, for every n. The result must be LW_ENOMEM, never a crash or a leak. The sanitizer
- * build detects leaks. The program is linked with --wrap for the allocators.
+ * Makes the n-th memory allocation fail, for every n. The result must be LW_ENOMEM, without a crash or a leak. Builds with
+ * sanitizers detect leaks. The program is linked with --wrap for the allocation functions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-/* number of allocations until the one that fails; a negative number means that no allocation fails */
+/* Number of allocations that succeed before one fails. A negative number means that no allocation fails. */
 static long countdown = -1;
 
 static bool fails(void)

@@ -39,7 +39,7 @@ static void every_operand_column_fits(void **state)
             fail_msg("%s has more than %d operands", info->mnemonic, ISA_MAX_TOKENS);
         for (unsigned i = 0; i < ISA_MAX_TOKENS; i++)
             if ((info->operands.tok[i] == ISA_TOK_NONE) != (i >= info->operands.count))
-                fail_msg("%s: (NONE) stands beside other operands", info->mnemonic);
+                fail_msg("%s: (NONE) together with other operands", info->mnemonic);
     }
 }
 
@@ -59,7 +59,7 @@ static void every_modifier_value_fits_its_group(void **state)
     }
 }
 
-/* Each field of a row is set to all ones in turn. No other field may change. */
+/* One field of an instruction after the other is set to all ones. No other field may change. */
 static void fields_of_a_row_do_not_overlap(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void fields_of_a_row_do_not_overlap(void **state)
     }
 }
 
-/* ---- fields of the word, as the machine's rules lay them out (isa/isa.h, tokens) ------- */
+/* ---- the layout of instruction words (isa/isa.h, tokens) -------------------------------- */
 
 struct word_bits {
     uint64_t lo, hi;
@@ -124,8 +124,8 @@ static struct word_bits bits_of(unsigned low, unsigned high)
     return b;
 }
 
-/* Return the bits of an operand. @d_taken means that D of the row is a register. The test derives the bits from the
- * layout and not from the encoder. */
+/* Return the bits of an operand. @d_taken means that field D is used by a register. The bits are written here from the
+ * specified layout, independent of the encoder. */
 static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
 {
     struct word_bits b = { 0, 0 };
@@ -145,7 +145,7 @@ static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
     case ISA_TK_RA: ADD(96, 99); break;
     case ISA_TK_RB: ADD(100, 103); break;
     case ISA_TK_ALLP: break;
-    case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* a scalar base shares the field C with SWAP */
+    case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* field C holds a scalar base, or the operand SWAP */
     case ISA_TK_CADDR: ADD(25, 25), ADD(40, 63), ADD(64, 71), ADD(72, 79); break;
     case ISA_TK_SADDR: ADD(25, 25), ADD(28, 29), ADD(32, 63), ADD(72, 79); break;
     case ISA_TK_TARGET: case ISA_TK_IMM: case ISA_TK_SPECIAL: ADD(32, 63); break;
@@ -201,8 +201,7 @@ static void fields_of_every_row_lie_apart_in_the_word(void **state)
     }
 }
 
-/* The decoder accepts exactly the bits that the test above determines for a row: a word with a bit outside the row's
- * fields does not decode. */
+/* The decoder must not accept a word that has a bit outside the fields of its row. The fields are those of the test above. */
 static void random_words_set_no_bit_outside_the_fields_of_their_row(void **state)
 {
     struct prop_random r = { 20 };
@@ -221,7 +220,7 @@ static void random_words_set_no_bit_outside_the_fields_of_their_row(void **state
             may.lo |= b.lo;
             may.hi |= b.hi;
             if (kind == ISA_TK_IMM || kind == ISA_TK_C)
-                may.lo |= bits_of(28, 30).lo; /* X kind is implied; the variant exchanges X and C */
+                may.lo |= bits_of(28, 30).lo; /* the kind of X, and the variant, which exchanges X and C */
             if (kind == ISA_TK_ADDR) {
                 may.lo |= bits_of(26, 26).lo | bits_of(30, 30).lo;
                 may.hi |= bits_of(64, 71).hi;
@@ -282,7 +281,7 @@ static void a_fresh_instruction_of_every_row_can_be_encoded(void **state)
             fail_msg("%s", err.text);
         assert_true(isa_insn_decode(word, &back));
         assert_true(prop_insn_equal(&insn, &back));
-        assert_int_equal(word.hi >> 44, 0); /* no control field is zero */
+        assert_int_equal(word.hi >> 44, 0); /* the encoding of no control field is zero */
     }
 }
 
@@ -319,7 +318,7 @@ static void encode_names_the_field_that_does_not_fit(void **state)
 
     (void)state;
     isa_insn_init(&insn, ISA_V_ADD_U64);
-    insn.d = 3; /* pairs are aligned */
+    insn.d = 3; /* an odd register, at which no pair may start */
     assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);
     assert_string_equal(err.text, "v_add_u64: field D: a group of 2 vector registers must start at a multiple of 2, not at 3");
     insn.d = 254; /* v254:255 does not exist */
@@ -390,7 +389,7 @@ static void the_order_of_accesses_depends_on_space_operation_and_use(void **stat
     assert_int_equal(isa_insn_order(&insn), ISA_ORDER_BLOCK);
 }
 
-/* One register use as "class first count rw", in the order of the row. */
+/* Check the register uses of an instruction, each printed as "class first count rw", in the order of the operands. */
 static void assert_uses(const char *text, const char *expected)
 {
     static const char *const classes[] = { "v", "s", "p", "sp", "b" };

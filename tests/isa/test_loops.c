@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the loop table of objects: the translator creates it, the object file contains it, and the reader checks it. */
+/* Tests the table of loops in objects. The translator creates it, the object file contains it, and the reader checks it. */
 #include "tests/lib/object_fixture.h"
 
 static const char nest[] =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the order of instructions for thread frontiers: loops before what follows them, callees before callers. */
+/* Tests the ranks of instructions, by which thread frontiers order blocks: loops come before the code after them, and
+ * callees before callers. */
 #include "tests/lib/object_fixture.h"
 
 /* Returns the instructions of @text in the order of their ranks; instructions of one rank keep their order. */
@@ -29,7 +30,7 @@ static char *order_of(const char *text)
 static void blocks_come_in_topological_order(void **state)
 {
     (void)state;
-    /* 3: exit of the branch at 0, placed before the other side */
+    /* block C (2 and 3), to which both sides of the branch jump, is before the sides A and B in the text */
     assert_string_equal(order_of(".kernel k\n@p0 bra A\nbra B\nC: nop\nexit\nA: nop\nbra C\nB: nop\nbra C\n.end\n"),
                         "0 1 6 7 4 5 2 3");
 }
@@ -37,7 +38,8 @@ static void blocks_come_in_topological_order(void **state)
 static void a_loop_comes_before_the_code_after_it(void **state)
 {
     (void)state;
-    /* The code after the loop, 2 and 3, is placed before the loop. The head, 4, comes after the rest of the loop. */
+    /* In the text the code after the loop (2 and 3) is before the loop. In the order the loop's head (4) comes after the rest
+     * of the loop. */
     assert_string_equal(order_of(".kernel k\nnop\nbra L\nE: nop\nexit\nL: nop\nnop\n@p0 bra L\nbra E\n.end\n"),
                         "0 1 5 6 4 7 2 3");
 }
@@ -45,7 +47,7 @@ static void a_loop_comes_before_the_code_after_it(void **state)
 static void heads_of_inner_loops_come_first(void **state)
 {
     (void)state;
-    /* outer loop 1 to 5, inner loop 2 to 3; a loop of one block: 6 to 7 */
+    /* an outer loop from 1 to 5 with an inner loop from 2 to 3, then a loop of one block from 6 to 7 */
     assert_string_equal(order_of(".kernel k\nnop\nO: nop\nI: nop\n@p0 bra I\nnop\n@p1 bra O\nS: nop\n@p2 bra S\nexit\n.end\n"),
                         "0 3 2 4 5 1 7 6 8");
     /* both loops end with the same block */
@@ -57,7 +59,7 @@ static void a_function_comes_before_its_callers(void **state)
     (void)state;
     assert_string_equal(order_of(".kernel k\nnop\ncall v0:1, f\nexit\n.end\n.func f\nnop\ncall v0:1, g\nret v0:1\n.end\n.func g\nnop\nret v0:1\n.end\n"),
                         "6 7 3 4 5 0 1 2");
-    /* recursion */
+    /* a recursive function */
     assert_string_equal(order_of(".kernel k\ncall v0:1, f\nexit\n.end\n.func f\ncall v0:1, f\nret v0:1\n.end\n"), "2 3 0 1");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the lint of wait counters. The lint finds each wait that is missing or too weak, with its register and load.
- * It accepts correct code. */
+/* Tests the lint of wait counters. The lint must report each wait that is missing or too weak, with the register and the load
+ * to wait for, and must accept correct code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 static struct
 {
-    const char *body, *finding; /* the first; "": none */
+    const char *body, *finding; /* code, and the first finding of the lint; "": there is none */
     unsigned count;
 } cases[] = {
     /* code without waitcnt is accepted, since the hardware then waits by itself */
@@ -22,7 +22,7 @@ static struct
     {"ld.global.b32 v1, [v8:9]\nld.global.b32 v2, [v8:9]\nwaitcnt vmcnt(1)\nv_add_u32 v3, v1, 1\n", "", 0},
     {"ld.global.b32 v1, [v8:9]\nld.global.b32 v2, [v8:9]\nwaitcnt vmcnt(1)\nv_add_u32 v3, v2, 1\n",
      "t.s:6: k+0x30: v_add_u32: no waitcnt waits until v2 has the result of k+0x10", 1},
-    /* the lint reports each instruction once; the register that the load writes is its own */
+    /* the lint reports each instruction once, and no instruction after one that has overwritten the register */
     {"ld.global.b32 v1, [v8:9]\nwaitcnt lgkmcnt(0)\nv_add_u32 v2, v1, v1\nv_add_u32 v1, v2, 1\nv_add_u32 v1, v1, 1\n",
      "t.s:5: k+0x20: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 2},
     /* a register is overwritten while its load is outstanding */
@@ -35,7 +35,7 @@ static struct
     {"s_ld.const.b32 s1, c[out]\nwaitcnt vmcnt(0)\ns_add_u32 s2, s1, 1\n",
      "t.s:5: k+0x20: s_add_u32: no waitcnt waits until s1 has the result of k+0x0", 1},
     {"s_ld.const.b32 s1, c[out]\nwaitcnt lgkmcnt(0)\ns_add_u32 s2, s1, 1\n", "", 0},
-    /* a store reads its data after issue, but its address at issue */
+    /* a store reads its address at issue, but its data later */
     {"st.global.b32 [v8:9], v1\nwaitcnt vmcnt(1)\nv_mov_b32 v1, 2\n",
      "t.s:5: k+0x20: v_mov_b32: no waitcnt waits until v1 was read by k+0x0", 1},
     {"st.global.b32 [v8:9], v1\nwaitcnt expcnt(0)\nv_mov_b32 v1, 2\n", "", 0},
@@ -45,7 +45,7 @@ static struct
      "t.s:7: k+0x30: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 1},
     {"ld.global.b32 v1, [v8:9]\n@p0 waitcnt vmcnt(0)\nv_add_u32 v2, v1, 1\n",
      "t.s:5: k+0x20: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 1},
-    /* in a loop the second iteration counts younger loads */
+    /* in a loop the loads of the first iteration are followed by those of the second, which the counter includes */
     {"again:\nv_add_u32 v2, v1, 1\nld.global.b32 v1, [v8:9]\nld.global.b32 v3, [v8:9]\nwaitcnt vmcnt(1)\n@sp0 s_bra again\n", "", 0},
     {"again:\nv_add_u32 v2, v1, 1\nld.global.b32 v1, [v8:9]\nwaitcnt vmcnt(1)\n@sp0 s_bra again\n",
      "t.s:4: k+0x0: v_add_u32: no waitcnt waits until v1 has the result of k+0x10", 1},

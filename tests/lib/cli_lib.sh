@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Library for tests of the program from outside. A test sources this file first, and then continues in an empty
-# folder, $work. $src is the source tree, $build the folder of the build, $lanewise the program (LANEWISE names
-# another). fail MESSAGE increments $failures and shows the last output of the program. expect and refuse run the
-# program.
+# Library for tests that run the program lanewise. A test sources this file first, and then continues in an empty folder,
+# $work. $src is the source tree, $build the build folder, and $lanewise the program, which the environment variable
+# LANEWISE may override. fail MESSAGE increments $failures and shows the last output of the program. expect and refuse run
+# the program.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -21,9 +21,9 @@ fail() {
     failures=$((failures + 1))
 }
 
-# usage: expect STATUS PATTERN ARGUMENT... . Checks the exit status, and that a line of either output matches. An
-# endless loop is ended by its CPU time. Only a command that may wait for a debugger is ended by elapsed time, since
-# starting timeout(1) takes as long as lanewise itself.
+# usage: expect STATUS PATTERN ARGUMENT... . Checks the exit status, and that a line of standard output or standard error
+# matches. A limit of CPU time ends endless loops. A limit of elapsed time, by timeout(1), is used only for a command that
+# may wait for a debugger, since starting timeout takes as long as lanewise itself.
 ulimit -S -t 300
 expect() {
     want=$1
@@ -39,12 +39,13 @@ expect() {
     [ -z "$pattern" ] || grep -q -- "$pattern" out err || fail "lanewise $*: no line with '$pattern'"
 }
 
-# usage: one_line FILE. Tests that the file has one line, with a line end
+# usage: one_line FILE. Succeeds if the file consists of one line with a line end
 one_line() {
     { IFS= read -r _ && ! IFS= read -r rest && [ -z "$rest" ]; } <"$1"
 }
 
-# Usage errors print one message on standard error and nothing on standard output.
+# usage: refuse PATTERN ARGUMENT... . Expects a usage error: exit status 2, one line on standard error that matches, and
+# nothing on standard output
 refuse() {
     expect 2 "$@"
     [ ! -s out ] || fail "the error is on standard output"

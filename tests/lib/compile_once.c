@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiler cache for tests that give lanewise the same source several times. The program has the name of a clang.
- * It runs the next program of that name on PATH once for each command, folder and content of the files that the
- * command reads. Later it repeats the stored output.
- * tests/lib/compile_once.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder:
- * that of `make check`, or one of the test. Commands that fail are run every time, and so is any command other than
- * `... -o FILE ... SOURCE` with FILE in a folder of lanewise.
- * Each test runs in a folder that mktemp has named. A command without this name has the same result in another such
- * folder, except for the name in debug information, which is replaced.
+ * A compiler cache for tests that give lanewise the same source several times. The program is installed under the name of a
+ * clang. It runs the next program of that name on PATH once for each command, folder and content of the files that the
+ * command reads. When the same command comes again, it repeats the stored output.
+ * tests/lib/compile_once.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder, which all
+ * tests of `make check` share; a test that runs alone has its own. Commands that fail are run every time, and so are all
+ * commands other than `... -o FILE ... SOURCE` with FILE in a temporary folder of lanewise.
+ * Each test runs in a folder with a random name from mktemp. The result of a command that does not contain this name is the
+ * same in another such folder, except for the folder's name in debug information, which the cache replaces.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/** Find the next program on PATH, after our own folder, that has our name. */
+/** Find the next program on PATH that has the name of this program, in the folders after that of this program. */
 static bool find_next(const char *self, char *out)
 {
     const char *name = strrchr(self, '/'), *path = getenv("PATH");
@@ -111,20 +111,20 @@ static bool find_next(const char *self, char *out)
     return false;
 }
 
-/** The folders of a command: the scratch folder of lanewise, and the current one. */
+/** The folders of a command: the temporary folder of lanewise, and the current folder. */
 struct folders {
     char scratch[PATH_BYTES], current[PATH_BYTES];
 };
 
 static void replace(struct text *text, const char *before, const char *now)
 {
-    size_t length = strlen(before); /* and that of @now */
+    size_t length = strlen(before); /* @now has the same length */
 
     for (char *at = text->bytes; (at = memmem(at, text->size - (size_t)(at - text->bytes), before, length)) != NULL; at += length)
         memcpy(at, now, length);
 }
 
-/** Return the number of a line ".b8 NUMBER", or -1. @end: the end of the number. */
+/** Return the number of a line ".b8 NUMBER" and set *@end to the end of the number. Return -1 for other lines. */
 static int byte_of(const char *line, const char **end)
 {
     char *after;
@@ -138,7 +138,8 @@ static int byte_of(const char *line, const char **end)
     return after == line + 4 ? -1 : (int)value;
 }
 
-/** Write assembly to @fd, with the bytes of @now for those of @before. Debug information has a byte on each line. */
+/** Write assembly to @fd, in which each occurrence of @before is replaced by @now, also in debug information, which has one byte
+ *  on each line. */
 static bool write_bytes(int fd, const struct text *text, const char *before, const char *now)
 {
     size_t length = strlen(before);
@@ -171,8 +172,8 @@ static bool write_bytes(int fd, const struct text *text, const char *before, con
     return ok && write_all(fd, done, (size_t)(text->bytes + text->size - done));
 }
 
-/** Write the file @entry/@name to @fd, with the folders @now for those of @before, which have the same lengths. Return
- *  false, and write nothing, if the file is not text and the current folders differ. */
+/** Write the file @entry/@name to @fd, in which the folders @before are replaced by @now, which have the same lengths. If the
+ *  file is not text and the current folders differ, write nothing and return false. */
 static bool repeat(const char *entry, const char *name, int fd, const struct folders *before, const struct folders *now)
 {
     char path[PATH_BYTES + 16];
@@ -206,7 +207,7 @@ static bool take_line(char **at, char *line)
     return true;
 }
 
-/** Return whether the source files of @entry are unchanged. @before becomes the folders of the stored command. */
+/** Return whether the source files of the cache entry @entry are unchanged. Set *@before to the folders of its command. */
 static bool still_holds(const char *entry, struct folders *before, const struct folders *now)
 {
     char path[PATH_BYTES + 16], *at;
@@ -235,7 +236,7 @@ static bool still_holds(const char *entry, struct folders *before, const struct 
     return ok;
 }
 
-/** Convert the make rule in @rule (spaces in names are "\ ") to lines in @out: hash and file name. */
+/** Convert the make rule in file @rule, in which "\ " is a space in a name, to lines with hash and file name in file @path. */
 static bool write_inputs(const char *rule, const struct folders *now, const char *path)
 {
     struct text text;
@@ -272,7 +273,7 @@ static bool write_inputs(const char *rule, const struct folders *now, const char
     return fclose(out) == 0 && ok;
 }
 
-/** Run @argv with its output in @output, and return its status as a shell would. */
+/** Run @argv with its output in file @output, and return its exit status in the way of a shell. */
 static int run(const char *program, char **argv, const char *output)
 {
     int status;
@@ -306,7 +307,7 @@ static bool copy_file(const char *from, const char *to)
     return (fd < 0 || close(fd) == 0) && ok;
 }
 
-/** Add what tells whether the file has changed. */
+/** Add the properties of a file to @hash from which a change of the file is detected. */
 static uint64_t add_file(uint64_t hash, const char *path)
 {
     struct stat st;
@@ -351,9 +352,9 @@ static bool describe(int argc, char **argv, const char *program, struct folders 
         if (strncmp(text, out, length) == 0) {
             text += length;
             if (argv[i] != *result)
-                (void)hash_file(argv[i], key); /* such as the device code that the object of a host contains */
+                (void)hash_file(argv[i], key); /* for example the device code that is embedded in a host object */
         } else if (text[0] == '/')
-            *key = add_file(*key, text); /* such as a library that the rule of make does not name */
+            *key = add_file(*key, text); /* for example a library that the make rule does not name */
         *key = add_bytes(*key, text, strlen(text));
     }
     return hash_file(argv[argc - 1], key);
@@ -371,8 +372,8 @@ static void remove_entry(const char *entry)
     (void)rmdir(entry);
 }
 
-/** Run the command. Store its output in @entry unless the command fails. An entry whose header files have changed
- *  remains, because another process may be reading it. */
+/** Run the command. Store its output in the cache entry @entry unless the command fails. An entry whose header files have
+ *  changed is not removed, because another process may be reading it. */
 static int compile(int argc, char **argv, char *program, const struct folders *now, const char *result, const char *entry)
 {
     char pending[PATH_BYTES + 32], rule[PATH_BYTES + 64], path[PATH_BYTES + 64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixture for tests that run compilers. Each test has a folder of its own. Define COMPILER_SOURCE, the name of the
- * source in that folder, and _GNU_SOURCE before the include. */
+/* Fixture for tests that run compilers. Each test has its own folder. Before you include this file, define _GNU_SOURCE,
+ * and COMPILER_SOURCE as the name of the source file in that folder. */
 #ifndef COMPILER_FIXTURE_H
 #define COMPILER_FIXTURE_H
 
@@ -18,10 +18,10 @@
 
 #include <cmocka.h>
 
-/** Create a folder for each test. It contains the sources, TMPDIR and the compiler cache. */
+/** The folder of a test: @root contains the sources, the folder for TMPDIR and the compiler cache. */
 struct fixture {
     char root[64], tmp[96], cache[96], source[96];
-    char *outer; /* the cache folder of the environment, where it is found by default */
+    char *outer; /* the cache folder that the environment selects for all tests */
     bool own;
 };
 
@@ -44,7 +44,7 @@ static inline int setup(void **state)
     return 0;
 }
 
-/* Use an empty cache. Other tests use the cache that all tests share. */
+/* Set up a test with an empty cache of its own. Other tests use the cache that all tests share. */
 static inline int setup_cache(void **state)
 {
     int failed = setup(state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test a claim for 32-bit numbers: for a sample of them, or with LW_EXHAUSTIVE=1 for all 2^32. The numbers are
- * divided among host processes. Include this file after cmocka.h.
+ * Tests a claim for a sample of 32-bit numbers, or with LW_EXHAUSTIVE=1 for all 2^32. The numbers are divided among
+ * host processes. Include this file after cmocka.h.
  */
 #ifndef EXHAUSTIVE_H
 #define EXHAUSTIVE_H
@@ -22,8 +22,8 @@ static inline unsigned each_divisor(void)
     return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : 1;
 }
 
-/** Test every @step-th number (@step is odd, and LW_RANDOM_DIVISOR enlarges it), or all numbers. Fail the test with
- *  the first message of any process. */
+/** Test all numbers, or every @step-th number. @step is odd, and LW_RANDOM_DIVISOR multiplies it. If the claim does not hold,
+ *  fail the test with the first message of any process. */
 static inline void all_values(exhaustive_fn *holds, const void *context, const char *what,
                              uint32_t step)
 {
@@ -56,7 +56,7 @@ static inline void all_values(exhaustive_fn *holds, const void *context, const c
         _exit(0);
     }
     close(pipes[1]);
-    ssize_t got = read(pipes[0], why, sizeof why - 1); /* empty, or the first number for which the claim fails */
+    ssize_t got = read(pipes[0], why, sizeof why - 1); /* empty, or the message for a number for which the claim fails */
     bool failed = got != 0;
     for (unsigned part = 0; part < parts; part++) {
         int status;

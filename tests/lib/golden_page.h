@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compare a page of docs/ with the text that a program prints. `make golden` renews the page. */
+/* Compares a page of docs/ with the text that a program prints. `make golden` writes the page. */
 #ifndef GOLDEN_PAGE_H
 #define GOLDEN_PAGE_H
 
@@ -10,8 +10,8 @@
 #include "base/lw.h"
 
 /** Fail the test if the file @page of the source tree differs from @wanted. The message names the first line that
- *  differs and the test @test, which renews the page. With UPDATE_GOLDEN=1 in the environment the function writes the
- *  page first. */
+ *  differs, and the test @test, which can write the page: with UPDATE_GOLDEN=1 in the environment this function writes
+ *  the page before it compares. */
 static inline void golden_page(const char *page, const struct lw_buffer *wanted, const char *test)
 {
     const char *dir = getenv("srcdir"), *update = getenv("UPDATE_GOLDEN");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture: objects that tests compile from PTX, write to a file, read again and corrupt. */
+/* Fixture for tests that compile objects from PTX, write them to a file, read them again and corrupt them. */
 #ifndef OBJECT_FIXTURE_H
 #define OBJECT_FIXTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random machine configurations for property tests. No option drawn here may change the results of a program. */
+/* Random machine configurations for property tests. None of the options that vary may change the results of a program. */
 #ifndef PROP_SETUP_H
 #define PROP_SETUP_H
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The compiler cache of the tests (tests/lib/compile_once.c): what it gives in another folder equals what the compiler
-# gives there, also the name of the folder in debug information. A changed source, header or option is compiled again.
+# Tests the compiler cache of the tests (tests/lib/compile_once.c). In another folder its output must equal that of the
+# compiler there, including the folder's name in debug information. After a change of source, header or options the
+# compiler must run again.
 plain=$PATH
 unset LW_COMPILED
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -19,13 +20,13 @@ END
 echo '#define PART 3' >"$first/part.h"
 cp "$first"/* "$second"
 
-# usage: compiles FOLDER SOURCE RESULT [OPTION...]. With $plain as PATH the compiler itself runs
+# usage: compiles FOLDER SOURCE RESULT [OPTION...]. With PATH=$plain the compiler itself runs, without the cache
 compiles() {
     folder=$1 source=$2 result=$3
     shift 3
     (cd "$folder" && "$lanewise" compile "$@" "$source" -o "$result") >out 2>err || fail "$source does not compile in $folder"
 }
-stored() { # how many results the cache has
+stored() { # prints the number of results in the cache
     find "$LW_COMPILED" -name result | wc -l
 }
 want=0
@@ -53,7 +54,7 @@ for clang in clang-14 clang-19; do
 done
 [ $cases -gt 0 ] || exit 77
 
-# An object of the host contains the device code. It is not text, and is compiled in each folder.
+# A host object contains the device code. It is not text, so it is compiled in each folder.
 cat >"$first/app.cu" <<'END'
 #include "part.h"
 __global__ void app(int *a) { a[threadIdx.x] = PART; }
@@ -67,7 +68,7 @@ for folder in "$first" "$second" "$second"; do
 done
 want=$(stored)
 
-# another header, another source, another option
+# After a change of the header, the source or an option the compiler runs again.
 echo '#define PART 5' >"$second/part.h"
 compiles "$second" one.cl second.lwo -X -O3
 PATH=$plain compiles "$second" one.cl plain.lwo -X -O3

@@ -12,9 +12,9 @@ struct block {
     struct {
         bool open, counted;
         unsigned count;
-        bool *here;          /* [threads] */
+        bool *here;          /* [threads]: the thread has arrived */
     } bar[BARRIERS];
-    /* what the lane waits for: 0 nothing, 1 + i barrier i, -1 the other lanes of its mask at warpsync */
+    /* what each lane waits for: 0 for nothing, 1 + i for barrier i, -1 for the other lanes of its mask at a warpsync */
     int *waits;
     uint64_t *mask;          /* lanes of the warp that must arrive before the lane continues */
     const char **why;
@@ -51,7 +51,7 @@ static bool arrive(struct block *b, unsigned t, const struct isa_insn *i)
     uint32_t id = x_of(&b->lane[t], i), count = i->variant ? b->lane[t].v[i->c] : 0;
 
     if (id >= BARRIERS) {
-        *b->why = "no such barrier";
+        *b->why = "the barrier does not exist";
         return false;
     }
     if (b->bar[id].open && (b->bar[id].counted != i->variant || b->bar[id].count != count ||
@@ -64,7 +64,7 @@ static bool arrive(struct block *b, unsigned t, const struct isa_insn *i)
     b->bar[id].count = count;
     b->bar[id].here[t] = true;
     if (i->variant && arrivals(b, id) > count) {
-        *b->why = "too many at a barrier";
+        *b->why = "too many threads at a barrier";
         return false;
     }
     if (i->op == ISA_BAR_SYNC)
@@ -77,10 +77,10 @@ static bool meet(struct block *b, unsigned t, const struct isa_insn *i)
     const struct ref_lane *l = &b->lane[t];
     uint64_t m = x_of(l, i);
 
-    m = l->lane >= 32 ? m << 32 : m; /* virtual warps of 32 lanes */
+    m = l->lane >= 32 ? m << 32 : m; /* the mask is for the virtual warp of 32 lanes that contains the lane */
     m &= lw_mask(l->width);
     if (!(m >> l->lane & 1)) {
-        *b->why = "warpsync without the own bit";
+        *b->why = "the mask of warpsync lacks the bit of the lane itself";
         return false;
     }
     b->waits[t] = -1;

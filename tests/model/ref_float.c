@@ -114,7 +114,7 @@ bool ref_compare_d(unsigned cmp, double a, double b)
     default: return un;
     }
 }
-/* ---- conversions, by libm ---------------------------------------------------------------- */
+/* ---- conversions with libm --------------------------------------------------------------- */
 
 static double half_to_double(uint16_t h)
 {
@@ -122,7 +122,7 @@ static double half_to_double(uint16_t h)
     double v = e == 0 ? ldexp(m, -24) : e == 31 ? (m ? NAN : INFINITY) : ldexp(1024 + m, e - 25);
     return h >> 15 ? -v : v;
 }
-/* Round to @p bits with least exponent emin by scaling. */
+/* Round to a significand of @p bits and exponents from @emin to @emax, by scaling. */
 static double round_to(double x, int p, int emin, int emax, int mode)
 {
     if (x == 0 || isnan(x) || isinf(x))
@@ -130,7 +130,7 @@ static double round_to(double x, int p, int emin, int emax, int mode)
     int e = ilogb(x);
     if (e < emin)
         e = emin;
-    /* below 2^53, so that floor and remainder are exact; an underflow leaves a small remainder */
+    /* the scaled number is below 2^53, so floor and remainder are exact; if it underflows, a small remainder replaces it */
     double scaled = ldexp(x, p - 1 - e), low = floor(scaled), rest = scaled - low;
     if (scaled == 0) {
         low = signbit(x) ? -1 : 0;
@@ -201,7 +201,7 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
                 r |= ~0ull << to;
             return (u32)r;
         }
-        /* a double cannot hold every 64-bit integer, so two exact parts are rounded */
+        /* a double cannot represent every 64-bit integer, so two exact parts are rounded together */
         bool neg = v < 0;
         unsigned __int128 m = (unsigned __int128)(neg ? -v : v);
         long double exact = (long double)(u64)m; /* long double has a significand of 64 bits */
@@ -233,7 +233,7 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
                : st == ISA_ST_F16 ? half_to_double((uint16_t)bits) : (double)ref_f((u32)bits << 16);
     if (dt < ISA_DT_F16) {
         int to = widths[dt];
-        if (isnan(x)) { /* the definition in the PTX manual */
+        if (isnan(x)) { /* as the PTX manual defines the result */
             u64 least_value = st != ISA_ST_F64 && to != 64 ? 0 : 1ull << (to - 1);
             if (dt == ISA_DT_S8 || dt == ISA_DT_S16)
                 return (u32)(s32)(dt == ISA_DT_S8 ? (int8_t)least_value : (int16_t)least_value);
@@ -262,7 +262,7 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
     return pack_float(dt, x);
 }
 
-/* ---- 16-bit floats, by doubles --------------------------------------------------------------- */
+/* ---- 16-bit floats with doubles -------------------------------------------------------------- */
 
 bool ref_half_row(const struct isa_op_info *info, char op[8], bool *bf, bool *x2)
 {
@@ -293,7 +293,7 @@ static double fma_to_odd(double a, double b, double c)
     if (fetestexcept(FE_INEXACT))
         bits |= 1;
     fesetround(FE_TONEAREST);
-    if (r == 0 && !fetestexcept(FE_INEXACT)) /* a zero has the sign of the nearest number */
+    if (r == 0 && !fetestexcept(FE_INEXACT)) /* an exact zero has the sign that rounding to nearest gives */
         return fma(a, b, c);
     return isnan(r) ? NAN : ref_d(bits);
 }
@@ -314,7 +314,7 @@ bool ref_half_lane(const struct isa_insn *i, const char *op, bool bf, const u32 
     if (d == ldexp(1, 300))
         return false; /* results of approximate functions have bounds instead of one value */
     if (bf && (!strcmp(op, "add") || !strcmp(op, "sub")))
-        d = fma_to_odd(1, a, op[0] == 's' ? -b : b); /* 2 * 127 + 8 bits do not fit into a double */
+        d = fma_to_odd(1, a, op[0] == 's' ? -b : b); /* the exact sum may have 2 * 127 + 8 bits, which do not fit into a double */
     d = round_to(d, p, emin, emax, 0);
     if (ftz && fabs(d) < ldexp(1, emin))
         d = copysign(0, d);

@@ -58,13 +58,13 @@ static u64 lookup3(u64 a, u64 b, u64 c, unsigned table, unsigned bits)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-/* Return the address of @bytes at @offset of a memory. An access outside of the memory gets zeros and sets an error,
- * because a program that is being reduced to a minimal failure may access any address. */
+/* Return the address of @bytes bytes at @offset of a memory. An access outside the memory gets the address of zeros and sets
+ * an error, because a program that is being reduced to a minimal failure may access any address. */
 static uint8_t *within(struct ref_lane *t, uint8_t *memory, u64 size, u64 offset, size_t bytes)
 {
     if (bytes <= size && offset <= size - bytes)
         return memory + offset;
-    t->fault = "an access outside of memory";
+    t->fault = "an access outside memory";
     memset(t->nowhere, 0, sizeof t->nowhere);
     return t->nowhere;
 }
@@ -183,7 +183,7 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
 
 enum result { UNKNOWN, DONE };
 
-/* The parsed texts of a row, cached because parsing them for each instruction is slow. */
+/* Properties of an instruction that are parsed from its mnemonic, cached because parsing is slow. */
 struct row {
     bool known, is_half, bf16, packed;
     int a, x, c;
@@ -375,7 +375,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
             x |= (ua >> (k < n ? k : n - 1) & 1) << k;
         D1(x);
     }
-    case ISA_V_FNS_B32: { /* the definition in the PTX manual */
+    case ISA_V_FNS_B32: { /* as the PTX manual defines it */
         u32 x = 0xffffffff;
         s64 pos = ub, off = (s32)uc, left = (off < 0 ? -off : off) - 1;
         if (ub > 31)
@@ -556,7 +556,7 @@ bool ref_knows(const struct isa_insn *insn)
            insn->op == ISA_S_BRA || insn->op == ISA_EXIT;
 }
 
-/* Find the instruction at the address in a register pair of the lane. */
+/* Set *@index to the index of the instruction at the address in a register pair of the lane. Return false if there is none. */
 static bool pointed(const struct ref_lane *t, unsigned r, uint32_t count, uint32_t *index)
 {
     u64 at = ref_v(t, r, 2) - ISA_CODE_BASE;
@@ -572,15 +572,14 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
 
     t->steps++;
     if (t->pc >= count) {
-        *why = "past the end";
+        *why = "the lane has passed the end of the code";
         return REF_UNKNOWN;
     }
     const struct isa_insn *i = &code[t->pc++];
     const unsigned flags = isa_op_info((enum isa_op)i->op)->flags;
     bool on = i->guard_scalar ? ref_sp(t, i->guard, i->guard_neg)
                               : ref_p(t, i->guard, i->guard_neg);
-    /* only lanes in exec have effects; scalar instructions ignore exec, and so do control flow instructions except
-     * exit */
+    /* only lanes in exec execute vector instructions and exit; other control flow and scalar instructions ignore exec */
     if (!(flags & (ISA_F_SCALAR | ISA_F_CONTROL)) || i->op == ISA_EXIT)
         on = on && (u64)t->s[ISA_S_EXEC + t->lane / 32] >> t->lane % 32 & 1;
     if (!on)
@@ -591,7 +590,7 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
     case ISA_BRX:
     case ISA_RET:
         if (!pointed(t, i->a, count, &target)) {
-            *why = "a jump to nowhere";
+            *why = "a jump to an address without an instruction";
             return REF_UNKNOWN;
         }
         break;

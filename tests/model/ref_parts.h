@@ -13,7 +13,7 @@ typedef int32_t s32;
 typedef uint64_t u64;
 typedef int64_t s64;
 
-/* ---- bits of floats; NaN is the canonical one ------------------------------------------- */
+/* ---- bits of floats; each NaN becomes the canonical NaN --------------------------------- */
 
 static inline float ref_f(u32 b) { float f; memcpy(&f, &b, 4); return f; }
 static inline u32 ref_f_bits(float f)
@@ -30,7 +30,7 @@ static inline u64 ref_d_bits(double f)
     return isnan(f) ? 0x7ff8000000000000ull : b;
 }
 
-/* ---- operands: @n registers ---------------------------------------------------------------- */
+/* ---- operands of @n registers -------------------------------------------------------------- */
 
 static inline u64 ref_v(const struct ref_lane *t, unsigned r, int n)
 {
@@ -68,7 +68,7 @@ static inline bool ref_sp(const struct ref_lane *t, unsigned p, bool neg)
 {
     return (p == 7 ? true : t->sp[p]) != neg;
 }
-/** Return the value of a modifier, or 0 if the row does not have this modifier. */
+/** Return the value of a modifier, or 0 if the instruction does not have this modifier. */
 static inline unsigned ref_mod(const struct isa_insn *i, enum isa_mod group)
 {
     return isa_mod_applies(group, isa_op_info((enum isa_op)i->op)) ? isa_mod_get(i, group) : 0;
@@ -112,7 +112,7 @@ static inline u64 ref_field(u64 a, u32 b, int width, bool sign)
 /** Replace a denormal by zero if @ftz is set. */
 float ref_flush(float x, bool ftz);
 double ref_flush_d(double x, bool ftz);
-/** Return the bits of a result. */
+/** Return the bits of a result, to which @ftz and @sat have been applied. */
 u32 ref_finish(float x, bool ftz, bool sat);
 u64 ref_finish_d(double x, bool ftz, bool sat);
 /** Compute one operation (+ - * / q) of f32 (@words is 1) or f64 in a rounding mode of the host. */
@@ -123,8 +123,8 @@ double ref_least(const struct isa_insn *i, double a, double b, bool greatest);
 bool ref_compare_d(unsigned cmp, double a, double b);
 /** Execute v_cvt. */
 u64 ref_convert(const struct isa_insn *i, u64 bits);
-/** Determine the operation, the format and the packing of a 16-bit row from its name: v_fma_bf16x2 is "fma", bf16,
- *  packed. */
+/** Determine the operation, the format and the packing of a 16-bit instruction from its mnemonic. For example v_fma_bf16x2 has
+ *  operation "fma", format bf16, and is packed. */
 bool ref_half_row(const struct isa_op_info *info, char op[8], bool *bf, bool *x2);
 double ref_half_in(u32 h, bool bf, bool ftz);
 /** Compute one half of a packed 16-bit result. Return false for an approximate function, which has bounds instead of

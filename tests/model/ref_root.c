@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute the greatest m with significand * m^2 <= 2^160, one bit after the other, in numbers of 192 bits. */
+/* Computes the greatest m with significand * m^2 <= 2^160, one bit after the other, with numbers of 192 bits. */
 #include "tests/model/ref_root.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ double ref_rsq_d(double x)
     for (int bit = 54; bit >= 0; bit--)
         if (fits(significand, m | UINT64_C(1) << bit))
             m |= UINT64_C(1) << bit;
-    /* The result has 54 bits, of which the last one rounds. A tie is impossible, since the square of an odd number
-     * greater than one does not divide a power of two. */
+    /* The root m has 54 bits, of which the last one decides the rounding. A tie is impossible, since the square of an odd
+     * number greater than one does not divide a power of two. */
     return ldexp((double)((m + 1) / 2), -79 - exponent / 2);
 }

@@ -78,7 +78,7 @@ bool ref_scalar(struct ref_lane *t, const struct isa_insn *i)
     bool known_x = t->bank0 != NULL || i->xkind != ISA_X_CONST;
     u32 a = (u32)ref_s(t, i->a, 1), b = known_x ? (u32)x_value(t, i, 1) : 0;
     u32 c = (u32)ref_s(t, i->c, 1);
-    /* pairs start at an even register, so the second register of a pair exists */
+    /* a pair starts at an even register; an odd register may be the last one, which has no successor */
     u64 wa = i->a == 255 || i->a % 2 == 0 ? ref_s(t, i->a, 2) : 0;
     u64 wb = known_x && (i->xkind != ISA_X_SCALAR || i->x % 2 == 0 || i->x == 255)
                  ? x_value(t, i, 2)

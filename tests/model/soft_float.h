@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A software floating-point library for tests. A number is an integer times a power of two. Numbers are exact until
- * they are rounded, once, to a format. The library shares no code with the emulator.
+ * they are rounded to a format, which happens once. The library shares no code with the emulator.
  */
 #ifndef SOFT_FLOAT_H
 #define SOFT_FLOAT_H
@@ -43,7 +43,7 @@ static inline bool soft_is_infinite(const struct soft_format *f, uint64_t h)
     return (h & (soft_sign(f) - 1)) == soft_infinity(f);
 }
 
-/** The number m * 2^e. m has the sign of the number. */
+/** The number m * 2^e, where m has the sign of the number. */
 struct soft_number {
     soft_wide m;
     int e;
@@ -74,7 +74,8 @@ static inline bool soft_goes_up(enum soft_rounding mode, bool negative, bool odd
     default: return false;
     }
 }
-/** Round to the format. @sticky means that bits below m were lost; the lost value has the sign of m. |m| < 2^125. */
+/** Round to the format. @sticky means that a nonzero value below the last bit of m was lost, which has the sign of m. |m| must be
+ *  below 2^125. */
 static inline uint64_t soft_round(const struct soft_format *f, struct soft_number n, bool sticky,
                                   enum soft_rounding mode, bool negative_zero)
 {
@@ -83,7 +84,7 @@ static inline uint64_t soft_round(const struct soft_format *f, struct soft_numbe
     soft_wide m = n.m < 0 ? -n.m : n.m, kept, rest;
     if (m == 0)
         return sign;
-    m = m << 1 | sticky; /* one extra bit represents the lost bits */
+    m = m << 1 | sticky; /* an additional bit represents the lost value */
     n.e--;
     int e = n.e + soft_top_bit(m);
     int unit = (e < f->emin ? f->emin : e) - (f->precision - 1), cut = unit - n.e;
@@ -125,7 +126,7 @@ static inline soft_wide soft_integral(struct soft_number n, enum soft_rounding m
     }
     return negative ? -kept : kept;
 }
-/** Approximate a real number with 64 bits. This is exact enough unless the number is nearly a tie. */
+/** Round a real number that is approximated with 64 bits. The result is right unless the number is nearly a tie. */
 static inline uint64_t soft_real(const struct soft_format *f, long double x)
 {
     int e;
@@ -152,7 +153,7 @@ static inline struct soft_number soft_sum(struct soft_number a, struct soft_numb
         a = b;
         b = t;
     }
-    /* b is smaller than half a unit of the last bit: it makes the result slightly larger, or slightly smaller */
+    /* b is much smaller than half a unit of the last bit, so that only its sign has an effect on the rounding */
     if (a.e - b.e > 80) {
         int sign = a.m < 0 ? -1 : 1;
         a.m = sign * (((sign * a.m) << 60) - ((b.m < 0) != (a.m < 0)));
