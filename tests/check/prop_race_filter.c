@@ -3,16 +3,16 @@
  * Tests the fast paths of the race checker with random kernels that read small buffers repeatedly and sometimes write
  * them. The findings must be equal in two configurations. In one the checker gets each access and checks each lane
  * separately. In the other it gets only accesses that may add information, checks many lanes together, and defers
- * some accesses. Counters of requests get all accesses.
+ * some accesses. (The checker gets all accesses if performance checks, which count requests, are enabled.)
  *
- * If two readers race with a write, either configuration may report another one of them, and the roles of two
- * locations may be swapped. The test therefore compares kinds and pairs of locations, and the total counts. Rarely
- * one configuration reports only one location of a pair; this is accepted if no other reader of that location was
- * reported.
+ * If two readers race with a write, the two configurations may report different readers, and the previous and the
+ * current access of a race may be swapped. The test therefore compares kinds and pairs of locations, and the total
+ * counts. In few kernels a finding of one configuration may share only one of its two locations with the findings of
+ * the other configuration.
  *
- * A second form of kernels has intervals between barriers of shared memory, with and without writes. In some kernels
- * of the first form buffers are large and the accessed words far apart, so that the packed shadow may be used, and
- * some accesses have 8, 2 or 1 bytes. LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of kernels.
+ * A second form of kernels accesses shared memory in barrier intervals with and without writes. In some kernels of the
+ * first form buffers are large and the accessed words far apart, so that the packed shadow may be used, and some
+ * accesses have 8, 2 or 1 bytes. LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 enum { ROUNDS = 120, BYTES = 256, WIDE_BYTES = 1 << 17, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
 
-/** Places in order of address. */
+/** A finding that is compared. The lower pc of a race's two accesses is @pc, and the higher is @other. */
 struct finding {
     uint64_t kind, pc, other, count;
 };
@@ -56,7 +56,8 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** Set v10 to the index of a word of a buffer. With @wide the indexes are far apart, except for sixteen of them. */
+/** Emit code that sets v10 to the index of a word of a buffer. With @wide the indexes are far apart, except for sixteen of
+ *  them. */
 static void put_word(bool wide, struct lw_sink *out)
 {
     lw_put(out, "v_and_b32 v10, v10, 63\n");
@@ -65,7 +66,7 @@ static void put_word(bool wide, struct lw_sink *out)
                     "v_add_u32 v10, v10, v11\n");
 }
 
-/** Set v10 to the index of a random word of a buffer. */
+/** Emit code that sets v10 to the index of a word of a buffer, with a random pattern. */
 static void put_number(uint64_t *r, bool wide, struct lw_sink *out)
 {
     static const char *const words[] = {
@@ -77,15 +78,15 @@ static void put_number(uint64_t *r, bool wide, struct lw_sink *out)
     put_word(wide, out);
 }
 
-/** Set v10:11 to the address of a word of a buffer. */
+/** Emit code that sets v10:11 to the address of a word of a buffer. */
 static void put_location(uint64_t *r, bool wide, struct lw_sink *out)
 {
     put_number(r, wide, out);
     lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
 }
 
-/** Emit a load of @bytes in each lane from a random word of a buffer: in all lanes or in some, with equal or unequal
- *  distances, and with each addressing mode. */
+/** Emit a load of @bytes bytes from a random word of a buffer, in all lanes or in some. The addresses of lanes are
+ *  equidistant or not, and all addressing modes occur. */
 static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, struct lw_sink *out)
 {
     static const char *const guards[] = {"v_and_b32 v24, v0, 3\nv_setp_u32.ne p4, v24, 1\n",
@@ -123,7 +124,7 @@ static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, st
     lw_put(out, "v_xor_b32 v21, v21, v20\n");
 }
 
-/** Write a random kernel. @sizes: some accesses have other sizes than 4 bytes. */
+/** Write a random kernel. With @sizes some accesses have other sizes than 4 bytes. */
 static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
 {
     static const unsigned bytes[] = {4, 4, 8, 2, 1};
@@ -170,7 +171,7 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
     lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
 }
 
-/** Set v10 to an offset in shared memory. */
+/** Emit code that sets v10 to an offset in shared memory. */
 static void put_tile_location(uint64_t *r, struct lw_sink *out)
 {
     static const char *const words[] = {
@@ -187,7 +188,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     const bool wide = false;
     const char *guard = draw(r, 3) == 0 ? "@p3 " : "";
 
-    if (draw(r, 6) == 0) { /* global memory, through the generic window */
+    if (draw(r, 6) == 0) { /* an access to global memory, of which loads use generic addresses */
         lw_put(out, "v_mov_b64 v12:13, c[a]\n");
         put_location(r, wide, out);
         lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
@@ -197,7 +198,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     if (reads || draw(r, 3) == 0) {
         if (draw(r, 3) != 0) {
             lw_printf(out, "%sld.shared.b32 v20, [v10]\n", guard);
-        } else { /* through the generic window */
+        } else { /* by a generic address */
             lw_printf(out, "v_mov_b32 v11, 256\n%sld.generic.b32 v20, [v10:11]\n", guard);
         }
         lw_put(out, "v_xor_b32 v21, v21, v20\n");
@@ -209,7 +210,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
 }
 
 /** Emit a barrier for all threads or for half of the block. Some barriers have a guard, a count, or two instructions.
- *  With @odd the barrier has always one of these. */
+ *  With @odd every barrier has one of these. */
 static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 {
     enum { GUARDED = 12 };
@@ -222,7 +223,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
     case 1: /* a barrier of all threads, with a count */
         lw_put(out, "v_mov_b32 v3, 64\nbar.sync 2, v3\n");
         return;
-    case 2: /* one warp each: a barrier interval that begins at two instructions */
+    case 2: /* the warps wait at different barrier instructions, so that a barrier interval begins at two instructions */
         lw_printf(out, "@p3 bra w%u\nbar.sync 0\n", i);
         put_tile_access(r, true, out);
         lw_printf(out, "bra o%u\nw%u:\nbar.sync 0\n", i, i);
@@ -236,7 +237,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
         lw_printf(out, "@p3 bra w%u\nbar.sync 0\nw%u:\n", i, i);
         lw_put(out, "@p3 bar.sync 0\n");
         return;
-    case 5: /* half, with a count */
+    case 5: /* a barrier of half of the threads, with a count */
         if (odd) /* it is likely that other threads read what the threads write */
             put_tile_location(r, out);
         lw_printf(out, "v_mov_b32 v3, 32\n@p3 bra w%u\n", i);
@@ -264,7 +265,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 
 static void put_phases(uint64_t *r, struct lw_sink *out)
 {
-    /* Only kernels with few accesses have their findings counted. With many accesses, another access of the same
+    /* Counts of findings are compared only for kernels with few accesses. With many accesses, another access of the same
      * location may race as well. */
     const bool few = draw(r, 2) == 0;
     const unsigned count = few ? draw(r, 3) : 3 + draw(r, 7);
@@ -290,7 +291,7 @@ static void put_phases(uint64_t *r, struct lw_sink *out)
     lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
 }
 
-/** Run the kernel once. Return the findings, sorted. */
+/** Run the kernel once. Write the sorted findings to @found, and return their number. */
 static unsigned run(const char *text, const char *list, unsigned unwritten, unsigned bytes,
                     bool all, struct finding *found)
 {
@@ -388,7 +389,7 @@ static void filtered_accesses_change_no_finding(void **state)
                    some[i].other == all[i].other;
             if ((i < n && !has_like(all, m, &some[i])) || (i < m && !has_like(some, n, &all[i]))) {
                 fprintf(stderr, "%s", text.text);
-                fail_msg("round %u, %s: %u and %u findings; number %u is like none of the others: pc "
+                fail_msg("round %u, %s: %u and %u findings; finding %u is in only one configuration: pc "
                          "%llx and %llx, other %llx and %llx", round, list, n, m, i,
                          (unsigned long long)some[i].pc, (unsigned long long)all[i].pc,
                          (unsigned long long)some[i].other, (unsigned long long)all[i].other);
@@ -398,12 +399,12 @@ static void filtered_accesses_change_no_finding(void **state)
         differ += !same;
         if (times != 0) {
             fprintf(stderr, "%s", text.text);
-            fail_msg("round %u, %s: %lld times more", round, list, (long long)times);
+            fail_msg("round %u, %s: the counts of findings differ by %lld", round, list, (long long)times);
         }
         lw_buffer_fini(&text);
     }
     if (differ > rounds / 200)
-        fail_msg("%u of %u kernels have other pairs of places", differ, rounds);
+        fail_msg("in %u of %u kernels the pairs of locations differ", differ, rounds);
     if (total < rounds)
         fail_msg("only %u findings", total);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the race checker with random kernels against a simple model. The model processes the accesses, barriers,
- * fences and atomics with a vector clock for each thread and a list of all accesses. The model drops and merges no
- * access. Each reported race must be a race of the model. If the model has a race, at least one race must be reported. A
- * second form of kernels has a large buffer, whose words may have the packed shadow, and several launches.
- * There each racing pair of accesses must be reported, except that a later access of the same thread to the same location
- * may replace an access of the pair.
+ * Tests the race checker with random kernels against a simple model. The model processes accesses, barriers, fences and
+ * atomics with a vector clock for each thread and a list of all accesses, of which it drops and merges none. Each reported
+ * race must be a race of the model. If the model has a race, at least one race must be reported.
+ * A second form of kernels has a large buffer, whose words may have the packed shadow, and several launches. For these
+ * kernels each racing pair of accesses must be reported, unless a later access of the same thread to the same location has
+ * replaced an access of the pair.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -22,15 +22,15 @@ struct clocks {
 struct past {
     unsigned thread, bytes;
     uint32_t clock;
-    uint64_t address, pc; /* address: shared memory is in the same array as the global memory of the block */
+    uint64_t address, pc; /* address: shared memory of each block has addresses in the same array as global memory */
     bool write, strong, cta;
 };
 struct pair {
     uint64_t a, b;
     bool strict; /* true: the pair races even if relaxed reads order accesses */
-    bool open;   /* the access is ordered, but the location has a race, so that a report is permitted */
-    bool kept;   /* at least once, no later access of the thread to the location had replaced this access */
-    bool told;
+    bool open;   /* the accesses are ordered, but the location has another race, so that a report is permitted */
+    bool kept;   /* at least once when the pair raced, no later access of the thread had replaced the first access */
+    bool told;   /* the checker has reported the pair */
 };
 struct variable {
     uint64_t address;
@@ -39,16 +39,16 @@ struct variable {
 };
 struct model {
     struct emu_observer observer;
-    unsigned width, threads; /* of a block */
+    unsigned width, threads; /* warp width, and threads of a block */
     unsigned count[BARRIERS]; /* number of threads that barriers from 2 on wait for */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
-    uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads of the block, at barriers */
-    unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and continued */
-    /* the vector clock of the arrivals, and the clock by pending reads */
+    uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads that wait at each barrier, and that have ended */
+    unsigned left[MOST_BLOCKS][BARRIERS]; /* number of threads that have arrived at the barrier and continued */
+    /* vector clock that arriving threads have merged into the barrier, and their clocks from relaxed reads */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3];
-    uint64_t arrives[MOST]; /* by warp: lanes that wait at a warpsync */
-    uint64_t mask[MOST];  /* for a thread that waits at a warpsync: lanes of its 32-lane warp, by position */
+    uint64_t arrives[MOST]; /* for each warp the lanes that wait at a warpsync */
+    uint64_t mask[MOST];  /* for each thread that waits at a warpsync its mask, whose bits are lanes of a 32-lane warp */
     struct variable variable[KEYS];
     struct past past[ACCESSES];
     unsigned past_count;
@@ -94,7 +94,7 @@ static void block_barrier(struct model *m, unsigned block)
         for (LW_EACH_BIT(t, live))
             if (m->has_fence[0][first + t])
                 fenced.at[first + t] = m->fence[0][first + t].at[first + t];
-        meet(m, first, m->waits[block][0] | m->exited[block]); /* a thread that ends counts as arrived */
+        meet(m, first, m->waits[block][0] | m->exited[block]); /* a thread that has ended counts as arrived */
         for (LW_EACH_BIT(t, live))
             join(&m->fenced[first + t], &fenced);
         m->waits[block][0] = 0;
@@ -199,8 +199,8 @@ static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict, bool 
                                              .kept = kept};
 }
 
-/** Return true if the thread of @m->past[@i] has not accessed the location since. The next access of the thread there
- *  replaces the old one. */
+/** Return true if the thread of access @m->past[@i] has not accessed the location again. A later access would replace this
+ *  one in the checker. */
 static bool is_last(const struct model *m, unsigned i)
 {
     const struct past *last = &m->past[i];
@@ -337,7 +337,8 @@ static unsigned draw(struct random *r, unsigned below)
     return (unsigned)(r->state >> 33) % below;
 }
 
-/** Sets v10 to a word index in [0, 32) of global or [0, 16) of shared memory. The pattern of the indices is random. */
+/** Emit code that sets v10 to a word index: in [0, 32) for global memory, or in [0, 16) for shared memory. The pattern of
+ *  the indices is random. */
 static void put_word(struct random *r, bool shared, unsigned threads, struct lw_sink *out)
 {
     switch (draw(r, 6)) {
@@ -404,8 +405,8 @@ static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *
     lw_printf(out, "@%sp3 bar.sync %u, v5\n", no, id);
 }
 
-/** Create a kernel for blocks of @threads in warps of @width. count[barrier] is the count of barriers for some
- *  threads. */
+/** Create a kernel for blocks of @threads threads in warps of @width lanes. Set count[barrier] for barriers at which only
+ *  some threads wait. */
 static void put_kernel(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     unsigned id = 2;
@@ -451,13 +452,13 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
                                            : "@p0 st.global.b32 [v8:9+%u], v1\n",
                       2048 + 4 * draw(r, 2));
             break;
-        case 5: /* A branch selects some lanes for the access. */
+        case 5: /* an access by the lanes that do not take a branch */
             lw_printf(out, "v_setp_u32.lt p0, v2, %u\nbssy b0, l%u\n@p0 bra l%u\n",
                       1 + draw(r, width), i, i);
             put_access(r, threads, "", out);
             lw_printf(out, "l%u:\nbsync b0\n", i);
             break;
-        case 6: /* some by a guard */
+        case 6: /* an access by the lanes that a guard selects */
             lw_printf(out, "v_setp_u32.lt p0, v0, %u\n", 1 + draw(r, threads));
             put_access(r, threads, "@p0 ", out);
             break;
@@ -478,9 +479,8 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
     lw_put(out, "exit\n.end\n");
 }
 
-/** Create kernels of blocks whose threads write their own words. They read words of other threads after barriers of
- *  some threads, of the lanes of a warp, or of all live threads. Each word is used in only one step, so that all
- *  races are found. */
+/** Create a kernel whose threads write their own words, and read words of other threads after barriers of some threads, of
+ *  the lanes of a warp, or of all live threads. Each word is used in only one step, so that all races are found. */
 static void put_barriers(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     const unsigned steps = 2 + draw(r, 6), bits = threads > COUNTED ? 6 : 5;
@@ -488,7 +488,7 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
 
     lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 4096\nv_s2r v0, %tid.x\nv_mul_u32 v6, v0, 4\n");
     for (unsigned i = 0; i < steps; i++) {
-        /* a thread stores to words that other threads store to, or to words above them */
+        /* threads read words of this step, or again words of the step before */
         const bool again = i != 0 && draw(r, 3) == 0;
         const unsigned tile = i * threads * 4, read = again ? (i - 1) * threads * 4 : tile;
         const unsigned other = 1u << draw(r, bits), bit = draw(r, bits);
@@ -502,23 +502,23 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
         case 1:
             lw_put(out, width < 32 && draw(r, 2) == 0 ? "warpsync -1\n" : "nop\n");
             break;
-        case 2: /* one half alone */
+        case 2: /* only one half of the threads waits at a barrier */
             count[id] = threads / 2;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n", count[id], id);
             id++;
             break;
-        case 3: /* Each half of the threads arrives at its own barrier. */
+        case 3: /* each half of the threads waits at its own barrier */
             count[id] = count[id + 1] = threads / 2;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n@!p3 bar.sync %u, v5\n", count[id], id, id + 1);
             id += 2;
             break;
-        case 4: /* some end, after it */
+        case 4: /* in the last step one half ends, and the other waits at a barrier */
             if (i + 1 == steps) {
                 lw_put(out, "@!p3 exit\n");
                 put_half_arrives(threads, draw(r, 4) != 0, id, count, out);
                 break;
             } /* fall through */
-        default: /* one half continues */
+        default: /* one half arrives and continues, and the other half waits */
             count[id] = threads;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.arrive %u, v5\n", count[id], id);
             lw_printf(out, "st.shared.b32 [v6+%u], v0\n@!p3 bar.sync %u, v5\n", tile + 2048, id);
@@ -534,12 +534,12 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
     lw_put(out, "exit\n.end\n");
 }
 
-/** Create steps of two accesses each, in words of a buffer that only this step uses, so that all races are found. The
- *  buffer may have the packed shadow. In most steps the first stores are scattered, and accesses before them may be
+/** Create a kernel of steps with two accesses each. Each step uses its own words of a buffer, so that all races are found.
+ *  The buffer may have the packed shadow. In most steps the first stores are scattered, and accesses before them may be
  *  deferred. c[n] counts launches, so that each stored value is different. */
 static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigned threads, struct lw_sink *out)
 {
-    enum { TILE = 4096, MOST_STEPS = 8 }; /* words */
+    enum { TILE = 4096, MOST_STEPS = 8 }; /* words of a step, and the greatest number of steps */
     static const unsigned scales[] = {1, 2, 5, 6, 30};
     const unsigned steps = 2 + draw(r, MOST_STEPS - 2), bits = lw_lowest(threads);
     const bool odd = draw(r, 4) == 0, fences = draw(r, 12) == 0, arrives = draw(r, 4) == 0;
@@ -559,7 +559,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 0:
                 lw_put(out, "v_mov_b32 v10, v2\n");
                 break;
-            case 1: /* another block's */
+            case 1: /* the word of a thread of another block */
                 lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
                 break;
             /* All lanes of a warp, or groups of them, access one word. Of several writes only the last would be
@@ -589,7 +589,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 2:
                 lw_put(out, "bar.sync 0\n");
                 break;
-            case 3: /* lanes come together elsewhere */
+            case 3: /* lanes diverge and reconverge, which orders no accesses */
                 lw_printf(out, "v_setp_u32.lt p0, v0, %u\nbssy b0, l%u\n@p0 bra l%u\nnop\nl%u:\nbsync b0\n",
                           1 + draw(r, width), i, i, i);
                 break;
@@ -603,7 +603,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
     lw_put(out, "exit\n.end\n");
 }
 
-/** A launch by the host is ordered after everything before it. */
+/** Update the model at the end of a host launch: the next launch is ordered after all earlier accesses. */
 static void launch_over(struct model *m)
 {
     struct clocks all = {{0}};
@@ -650,7 +650,7 @@ static void compare(struct model *m, struct chk *chk, uint64_t seed, const char 
         if (!known) {
             fprintf(stderr, "%s%s; width %u, threads %u\n", text, f->message, m->width,
                     m->threads);
-            fail_msg("seed %llu: %s at lines %u and %u is none", (unsigned long long)seed,
+            fail_msg("seed %llu: %s at lines %u and %u is no race of the model", (unsigned long long)seed,
                      chk_kinds[f->kind].name, f->location.line, f->other.line);
         }
     }
@@ -659,13 +659,13 @@ static void compare(struct model *m, struct chk *chk, uint64_t seed, const char 
         for (unsigned i = 0; i < m->pair_count; i++)
             fprintf(stderr, "0x%llx and 0x%llx%s\n", (unsigned long long)m->pair[i].a,
                     (unsigned long long)m->pair[i].b, m->pair[i].strict ? "" : " (relaxed)");
-        fail_msg("seed %llu: %u pairs race, none is found", (unsigned long long)seed, strict);
+        fail_msg("seed %llu: %u pairs race, but none is reported", (unsigned long long)seed, strict);
     }
     for (unsigned i = 0; every && !m->full && i < m->pair_count; i++) {
         if (m->pair[i].told || !m->pair[i].kept)
             continue;
         fputs(text, stderr);
-        fail_msg("seed %llu: 0x%llx and 0x%llx race and are not told; width %u, threads %u", (unsigned long long)seed,
+        fail_msg("seed %llu: 0x%llx and 0x%llx race and are not reported; width %u, threads %u", (unsigned long long)seed,
                  (unsigned long long)m->pair[i].a, (unsigned long long)m->pair[i].b, m->width, m->threads);
     }
     racy += strict != 0;
@@ -685,10 +685,9 @@ static void run_one(uint64_t seed)
     m->width = 4 << draw(&r, 2);
     m->threads = m->width << draw(&r, 2);
     m->threads = m->threads > 16 ? 16 : m->threads;
-    if (draw(&r, 12) == 0) /* The block has enough threads for a barrier with a count at which some warps arrive. */
+    if (draw(&r, 12) == 0) /* enough threads for barriers at which only some warps arrive */
         m->threads = 2 * COUNTED;
-    else if (draw(&r, 6) == 0) /* The block has enough threads for a barrier with a count at which parts of warps
-                                * arrive. */
+    else if (draw(&r, 6) == 0) /* enough threads for barriers at which only parts of warps arrive */
         m->threads = COUNTED;
     m->observer.on_event = on_event;
     for (unsigned t = 0; t < MOST; t++)
@@ -703,7 +702,7 @@ static void run_one(uint64_t seed)
         put_kernel(&r, m->width, m->threads, m->count, &text.sink);
     }
     struct fix *fix = fix_new(m->width);
-    fix->config.warp_quantum = 1 + draw(&r, 20); /* warps take turns anywhere */
+    fix->config.warp_quantum = 1 + draw(&r, 20); /* time slices of warps may end at any instruction */
     fix_load_grid(fix, text.text, BLOCKS, m->threads);
     fix_check(chk_select("races,benign-race,volatile-race,missing-acquire", &options.kinds, &err),
               &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests that values which the checker counts as defined do not depend on uninitialised memory. Each operation runs
- * with several contents of such memory. The checker must report each byte of the result that differs between two
+ * Tests that values which the checker considers defined do not depend on uninitialised memory. Each operation runs with
+ * several contents of uninitialised memory. The checker must report each byte of the result that differs between two
  * runs. For operations with an exact rule it may report only few other bytes.
  */
 #include <setjmp.h>
@@ -16,7 +16,8 @@
 
 enum { LANES = 32, RUNS = 5, OUT_BYTES = LANES * 8, ROUNDS = 3 };
 
-/* v19: an operation of the lanes of half the warp, in one or in two instructions; p3 is true in the lower half */
+/* Sets v19 to the member mask of the lane's half of the warp, so that each half executes the operation separately. Sets p3
+ * in the lower half. */
 #define HALVES \
     "v_setp_u32.lt p3, v0, 16\nv_mov_b32 v18, 0xffff\nv_mov_b32 v19, 0xffff0000\nv_selp_b32 v19, v18, v19, p3\n"
 
@@ -130,7 +131,7 @@ static const char head[] =
     "v_s2r v0, %tid.x\nv_shl_b32 v1, v0, 3\n"
     "s_mov_b64 s0:1, c[out]\ns_mov_b64 s2:3, c[u]\ns_mov_b64 s4:5, c[d]\n"
     "ld.global.b64 v10:11, [s2:3+v1]\nld.global.b64 v12:13, [s2:3+v1+256]\n"
-    /* Buffer d has, for both operands, a mask of undefined bits and the values of the other bits; and two more
+    /* Buffer d contains a mask of undefined bits and the values of the other bits for both operands, and two more
      * values. */
     "ld.global.b64 v20:21, [s4:5+v1]\nld.global.b64 v22:23, [s4:5+v1+256]\n"
     "v_and_b64 v10:11, v10:11, v20:21\nv_not_b64 v20:21, v20:21\n"
@@ -184,7 +185,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
     must(chk_select("uninitialised", &kinds, &err), &err);
     const struct chk_options options = {.kinds = kinds, .max_findings = 1000};
     must(chk_create(machine, &options, &chk, &err), &err);
-    chk_mark_uninitialised(chk, params[1], 512); /* whatever it holds */
+    chk_mark_uninitialised(chk, params[1], 512); /* although the host has filled it */
     must(emu_engine_functional_create(machine, &engine, &err), &err);
     struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
                                 .grid = {1, 1, 1}, .block = {LANES, 1, 1}, .work_dim = 1,
@@ -192,7 +193,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
     must(emu_grid_launch(machine, &launch, NULL, &err), &err);
     must(engine->ops->run(engine, &stop, &err), &err);
     assert_int_equal(stop.kind, EMU_STOP_IDLE);
-    for (unsigned i = 0; i < OUT_BYTES; i++) { /* the count of a finding grows with each read */
+    for (unsigned i = 0; i < OUT_BYTES; i++) { /* a byte is reported if reading it increases the count of a finding */
         uint64_t before = 0, after = 0;
         const struct chk_finding *f;
         for (unsigned k = 0; (f = chk_get(chk, k)) != NULL; k++)
@@ -247,17 +248,17 @@ static void what_is_not_reported_does_not_depend_on_unwritten_memory(void **stat
                     all &= reported[r][i];
                 }
                 if (differs && !all)
-                    fail_msg("\"%s\", tags %s: byte %u of lane %u depends on unwritten memory and "
-                             "is not told", ops[o].text, emu_tag_mode_names[modes[round]], i % 8,
+                    fail_msg("\"%s\", tags %s: byte %u of lane %u depends on uninitialised memory and "
+                             "is not reported", ops[o].text, emu_tag_mode_names[modes[round]], i % 8,
                              i / 8);
                 right += differs;
                 useless += !differs && all;
             }
         }
         if (right == 0)
-            fail_msg("\"%s\": nothing depends on unwritten memory", ops[o].text);
+            fail_msg("\"%s\": no byte depends on uninitialised memory", ops[o].text);
         if (ops[o].exact && useless * 10 > right)
-            fail_msg("\"%s\": %u bytes are told that depend on nothing unwritten, %u that do",
+            fail_msg("\"%s\": %u reported bytes do not depend on uninitialised memory, and %u do",
                      ops[o].text, useless, right);
     }
 }

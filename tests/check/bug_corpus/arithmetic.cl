@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As memory.cl: arithmetic that has no result in the language, or none that is finite; a is zero. No shift
- * is too far in OpenCL C, which takes its count modulo the bits. */
+/* Arithmetic with an undefined or infinite result. memory.cl describes the format; a is filled with zeros. There is no shift
+ * by too many bits, since OpenCL C takes the count of a shift modulo the number of bits. */
 
 /* find: division-by-zero @1 0x20 */
 kernel void divided_bad(global int *a, int n)
@@ -88,7 +88,7 @@ kernel void narrowed_good(global int *a, int n)
         a[i] = (float)(i % 32 < 30 ? x : x * 1e8) > n;
 }
 
-/* The library clamps by selects, after a conversion that may be out of range.
+/* The library function clamps by selects, after a conversion that may be out of range.
    find: float-cast-overflow @7 0x8 */
 kernel void clamped_bad(global int *a, int n)
 {
@@ -107,7 +107,7 @@ kernel void clamped_good(global int *a, int n)
         a[i] = convert_int_sat(big);
 }
 
-/* A guard that becomes a select: what it lets pass is reported, what it drops is not.
+/* The compiler turns the guard into a select. An invalid conversion is reported only if its result is selected.
    find: float-cast-overflow @8 0x8 */
 kernel void guarded_bad(global int *a, int n)
 {
@@ -120,7 +120,7 @@ kernel void guarded_good(global int *a, int n)
     a[get_global_id(0) & 127] = f < 2e9f ? (int)f : 0;
 }
 
-/* A guard that becomes one of each instruction: lanes that it keeps out divide by nothing.
+/* The compiler turns the branch into guards of instructions. Lanes that a guard excludes do not divide.
    find: division-by-zero @9 0x20 */
 kernel void kept_out_bad(global int *a, int n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As arithmetic.cl, in CUDA. */
+/* The kernels of arithmetic.cl in CUDA, with others. */
 
 /* find: division-by-zero @1 0x20 */
 extern "C" __global__ void divided_bad(int *a, int n)

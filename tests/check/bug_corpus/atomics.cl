@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders and scopes of OpenCL C 2.0's atomics, for tests/check/test_races.sh: as races.cl. g has 4096 words for 4 groups
- * of 128 work-items; the items of group 0 hand something to those of group 1.
+ * Memory orders and scopes of the atomics of OpenCL C 2.0, for tests/check/test_races.sh; races.cu describes the format. g has
+ * 4096 words, for 4 groups of 128 work-items. The work-items of group 0 pass a value to those of group 1.
  */
 #define FLAG(I) ((global atomic_uint *)g + 2048 + (I))
 
-/* A relaxed store releases nothing.
+/* A relaxed store does not release the earlier store.
  * find: race @1a @1b 0xffffffff 0xffffffff */
 kernel void relaxed_store_bad(global uint *g)
 {
@@ -58,7 +58,7 @@ kernel void relaxed_load_good(global uint *g)
     }
 }
 
-/* The order of a group, between two groups.
+/* Atomics with the scope of a work-group do not order accesses of two groups.
  * find: race @3a @3b 0xffffffff 0xffffffff */
 kernel void group_scope_bad(global uint *g)
 {
@@ -85,7 +85,7 @@ kernel void group_scope_good(global uint *g)
     }
 }
 
-/* Within a group that order does.
+/* Within a group the scope of a work-group suffices, but the order must not be relaxed.
  * find: race @4a @4b 0xffffffff 0xffffffff */
 kernel void in_group_bad(global uint *g)
 {
@@ -120,7 +120,7 @@ kernel void in_group_good(global uint *g)
     }
 }
 
-/* Fences and relaxed atomics.
+/* A fence orders accesses by relaxed atomics, unless the fence itself is relaxed.
  * find: race @5a @5b 0xffffffff 0xffffffff */
 kernel void fenced_bad(global uint *g)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers under branches that the threads of a block take differently: tests/check/bug_corpus/memory.cl says how it is written. */
+/* Barriers under branches that the threads of a block take differently. tests/check/bug_corpus/memory.cl describes the format. */
 
 /* find: barrier-divergence @1 0x3ff */
 extern "C" __global__ void some_lanes_bad(int *a, int n)
@@ -52,7 +52,7 @@ extern "C" __global__ void others_wait_later_bad(int *a, int n)
     __syncthreads();
     a[i] += 2;
 }
-/* no thread waits for threads that have ended, whatever they did before that */
+/* no thread waits for threads that have ended, even if they took another branch before */
 extern "C" __global__ void others_wait_later_good(int *a, int n)
 {
     __shared__ int s[128];
@@ -99,7 +99,7 @@ extern "C" __global__ void one_on_each_side_bad(int *a, int n)
 extern "C" __global__ void one_on_each_side_good(int *a, int n)
 {
     int i = threadIdx.x;
-    if (n / 64 == blockIdx.x) { /* one way in each block */
+    if (n / 64 == blockIdx.x) { /* all threads of a block take the same side */
         a[i] = 1;
         __syncthreads();
         a[i] = 3;
@@ -128,13 +128,13 @@ extern "C" __global__ void rounds_good(int *a, int n)
     __shared__ int s[128];
     int i = threadIdx.x;
     for (int o = 0; o < 3; o++) {
-        for (int k = 0; k < 10; k++) { /* several rounds between two barriers */
+        for (int k = 0; k < 10; k++) { /* several iterations between two barriers */
             if (k % 4 == 3)
                 __syncthreads();
             if (i < 10 + k)
                 s[i] += k;
         }
-        if (i < 30) /* a branch with a barrier in it that no thread reaches */
+        if (i < 30) /* the branch contains a barrier, which no thread reaches */
             for (int k = 0; k < i; k++) {
                 a[i]++;
                 if (n == k)
@@ -205,7 +205,7 @@ extern "C" __global__ void in_a_function_good(int *a, int n)
     a[i] = v + exchange(s, i);
 }
 
-/* a return from a function is no end */
+/* threads that return from a function do not end, so other threads wait for them */
 __device__ __noinline__ void half(int *s, int *a)
 {
     int i = threadIdx.x;
@@ -238,7 +238,7 @@ extern "C" __global__ void guarded_bad(int *a, int n)
     asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 10; @p bar.sync 0; }" :: "r"(i)); /* @9 */
     a[i] = 1;
 }
-/* with a count it is the program's business who comes */
+/* at a barrier with a count, the program decides which threads arrive */
 extern "C" __global__ void guarded_good(int *a, int n)
 {
     int i = threadIdx.x;
@@ -296,7 +296,7 @@ extern "C" __global__ void rounds_under_a_branch_bad(int *a, int n)
         }
     a[i] = s[i ^ 1];
 }
-/* who returns from a loop has skipped no barrier that others reach in a later round */
+/* threads that end in a loop do not skip the barriers that other threads reach in later iterations */
 extern "C" __global__ void rounds_under_a_branch_good(int *a, int n)
 {
     __shared__ int s[128];

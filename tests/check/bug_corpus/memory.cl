@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses of memory that is not there, each with a counterpart that has none. "find:" above a kernel says
- * what is found first: kind, the mark of its line, lanes. 2 blocks of 128 threads, n is 200 elements
- * of zeros; tests/check/test_zoo.sh
+ * Kernels with invalid accesses, each with a correct counterpart, for tests/check/test_zoo.sh. "find:" above a kernel
+ * gives the first finding: its kind, the mark of its line, and its lanes. The kernels run with 2 blocks of 128 threads,
+ * and a has n = 200 elements, which are zero.
  */
 
 /* find: out-of-bounds @1 0xffffff00 */
@@ -162,7 +162,7 @@ kernel void long_in_a_tile_good(global int *a, int n)
         a[i] = (int)(x >> 32) - (int)x;
 }
 
-/* In a function of a function, which -O3 puts into the kernel.
+/* The access is in a function called by a function, which -O3 inlines into the kernel.
  * find: out-of-bounds @10 0xff000000 */
 int element(global int *a, int i)
 {

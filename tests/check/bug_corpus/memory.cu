@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same in CUDA, with the heap, constants and pointers of any space: tests/check/bug_corpus/memory.cl says how
- * it is written.
+ * Invalid accesses in CUDA, with the heap, constants and pointers to any space. tests/check/bug_corpus/memory.cl
+ * describes the format.
  */
 struct node {
     node *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not reported. */
+/* Code that is slow. tests/check/bug_corpus/memory.cl describes the format; these findings have no lanes. */
 
 /* find: uncoalesced @1 0x0 */
 kernel void rows_by_lane_bad(global int *a, int n)

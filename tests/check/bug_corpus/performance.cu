@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not reported. Unoptimised, the
- * addresses of shared memory are generic ones. */
+/* Code that is slow. tests/check/bug_corpus/memory.cl describes the format; these findings have no lanes. In unoptimised code
+ * the addresses of shared memory are generic. */
 
 /* find: bank-conflict @1 0x0 */
 __global__ void column_of_a_tile_bad(int *a, int n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same in CUDA: tests/check/bug_corpus/private.cl
+ * Kernels of tests/check/bug_corpus/private.cl in CUDA
  */
 
 /* find: variable-bounds @1 0x88888888 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers that some lanes never reach, or at other places: tests/check/bug_corpus/memory.cl says how it is written. */
+/* Barriers that some lanes never reach, or instead of which they reach another barrier. memory.cl describes the format. */
 
 /* find: barrier-mismatch @1 0xffffffff */
 kernel void a_barrier_on_each_side_bad(global int *a, int n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers that do not fit, waits that do not end: tests/check/bug_corpus/memory.cl says how it is written. */
+/* Barriers that do not match, and waits that do not end. tests/check/bug_corpus/memory.cl describes the format. */
 
 /* find: barrier-divergence @1 0xffffffff */
 extern "C" __global__ void half_of_the_block_waits_bad(int *a, int n)

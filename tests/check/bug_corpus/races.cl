@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races in OpenCL, each with a counterpart that has none; as races.cu. */
+/* Races in OpenCL, each with a counterpart that has none. races.cu describes the format. */
 
 /* find: race @1a @1b 0xffffffff 0xffffffff */
 kernel void tree_bad(global int *g)
@@ -24,7 +24,7 @@ kernel void tree_good(global int *g)
     g[get_global_id(0)] = s[t];
 }
 
-/* The first tile is overwritten while others still read it.
+/* The tile is overwritten while other work-items still read it.
  * find: race @2a @2b 0xffffffff 0xffffffff */
 kernel void tile_bad(global int *g)
 {
@@ -82,7 +82,7 @@ kernel void counter_good(global int *g)
         atomic_inc(&g[0]);
 }
 
-/* Histogram in local memory, read before all have counted.
+/* A histogram in local memory is read before all work-items have counted.
  * find: race @5a @5b 0xff 0x2aaa8 */
 kernel void histogram_bad(global int *g)
 {
@@ -119,7 +119,7 @@ kernel void half_word_good(global uchar *c)
     c[get_global_id(0)] = get_local_id(0);
 }
 
-/* The flag of a barrier says which memory it orders.
+/* A barrier orders only accesses to the memory that its flag names.
  * find: race @7a @7b 0xffffffff 0xffffffff */
 kernel void local_flag_bad(global int *g)
 {
@@ -155,7 +155,7 @@ kernel void global_flag_good(global int *g)
     g[1024 + i] = s[t ^ 64] + g[i ^ 64];
 }
 
-/* Also of the lanes of a warp; a later barrier with the flag orders what was before this one.
+/* This holds for lanes of one warp, too. A later barrier with the flag orders the accesses before the one without.
  * find: race @9a @9b 0xffffffff 0xffffffff */
 kernel void no_flag_bad(global int *g)
 {
@@ -178,7 +178,7 @@ kernel void no_flag_good(global int *g)
     g[2048 + i] = g[i ^ 64] + g[1024 + (i ^ 64)];
 }
 
-/* Atomics and fences order what the barrier does not.
+/* Atomics and fences can order the accesses that the barrier does not order.
  * find: race @10a @10b 0xffffffff 0xffffffff */
 kernel void flag_in_a_loop_bad(global int *g)
 {
@@ -211,7 +211,7 @@ kernel void flag_in_a_loop_good(global int *g)
     g[3072 + t] = g[2048 + (t ^ 64)];
 }
 
-/* In OpenCL C volatile orders nothing.
+/* In OpenCL C volatile does not order accesses.
  * find: race @11a @11b 0xffffffff 0xffffffff */
 kernel void volatile_local_bad(global int *g)
 {

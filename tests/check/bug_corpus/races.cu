@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races, each with a counterpart that has none. A line "find:" above a kernel says what is found in it:
- * kind, then the marks of the two lines, then their lanes. tests/check/test_races.sh
+ * Races, each with a counterpart that has none, for tests/check/test_races.sh. A line "find:" above a kernel gives
+ * the finding: its kind, the marks of the lines of both accesses, and their lanes.
  */
 #define LANE (threadIdx.x & 31)
 #define WARP (threadIdx.x >> 5)
@@ -382,7 +382,7 @@ extern "C" __global__ void found_good(int *g)
     atomicOr(&g[0], 1);
 }
 
-/* All blocks meet at g[0]; the middle of five is missing. find: race @19a @19b 0x1 0x1 */
+/* A barrier of all blocks at g[0], of which one part may be missing. find: race @19a @19b 0x1 0x1 */
 __device__ static void meet(int *g, int count, bool fences)
 {
     __syncthreads();
@@ -494,7 +494,7 @@ extern "C" __global__ void last_resets_good(unsigned *g)
     if (threadIdx.x != 0)
         return;
     if (atomicAdd(&g[0], 1u) == gridDim.x - 1)
-        g[0] = 0;                              /* it has read what the other blocks added */
+        g[0] = 0;                              /* this block has read the additions of the other blocks */
     if (blockIdx.x == 0)
         atomicExch(&g[1], 1u);
     if (blockIdx.x != 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that were never written, in OpenCL, each kernel with a counterpart that has none. 2 blocks of 64 items; g
- * has 128 elements that the host filled, in 128 with their own index, raw 128 that are not filled. "find:"
- * above a kernel says what is found: kind, the mark of its line, lanes of the first time. */
+/* Uninitialised values in OpenCL, each kernel with a correct counterpart. The kernels run with 2 blocks of 64 work-items. g has
+ * 128 elements that the host filled, in 128 with their own index, and raw 128 that are not filled. "find:" above a kernel
+ * gives the finding: its kind, the mark of its line, and the lanes when it first occurs. */
 
 /* find: uninitialised-branch @1 0x20 */
 kernel void hole_bad(global int *g, global int *in, global int *raw)
@@ -103,7 +103,7 @@ kernel void private_good(global int *g, global int *in, global int *raw)
         g[i] = in[i] * 2;
 }
 
-/* A byte of a word; the others are written.
+/* One byte of a word is read uninitialised; other bytes of the word are written.
  * find: uninitialised-branch @7 0xffffffff */
 kernel void byte_bad(global int *g, global int *in, global int *raw)
 {
@@ -120,7 +120,7 @@ kernel void byte_good(global int *g, global int *in, global int *raw)
     c[0] = 1;
     c[1] = 2;
     c[3] = 3;
-    if ((*(volatile global int *)c & 0x100) != 0) /* the bit that counts is written */
+    if ((*(volatile global int *)c & 0x100) != 0) /* the tested bit is in a byte that was written */
         g[get_global_id(0)] = in[1];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As uninitialised.cl, in CUDA.
+// Uninitialised values in CUDA. uninitialised.cl describes the format.
 
 // find: uninitialised-branch @1 0x1
 extern "C" __global__ void heap_bad(int *g, int *in, int *raw)
@@ -25,7 +25,7 @@ extern "C" __global__ void heap_good(int *g, int *in, int *raw)
     }
 }
 
-// Its variable is set by the first thread, but after the barrier.
+// The first thread sets the variable, but only after the barrier.
 // find: uninitialised-branch @2 0xffffffff
 extern "C" __global__ void late_bad(int *g, int *in, int *raw)
 {
@@ -47,7 +47,7 @@ extern "C" __global__ void late_good(int *g, int *in, int *raw)
         asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
 }
 
-// Lane 9 gets what lane 8 did not write, through a shuffle.
+// Lane 9 gets a value that lane 8 has not set, through a shuffle.
 // find: uninitialised-address @3 0x200
 extern "C" __global__ void shuffle_bad(int *g, int *in, int *raw)
 {
@@ -81,7 +81,7 @@ extern "C" __global__ void struct_good(int *g, int *in, int *raw)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     struct pair *p = (struct pair *)raw + (i & 63);
     p->a = in[i];
-    struct pair copy = *p; /* what is not used may be undefined */
+    struct pair copy = *p; /* a member that is not used may be uninitialised */
     g[i] = copy.a;
 }
 
@@ -103,7 +103,7 @@ extern "C" __global__ void printed_good(int *g, int *in, int *raw)
         printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value);
 }
 
-// Lanes 24 to 31 have ended: what is read of them is undefined, of a lane past the last it is the own value.
+// Lanes 24 to 31 have ended, so values from them are undefined. For a lane past the last the result is the lane's own value.
 // find: uninitialised-branch @31 0xff00
 extern "C" __global__ void tail_bad(int *g, int *in, int *raw)
 {
@@ -119,14 +119,14 @@ extern "C" __global__ void tail_good(int *g, int *in, int *raw)
     if (lane >= 24)
         return;
     for (int d = 16; d > 0; d /= 2) {
-        int other = __shfl_down_sync(~0u, v, d); /* thrown away where there is none */
+        int other = __shfl_down_sync(~0u, v, d); /* unused in lanes whose source lane has ended */
         if (lane + d < 24)
             v += other;
     }
     g[i] = v + __shfl_up_sync(0xffffff, v, 1);
 }
 
-// A lane that is not in the mask, and not there.
+// A shuffle from a lane that is not in the mask and does not take part.
 // find: uninitialised-branch @32 0xffff
 extern "C" __global__ void outside_bad(int *g, int *in, int *raw)
 {
@@ -146,7 +146,7 @@ extern "C" __global__ void outside_good(int *g, int *in, int *raw)
     }
 }
 
-// Two halves shuffle together, each with a mask of its own.
+// The two halves of the warp shuffle at the same instruction, each with its own mask.
 // find: uninitialised-branch @33 0xffffffff
 extern "C" __global__ void halves_bad(int *g, int *in, int *raw)
 {
@@ -162,7 +162,7 @@ extern "C" __global__ void halves_good(int *g, int *in, int *raw)
         asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
 }
 
-// Lanes come one after the other: who waits takes part, who has ended does not.
+// Lanes reach the shuffle one after the other. Lanes that wait take part; lanes that have ended do not.
 // find: uninitialised-branch @34 0xf000000
 extern "C" __global__ void parts_bad(int *g, int *in, int *raw)
 {

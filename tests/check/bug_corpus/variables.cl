@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that leave their variable and meet another one, each with a counterpart that does not:
- * tests/check/bug_corpus/memory.cl says how it is written. Which variable follows which is the compiler's choice, so there
- * is one on either side.
+ * Accesses that leave their variable and reach another one, each with a correct counterpart. tests/check/bug_corpus/memory.cl
+ * describes the format. The compiler chooses the order of variables in memory, so there is a variable on each
+ * side.
  */
 constant int weights[4] = {1, 2, 3, 4};
 

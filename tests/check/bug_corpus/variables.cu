@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same in CUDA, with variables of the module: tests/check/bug_corpus/variables.cl says how it is written.
+ * Kernels as in tests/check/bug_corpus/variables.cl, in CUDA, with variables of the module
  */
 __device__ int front[2048], counts[8], back[2048];
 __constant__ int first[2048], weights[4], second[2048];
