@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report_forms.py FILE...: checks that .sarif and .xml files have the format that their readers expect. It prints a line for each violation; then the exit status is 1.
+"""report_forms.py FILE...: checks that .sarif and .xml files have the format that their readers expect. It prints a line
+for each violation; the exit status is then 1.
 
-SARIF: what the standard (OASIS SARIF 2.1.0, section 3) demands of the objects that are written here. A property
-that is not in this table is told, too: it comes with its row. JUnit has no standard; its form is tests/check/junit.xsd,
-and here is what a schema cannot say.
+For SARIF the table FORMS contains the requirements of the standard (OASIS SARIF 2.1.0, section 3) on the objects that
+Lanewise writes. A property without a row in the table is reported, too. JUnit has no standard. tests/check/junit.xsd
+defines its format, and this program checks what a schema cannot express.
 """
 import json
 import re

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kinds of class arithmetic. Each line marked BAD has the finding that the mark names, in the lanes that it names. No
-# other line has a finding.
+# Tests the kinds of class arithmetic. Each line marked BAD must have the finding of the kind and in the lanes that the mark
+# names. No other line may have a finding.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >a.s <<'END'
@@ -78,7 +78,7 @@ buffers: {g: {type: u32, count: 32}}
 steps:
   - launch: {entry: a, grid: 1, block: 32, args: [g, 3.0e38, 1.0e308]}
 END
-# 0 / 0 is one finding, x / 0 another, and log2(0) a third
+# The line of v_lg2_f32 has a second finding, since log2(0) is infinite and the other lanes give NaN.
 sed -n 's/.*# BAD \(.*\)/\1/p' a.s >kinds
 grep -n '# BAD' a.s | sed 's/:.*BAD / /' | while read -r line kind lanes; do
     echo "a.s:$line: $kind $lanes"
@@ -93,9 +93,9 @@ for how in "" "--tags compact" "--tags shadow" "--timing" "--reconv stack"; do
 done
 
 "$lanewise" run -q --check=arithmetic,-nan-made,-infinity-made a.yaml 2>err
-grep -q "made:" err && fail "what was left out is told"
+grep -q "made:" err && fail "a kind that is not selected is reported"
 
-# CUDA: a division that clang leaves to the machine, and the same division under a guard.
+# In CUDA: a division that clang compiles to one instruction, and the same division under a guard.
 cat >d.cu <<'END'
 extern "C" __global__ void bad(int *g, int n)
 {
@@ -120,7 +120,7 @@ END
         case $entry in
         bad) [ $got = 1 ] && grep -q "d.cu:3: division-by-zero: .*kernel bad, .*lanes 0x20," err ||
             fail "$entry $options: exit status $got: $(cat err)" ;;
-        # with -O3 the compiler may divide in all lanes and then select one result
+        # with -O3 the compiler may divide in all lanes and then select the results
         good) [ "$options" = -O3 ] || [ $got = 0 ] || fail "$entry $options: $(cat err)" ;;
         esac
     done

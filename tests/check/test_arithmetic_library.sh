@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Findings of class arithmetic inside library functions: functions of OpenCL C with ordinary arguments have none,
-# and saturating conversions have none for any argument. Values that a library function returns are reported, and
-# so is code next to a call.
+# Tests findings of class arithmetic inside library functions. Functions of OpenCL C with ordinary arguments must have none,
+# and saturating conversions must have none for any argument. Invalid values that a library function returns must be
+# reported, and so must operations of the kernel itself next to a call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# usage: run NAME OPTIONS TYPE [OPTION...]. Runs NAME.$suffix with the buffers u (any numbers), p (above zero), s (-1
-# to 1), e (exponents)
+# usage: run NAME OPTIONS TYPE [OPTION...]. Runs NAME.$suffix with the buffers u (any numbers), p (positive numbers),
+# s (numbers from -1 to 1) and e (exponents)
 run()
 {
     name=$1
@@ -27,7 +27,7 @@ END
 uninitialised=
 suffix=cl
 
-# usage: functions TYPE. Each work-item reads a number from each buffer
+# usage: functions TYPE. Prints a kernel that calls all functions; each work-item reads a number from each buffer
 functions()
 {
     cat <<END
@@ -59,7 +59,7 @@ END
 functions float >float.cl
 functions double >double.cl
 
-# Large numbers beyond the range of each type if the conversion saturates, else small numbers.
+# Saturating conversions get numbers beyond the range of each type, and other conversions small numbers.
 cat >conversions.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 kernel void k(global double *o, global const double *u_, global const double *p, global const double *s, global const double *e)
@@ -86,7 +86,8 @@ for options in "-O0, -g" -O1 -O3; do
     run conversions "$options" f64 || fail "conversions, $options: exit status $?: $(head -n 3 err)"
 done
 
-# usage: compare FILE OPTIONS [OPTION...]. Lines marked BAD must have the finding that they name, and other lines none
+# usage: compare FILE OPTIONS [OPTION...]. Expects that lines marked BAD have the finding that the mark names, and that other
+# lines have none
 compare()
 {
     file=$1 options=$2
@@ -132,7 +133,7 @@ uninitialised=,uninitialised
 compare own.cl -O3
 uninitialised=
 
-# CUDA: our headers' functions.
+# Functions of Lanewise's CUDA headers.
 suffix=cu
 cat >own.cu <<'END'
 extern "C" __global__ void k(double *o, double *u, double *p, double *s, double *e)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `run --check` as a user runs it: kernels with a planted bug and correct counterparts on several machines; report
-# files, suppressions, limits. The kernels are in assembly, so no compiler is needed.
+# Tests `run --check` in the way of a user: with kernels that have an intentional bug and correct counterparts, on several
+# machines, and with report files, suppressions and limits. Most kernels are in assembly, which needs no compiler.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # The expectations below contain line numbers of this text.
@@ -62,12 +62,12 @@ launch forever forever '' 8
 for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 8' '--reconv stack' '--timing=fermi'; do
     # shellcheck disable=SC2086
     expect 0 '^ok: ' run $machine good.yaml --check
-    [ ! -s err ] || fail "$machine: something is said of the clean kernel"
+    [ ! -s err ] || fail "$machine: there is output on the correct kernel"
     # shellcheck disable=SC2086
     expect 1 '^k.s:10: out-of-bounds: global load of 4 bytes .*3 times$' run $machine wild.yaml --check --dump x=x.bin
     grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: no store"
     grep -q '^wild.yaml: 2 findings$' err || fail "$machine: not two findings"
-    # the others did their access
+    # the other lanes have executed their access
     [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
 done
 # the message names the buffer for generic addresses, too
@@ -92,7 +92,7 @@ expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-limit soon
 
-# ---- PTX without lines has the lines of the PTX text itself
+# ---- in PTX without line information, locations are lines of the PTX text itself
 
 cat >bare.ptx <<'END'
 .version 7.0
@@ -113,7 +113,7 @@ cat >bare.ptx <<'END'
     ret;
 }
 END
-# the line refers to a file that is not declared; one instruction has a line
+# In lost.ptx a .loc refers to a file that is not declared. In some.ptx one instruction has a line of a declared file.
 sed 's/^    div/    .loc 3 70 1\n    div/' bare.ptx >lost.ptx
 sed 's/^    div/    .loc 1 70 1\n    div/; s/^    mul/    .loc 3 71 1\n    mul/' bare.ptx >some.ptx
 echo '.file 1 "known.cu"' >>some.ptx
@@ -135,7 +135,7 @@ expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
 expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
 expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
 
-# ---- an access in a function without lines is reported at the caller, also through several calls
+# ---- a finding in a function without line information is reported at the caller, also through several calls
 
 cat >calls.ptx <<'END'
 .version 7.0
@@ -204,7 +204,7 @@ done
 echo '- {line: 30}' >known.yaml
 expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-generated --check-suppress known.yaml
 
-# ---- a run that ended early reports no leaks, because its threads could not free any more memory
+# ---- a run that a fault ended reports no leaks, because its threads had no chance to free the memory
 
 cat >broke.s <<'END'
 .kernel k
@@ -227,7 +227,7 @@ expect 4 'hang: ' run wait.yaml --check
 grep -q ': spin-wait: ' err || fail "no finding of a hang: $(cat err)"
 ! grep -q 'spin-wait: .* times' err || fail "a hang is counted by lanes: $(grep spin-wait err)"
 
-# ---- former names: of kinds in lists, in `explain` and in suppressions, of options and keys
+# ---- former names of kinds are accepted in lists, in `explain` and in suppressions, and so are those of options and keys
 for pair in shift-too-far=shift-out-of-range conversion-range=float-cast-overflow nan-made=nan-generated infinity-made=inf-generated \
     value-wait=spin-wait; do
     expect 0 "^${pair#*=} (class .*, formerly ${pair%=*}): " explain "${pair%=*}"
@@ -251,12 +251,12 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
-# a message names each former name that is used, but not with -q, and not if both names are given
+# A message names each former name that is used. There is none with -q, and none for a kind of which both names are used.
 ends=': use the new name, because the next version removes the old one$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 grep "$ends" err >said
-diff - said <<END || fail "other words on former names"
+diff - said <<END || fail "the messages about former names differ"
 lanewise: --window was renamed to --fairness-limit$(echo "$ends" | tr -d '$')
 lanewise: --hang-window was renamed to --hang-limit$(echo "$ends" | tr -d '$')
 lanewise: nan-made was renamed to nan-generated$(echo "$ends" | tr -d '$')
@@ -267,7 +267,7 @@ END
 expect 0 '' run -q bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 ! grep -q 'renamed' err || fail "-q does not silence former names: $(cat err)"
 expect 1 '' run bits.yaml --check=shift-out-of-range --fairness-limit 128 --hang-limit 6000 --check-file -
-! grep -q 'renamed' out err || fail "new names are called former ones"
+! grep -q 'renamed' out err || fail "new names are reported as former names"
 expect 0 "^lanewise: nan-made was renamed to nan-generated$ends" explain nan-made
 expect 0 "^nan-made was renamed to nan-generated$ends" debug bits.yaml --check=nan-generated --batch --command 'check nan-made'
 expect 2 'there is no kind of finding "shift-too-fa"' explain shift-too-fa
@@ -296,7 +296,7 @@ assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
 assert int(suite.get("tests")) == len(suite.findall("testcase"))
 END
 fi
-# the launch file's own checks
+# check steps of the launch file
 cp good.yaml checks.yaml
 cat >>checks.yaml <<'END'
   - check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}
@@ -307,7 +307,7 @@ cat >>checks.yaml <<'END'
 END
 expect 1 '2 of 3 checks failed' run checks.yaml --check --check-file c.json --check-file c.xml --check-file c.sarif
 if command -v python3 >/dev/null; then
-    python3 - <<'END' || fail "the launch file's checks are not in the files"
+    python3 - <<'END' || fail "the check steps of the launch file are not in the report files"
 import json, xml.etree.ElementTree as tree
 found = json.load(open("c.json"))
 assert found["count"] == 0 and [(c["line"], c["passed"]) for c in found["checks"]] == [(6, True), (10, False)]
@@ -322,16 +322,16 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
-# a check of output without a step that reads the output is a message; so is a step that reads it without the check
+# A message says if uninitialised outputs are checked but the host reads no buffer, and if results are not checked.
 none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, but this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
-    grep -q '^ok: no findings; results were not checked (no "check" step), no buffer was read, 1 launch' out || fail "the last line of $kinds says nothing"
+    grep -q '^ok: no findings; results were not checked (no "check" step), no buffer was read, 1 launch' out || fail "$kinds: the last line does not say that no buffer was read"
 done
 for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
     # shellcheck disable=SC2086
     expect 0 '' run good.yaml $more
-    grep -q 'buffer was read\|host reads' out err && fail "good.yaml $more: there is nothing to be told of"
+    grep -q 'buffer was read\|host reads' out err && fail "good.yaml $more: an unexpected message"
 done
 for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
     '{repeat: {until: {buffer: x, index: 0, equals: 6, max: 2}, steps: [{fill: {buffer: x, value: {constant: 6}}}]}}' \
@@ -341,7 +341,7 @@ for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
     grep -q 'buffer was read\|host reads' out err && fail "$step reads"
 done
 expect 1 '' run wild.yaml --check
-cmp -s first err || fail "two runs tell other things"
+cmp -s first err || fail "the messages of two runs differ"
 expect 1 '3 more findings were dropped' run wild.yaml --check --max-findings 1
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
@@ -351,7 +351,7 @@ echo '- {kernel: "a*", allocation: x}' >known.yaml
 expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
-# the last part of a path, and a C++ kernel by its symbol and by its name
+# suppressions name a file by the last part of its path, and a C++ kernel by its symbol or by its name
 mkdir -p deep
 sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
 sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
@@ -359,14 +359,14 @@ for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scop
     echo "- {$row}" >known.yaml
     expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
 done
-# all outputs have the name of the source
+# all outputs contain the kernel's name as in the source
 expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
 grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
 grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
 expect 3 '^fault: .*; kernel scope::add<int>, block' run cxx.yaml
 expect 0 'kernel scope::add<int>: order-free' run -v cxx.yaml --check --check-suppress known.yaml
 expect 3 'fault: .*; kernel scope::add<int>, block' debug cxx.yaml --batch -c continue
-sed 's/^\.kernel add$/.kernel _ZNK5scope5table3addIN2ns1VEEEvPT_/' k.s >deep/cxx.s # more than is understood
+sed 's/^\.kernel add$/.kernel _ZNK5scope5table3addIN2ns1VEEEvPT_/' k.s >deep/cxx.s # a symbol that is demangled only in part
 sed 's/entry: [^,]*/entry: "scope::table::add"/' cxx.yaml >member.yaml
 expect 3 '^fault: .*; kernel scope::table::add, block' run member.yaml
 sed 's/^\.kernel add$/.kernel _ZTX/' k.s >deep/cxx.s
@@ -390,7 +390,7 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
-# the log of a run that ended at a fault, and of a run that continued
+# A log that was written with --check does not match a run without, and the reverse.
 expect 3 '' run wild.yaml --log faulted.log
 expect 2 'faulted.log does not match this run.*; replay a log with the same --check with which it was written$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
@@ -403,8 +403,8 @@ done
 # a list of findings, one row for each source line, suppresses them in the next run
 mkdir -p lists
 expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
-cmp -s lists/base.yaml lists/base.yml || fail ".yml is not .yaml"
-grep -q '^# Suppressed findings of "wild.yaml"' lists/base.yaml || fail "the list does not say what it is of"
+cmp -s lists/base.yaml lists/base.yml || fail "a .yml file differs from the .yaml file"
+grep -q '^# Suppressed findings of "wild.yaml"' lists/base.yaml || fail "the list does not name its launch file"
 grep -v '^#' lists/base.yaml >rows
 cat >want <<'END'
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 10}
@@ -412,13 +412,13 @@ cat >want <<'END'
 END
 cmp -s want rows || fail "other rows: $(cat rows)"
 expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
-# the second list has the findings that the first does not have
+# if a list suppresses findings, a second list contains only the others
 sed -i 1,2d lists/base.yaml
 expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
-[ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "what is known is written again"
+[ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "the list contains suppressed findings"
 expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml --check-suppress lists/more.yaml
 expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
-grep -q '^# 3 more findings were dropped' lists/most.yaml || fail "a list that lacks some does not say so"
+grep -q '^# 3 more findings were dropped' lists/most.yaml || fail "the list does not say that findings were dropped"
 refuse 'both name file lists/more.yaml, so that the suppressions would be overwritten' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
 [ -s lists/more.yaml ] || fail "the list is gone"
 cp wild.yaml lists/launch.yaml
@@ -426,7 +426,7 @@ for command in run 'debug --batch'; do
     # shellcheck disable=SC2086
     refuse 'would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
-cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
+cmp -s wild.yaml lists/launch.yaml || fail "the launch file was overwritten"
 # a suffix similar to that of a format is an error; any other suffix means text
 for near in 'x.sarrif .sarif' 'X.SARRIF .sarif' 'lists/x.jsn .json' 'x.yam .yaml' 'x.txtt .txt'; do
     refuse "run: --check-file ${near% *}: the suffix selects the format, and this one is not known; did you mean ${near#* }? (.txt is text)\$" run wild.yaml --check --check-file "${near% *}"
@@ -440,7 +440,7 @@ done
 # a refused option leaves the report of an earlier run unchanged
 echo 'kind: misaligned' >known.yaml
 refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
-[ -s lists/base.yml ] || fail "a list that is refused takes a report away"
+[ -s lists/base.yml ] || fail "a refused list has removed an earlier report"
 # paths of files in reports are relative to a folder that the user may set
 echo '- {file: deep/cxx.s}' >known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
@@ -450,7 +450,7 @@ expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml -
 # unused suppressions are reported; used ones are not
 cat >known.yaml <<'END'
 - {kind: out-of-bounds}
-- {kind: race} # it is not enabled
+- {kind: race} # race is not enabled
 
 - {kernel: nobody}
 END
@@ -460,7 +460,7 @@ expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
 [ ! -s err ] || fail "--quiet: $(cat err)"
 echo '- {kind: raec}' >known.yaml
 refuse 'known.yaml:1: there is no kind of finding "raec"; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
-# several lists hold together
+# several suppression lists apply together
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 echo '- {kind: out-of-bounds, line: 12}' >other_list.yaml
 expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress known.yaml --check-suppress other_list.yaml
@@ -482,7 +482,7 @@ for kind in null-access read-only bad-free heap-leak uninitialised-address unini
 done
 "$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
 expect 2 'did you mean "misaligned"' explain misalined
-# options that select a kind; the two words of a list that are not classes
+# options that select kinds, and the two words of a list that are not classes: all and default
 "$lanewise" explain >kinds
 "$lanewise" explain all | cmp -s - kinds || fail "explain all is not explain"
 grep ' (default)$' kinds >usual
@@ -495,7 +495,7 @@ expect 2 'did you mean "races"' explain racess
 "$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
 expect 0 '' run good.yaml --check --threads 4
 
-# File names may have letters of any script. Compilers write them into PTX in different ways.
+# File names may contain letters of any script. Compilers write such names into PTX in different ways.
 name='größe "k" \x.cl'
 printf 'kernel void k(global int *a) {\n    a[get_global_id(0)] = 3;\n}\n' >"$name"
 cat >any.yaml <<END
@@ -509,7 +509,7 @@ grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lco
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
     fail "no source of that name"
 
-# a faulting load reads 0, so that a loop with this bound ends
+# A faulting load reads 0, so a loop whose bound it loads ends.
 cat >bound.cl <<'END'
 kernel void k(global uint *out, global const uint *bound)
 {
@@ -533,7 +533,7 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison has no effect, as no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
-# a report never has the compiler's name without the name in the source
+# Where a report contains a mangled name, it contains the name in the source, too.
 cat >names.cu <<'END'
 namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
 __global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }
@@ -547,8 +547,8 @@ buffers: {a: {type: i32, count: 64}}
 steps:
   - launch: {entry: over, grid: 1, block: 32, args: [a]}
 END
-names() { # names WHAT: no line of out and err, nor of FILE..., has a mangled name alone
-    sed 's/[^ ]* (_Z[A-Za-z0-9_]*)//g' out err | grep -q '_Z' && fail "$1: a compiler's name stands alone"
+names() { # usage: names WHAT. Expects that no line of out and err has a mangled name without the name in the source
+    sed 's/[^ ]* (_Z[A-Za-z0-9_]*)//g' out err | grep -q '_Z' && fail "$1: a mangled name without the name in the source"
 }
 expect 1 "past the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
 names "a finding"
@@ -569,7 +569,7 @@ expect 2 '' run missing.yaml
 names "a refusal"
 grep -q 'not_here' err || fail "a function that is not defined: refused without its name"
 
-# the allocation nearest to an access is a buffer of the program, not an internal one
+# A message names the buffer of the program that is nearest to the access, and no internal allocation.
 cat >near.cu <<'END'
 __global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
 END
@@ -581,10 +581,10 @@ steps:
 END
 expect 1 "bytes past the end of 'a' (256 bytes" run --check near.yaml
 expect 3 "bytes past the end of 'a' (256 bytes" run near.yaml
-# suffixes in any case
+# Suffixes may be in upper or lower case.
 expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
 grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||
-    fail "a suffix in capitals is another form"
+    fail "a suffix in capitals selects another format"
 
 [ $failures = 0 ] || exit 1
 echo "checks as expected"

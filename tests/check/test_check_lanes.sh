@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks of data that passes between lanes, warps and launches. Uninitialised values pass through votes, shuffles,
-# reductions and barriers, in warps of 32 lanes and in both halves of warps of 64. A register gives the number of
-# a barrier. A launch writes memory that another running launch reads as constant.
+# Tests checks of data that passes between lanes, warps and launches. Uninitialised values pass through votes, shuffles,
+# reductions and barriers, in warps of 32 lanes and in both halves of warps of 64. Also tests barriers whose number is in a
+# register, and a launch that writes memory which another running launch reads as constant.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.yaml <<'END'
@@ -14,8 +14,8 @@ steps:
   - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
 
-# usage: expect NAME KINDS. On all machines each marked line, and no other, must have its finding. In optimised code
-# the finding may be at a nearby line
+# usage: expect NAME KINDS. Expects that on all machines each marked line has the finding of its mark, and that no other line
+# has one. In optimised code the finding may be at a nearby line
 expect() {
     for options in "-X -O0 -X -g" "-X -O2 -X -g"; do
         case $1 in
@@ -142,15 +142,15 @@ cat >scalars.s <<'END'
     @sp0 s_bra done                 # find: uninitialised-branch
     v_mov_b32 v10, 5
     v_readlane_b32 s4, v4, 2
-    v_readfirstlane_b32 s5, v10     # not of s10
+    v_readfirstlane_b32 s5, v10     # the value is initialised
     s_setp_u32.eq sp0, s5, 7
     @sp0 s_bra done
-    v_readlane_b32 s5, v0, s4       # which lane?
+    v_readlane_b32 s5, v0, s4       # the number of the lane is uninitialised
     s_setp_u32.eq sp0, s5, 70
     @sp0 s_bra done                 # find: uninitialised-branch
     s_mov_b32 s4, 0
     v_mov_b32 v11, v4
-    v_writelane_b32 v11, s4, 1      # one lane of them
+    v_writelane_b32 v11, s4, 1      # initialises one lane only
     v_setp_u32.eq p0, v11, 7
     s_mov_b64 s12:13, exec
     @p0 v_mov_b32 v12, 1            # find: uninitialised-branch
@@ -185,7 +185,7 @@ for warp in 32 64; do
         fail "a barrier that a register names, $warp lanes: $(cat err)"
 done
 
-# Two launches use one page of memory. The accesses of each launch are checked by themselves.
+# Two launches access the same page of memory. const-written compares only accesses of one launch.
 cat >flight.cu <<'END'
 extern "C" __global__ void other(int *a)
 {
@@ -213,11 +213,11 @@ END
 for more in "" "--timing volta" "--policy most_lanes"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=const-written $more flight.yaml >out 2>err
-    grep -q 'flight.cu:11: const-written: .*lanes 0xffffffff' err || fail "const-written beside another launch $more: $(cat err)"
+    grep -q 'flight.cu:11: const-written: .*lanes 0xffffffff' err || fail "const-written, two launches, $more: $(cat err)"
     [ "$(grep -c const-written err)" = 1 ] || fail "const-written $more: $(cat err)"
 done
 
-# A store that was skipped because of its alignment does not count as a write.
+# A misaligned store, which is skipped, does not initialise memory.
 cat >bound.cu <<'END'
 extern "C" __global__ void k(int *a, int *u)
 {
@@ -231,7 +231,7 @@ extern "C" __global__ void k(int *a, int *u)
 END
 expect bound.cu memory
 
-# Each component of a texel separately: the kernel has written byte y of all texels.
+# Components of a texel are checked separately. The kernel has written byte y of all texels.
 cat >texel.cu <<'END'
 texture<uchar4, 1, cudaReadModeNormalizedFloat> pal;
 extern "C" __global__ void k(int *o, unsigned char *c)
@@ -314,7 +314,7 @@ grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* 
 grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# If the checker recorded two readers, the reported reader is the one that the message describes.
+# If the checker has recorded two readers, the message reports the reader in the warp that it describes as another one.
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {
@@ -336,7 +336,7 @@ for more in "" "--timing=volta" "--policy most_lanes"; do
     read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
 done
 
-# All copies of an unrolled loop are one location. A line that reads one buffer and writes another has two.
+# Findings in the copies of an unrolled loop have one location. A line that reads one buffer and writes another has two.
 cat >unrolled.cl <<'END'
 kernel void k(global int *a, global int *u)
 {

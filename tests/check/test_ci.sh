@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the script of docs/howto/ci.md on several launch files, with suppressed findings, and the commands there
-# that merge reports.
+# Runs the script of docs/howto/ci.md on several launch files, with suppressed findings, and the commands of that page that
+# merge reports.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 cat >k.s <<'END'
@@ -20,7 +20,7 @@ cat >k.s <<'END'
 .end
 END
 mkdir tests
-launch() { # NAME COUNT
+launch() { # usage: launch NAME COUNT. Writes launch file NAME with COUNT elements of x
     cat >"$1" <<END
 program: {source: ../k.s}
 buffers: {x: {type: u32, count: $2, init: {constant: 5}}}
@@ -33,7 +33,7 @@ launch tests/good.yaml 8
 launch tests/wild.yaml 5
 sed 's/entry: add/entry: ad/' tests/good.yaml >tests/wrong.yaml
 
-# ci STATUS FILE...
+# usage: ci STATUS FILE... . Runs the script and expects exit status STATUS
 ci() {
     want=$1
     shift
@@ -76,7 +76,7 @@ if os.path.exists("all.info"):
 END
 fi
 
-# suppressed findings do not fail the job. New findings do, and only these are in the list
+# Suppressed findings do not fail the job. New findings fail it, and only these are in the list.
 mkdir known
 cp reports/*.yaml known
 sed -i '/- check/d' tests/wild.yaml

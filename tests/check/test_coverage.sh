@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --coverage, --profile and performance findings: counts equal those computed by hand, and are equal on every
-# machine where they must be. lcov reads the tracefile if it is installed.
+# Tests --coverage, --profile and performance findings. Counts must equal those computed by hand. Counts that do not depend on
+# the machine must be equal on every machine. If lcov is installed, it must be able to read the tracefile.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Two blocks of 48 threads. The expectations below contain line numbers of this text.
@@ -41,7 +41,7 @@ steps:
   - launch: {entry: k, grid: 2, block: 48, args: [x]}
 END
 
-# ---- coverage: lanes that executed each line, equal on every machine
+# ---- coverage counts the lanes that executed each line, and is equal on every machine
 expect 0 '^ok: ' run k.yaml --coverage k.info
 cp k.info first
 for line in DA:4,96 DA:8,96 DA:17,96 DA:18,80 DA:20,0 DA:22,16 DA:23,16 DA:26,0 BRDA:17,0,0,16 BRDA:17,0,1,80 \
@@ -52,7 +52,7 @@ done
 for machine in '-w 4' '-w 8' '-w 64' '--tags compact -w 16' '--tags shadow' '--reconv stack' '--timing=fermi' '-t 2'; do
     # shellcheck disable=SC2086
     expect 0 '^ok: ' run $machine k.yaml --coverage k.info
-    cmp -s k.info first || fail "$machine: another coverage"
+    cmp -s k.info first || fail "$machine: the coverage differs"
 done
 if command -v genhtml >/dev/null; then
     lcov --summary k.info --rc lcov_branch_coverage=1 >out 2>&1 || fail "lcov refuses it"
@@ -61,15 +61,15 @@ if command -v genhtml >/dev/null; then
     find pages -name 'k.s.gcov.html' | grep -q . || fail "genhtml made no page of k.s"
 fi
 
-# ---- profile with 32 lanes: 2 blocks of 2 warps, of which the second is half full
+# ---- profile with 32 lanes: 2 blocks of 2 warps; in the second warp of a block half of the lanes have a thread
 expect 0 '^ok: ' run k.yaml --profile p.txt --stats s.json
-row() { # LINE COLUMNS
+row() { # usage: row LINE COLUMNS. Expects that the profile has these values for the line
     tr -s ' ' <p.txt | grep -q "^ $2 | $1 " || { tr -s ' ' <p.txt | grep "| $1 " >out; fail "line $1 is not '$2'"; }
 }
 row 4 '4 [0-9.]* 24.00'
-row 8 '4 [0-9.]* 24.00 4 24.00 3.00'  # 128 bytes apart: a sector each, (32 + 16) / 2
-row 11 '4 [0-9.]* 24.00 4 3.00 3.00'  # side by side
-row 13 '4 [0-9.]* 24.00 4 24.00 1.00' # all in bank 0
+row 8 '4 [0-9.]* 24.00 4 24.00 3.00'  # lanes are 128 bytes apart, so each needs a sector: (32 + 16) / 2
+row 11 '4 [0-9.]* 24.00 4 3.00 3.00'  # lanes access adjacent words
+row 13 '4 [0-9.]* 24.00 4 24.00 1.00' # all lanes access bank 0
 row 15 '4 [0-9.]* 24.00 4 1.00 1.00'
 row 17 '4 [0-9.]* 24.00'
 row 22 '2 [0-9.]* 8.00'
@@ -77,7 +77,7 @@ total=$(sed -n 's/.*"warp_instructions": *\([0-9]*\).*/\1/p' s.json | head -n 1)
 grep -q "^Profile of k.yaml: $total warp instructions" p.txt || fail "not the $total of the statistics"
 expect 0 'warp insns' run k.yaml --profile -
 
-# ---- findings about speed
+# ---- performance findings
 expect 0 '^ok: ' run k.yaml --check
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
 grep -q '^k.s:8: uncoalesced: 4 global accesses of warps take 24.0 sectors of 32 bytes each, but 3.0 would be enough if they were contiguous' err || fail "line 8"
@@ -92,20 +92,20 @@ expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --check-suppress 
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --timing=volta
 expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
 
-# ---- nothing has a line
+# ---- code without line information
 echo 'kernel void k(global int *x) { x[get_global_id(0)] = 1; }' >bare.cl
 sed 's/source: k.s/source: bare.cl, options: [-g0]/' k.yaml >bare.yaml
 expect 0 'coverage bare.info: the file is empty, as no executed instruction has a source line' run bare.yaml --coverage bare.info
 [ -e bare.info ] && [ ! -s bare.info ] || fail "bare.info is not empty"
 
-# ---- refused
+# ---- combinations of options that are refused
 expect 2 'coverage and --gdb' run k.yaml --coverage c.info --gdb
 expect 0 '' run k.yaml --checkpoint k.ck --checkpoint-at 20
 expect 2 'coverage and --resume cannot be combined, as a kernel must be checked from its start' run k.yaml --resume k.ck --coverage c.info
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
-# ---- C++ functions have their plain names. Functions that share a plain name also have the symbol
+# ---- C++ functions appear by their names in the source; functions with the same name also with their symbol
 cat >over.cu <<'END'
 __global__ void scale(float *a, float n) { a[threadIdx.x] *= n; }
 __global__ void scale(int *a, int n) { a[threadIdx.x] *= n; }
@@ -125,7 +125,7 @@ for line in 'FN:1,scale [_Z5scalePff]' 'FN:2,scale [_Z5scalePii]' 'FNDA:32,scale
     grep -qxF "$line" over.info || fail "no $line in the coverage: $(grep '^FN' over.info)"
 done
 
-# launches apart
+# ---- counts of several launches
 cat >twice.cl <<'END'
 kernel void k(global int *a, int n)
 {

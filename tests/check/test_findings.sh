@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Findings as stops in the shell and in gdb. Each finding stops once, even after steps back and forth. The list at
-# the end equals that of a run without a debugger. Kinds that stop can be selected. After a change in the past,
-# checks that depend on history end.
+# Tests findings at which the shell and gdb stop. Each finding must stop the run once, even after steps backwards and
+# forwards. The list at the end must equal that of a run without a debugger. The user can select the kinds that stop.
+# After a change in the past, checks that depend on history must end.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'E2'
@@ -33,7 +33,7 @@ steps:
 E2
 kinds=memory,races,uninitialised
 
-# usage: shell WHAT WANTED-STATUS OPTION... -- COMMAND...
+# usage: shell WHAT WANTED-STATUS OPTION... -- COMMAND... . Runs a session with these commands and checks its exit status
 shell() {
     what=$1
     wanted=$2
@@ -64,28 +64,28 @@ stops 4
 same
 grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out || fail "no race with all of its lanes"
 grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
-# The run stops before the instruction with the finding and shows its line, also if the warp ends at it or the
-# next instruction has another line.
+# The run must stop before the instruction with the finding and show its line, also if the warp ends at this instruction or
+# the next instruction has another line.
 sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines
 grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cmp -s - lines || fail "a stop shows another line"
 shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
 same
-# In both directions the run stops at findings again, in order and at their lines. A stoppoint before a finding stops
-# first.
+# In the past the run stops at findings again, in both directions, in order and at their lines. If a stoppoint comes before a
+# finding, the run stops at the stoppoint first.
 shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
-[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: the stops differ"
 same
-# Repeated steps stop at the findings as well.
+# Steps over several lines stop at findings, too.
 shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
-[ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that is known"
+[ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that was already reported"
 same
 # The run does not stop for kinds that are no longer selected.
 shell quiet 1 --check=$kinds -- c c 'check off' rc c
 [ "$(grep -c '^finding' out)" = 2 ] && grep -q '^this is the start of history' out || fail "quiet: it stops"
 same
 shell steps 1 --check=$kinds -- c next next c c c
-tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: other findings" # in another order of the warps
+tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: the number of findings differs" # the warps run in another order
 shell where 1 --check=$kinds -- c c c 'findings 3' 'table findings' c c
 stops 4
 at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes back to just before it$/\1/p' out)
@@ -101,15 +101,15 @@ same
 shell late 3 -- c
 grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
 shell late 1 -- c 'check memory' c c c
-stops 2 # it continues from the fault
-grep -q '^these checks are not enabled, because they need the option --check at the start of a run: variable-bounds$' out || fail "what is left out is not told"
+stops 2 # the run continues from the fault
+grep -q '^these checks are not enabled, because they need the option --check at the start of a run: variable-bounds$' out || fail "the kinds that are not enabled are not named"
 shell named 2 -- stepi 'check memory,variable-bounds'
-grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "a late kind that is named is not refused"
+grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "an impossible kind is not refused"
 shell refused 2 -- stepi 'check races'
-grep -q 'race can be enabled only at the start of a run' err || fail "late races are not refused"
+grep -q 'race can be enabled only at the start of a run' err || fail "races are not refused after the start of the run"
 shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
-grep -q '^a value was changed in the past: checks that depend on history' out || fail "nothing is said of a changed past"
-grep -q '^finding.*race' out && fail "something is found by a history that does not exist"
+grep -q '^a value was changed in the past: checks that depend on history' out || fail "no message about the changed past"
+grep -q '^finding.*race' out && fail "a race is reported although history was changed"
 
 for timing in '--timing' '--replay k.log'; do
     [ "$timing" = --timing ] || "$lanewise" run -q --check=$kinds --log k.log k.yaml >out 2>err
@@ -124,7 +124,7 @@ for timing in '--timing' '--replay k.log'; do
     tail -n 5 err | cmp -s - timed || fail "$timing: the list is not that of a run"
 done
 
-# gdb: the run stops with a signal and a message. The table and the list have the same findings.
+# In gdb the run stops with a signal and a message. The table of findings and the list at the end have the same findings.
 command -v gdb >/dev/null || fail "gdb is not installed"
 HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex 'info os findings' -ex c \
     -ex reverse-stepi -ex stepi -ex 'handle SIGUSR1 nostop noprint' -ex 'monitor check off' -ex c >out 2>err </dev/null
@@ -143,7 +143,7 @@ HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex
 [ $? = 1 ] || fail "gdb run: exit status"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
 tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
-# A finding that was collected without a stop has no instruction count. It must not get that of the next stop.
+# A finding that was recorded without a stop has no instruction count, and must not get the count of the next stop.
 cat >quiet.cl <<'E2'
 kernel void k(global int *o, global int *a, int n)
 {
@@ -164,8 +164,8 @@ steps:
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
 grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes back to just before it$' out || fail "instructions of findings: $(cat out)"
-# Reading the state of blocks that have not begun changes no finding, neither in a right kernel nor in kernels
-# with races.
+# If a user reads the state of blocks that have not started, findings do not change, neither in a correct kernel nor in
+# kernels with races.
 cat >right.cl <<'E2'
 __kernel void pairs(__global const int *in, __global int *out)
 {
@@ -191,11 +191,11 @@ __kernel void pairs(__global const int *in, __global int *out)
     out[get_global_id(0)] = r;
 }
 E2
-looked() { # KERNEL COMMANDS: the races that a session with these commands finds
+looked() { # usage: looked KERNEL COMMANDS. Prints the races that a session with these commands finds
     printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
         --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
 }
-# a finding that another warp's instruction completed (a barrier) is also found by a reverse search
+# A reverse search must also find a finding that an instruction of another warp (at a barrier) has caused.
 cat >part.cu <<'E2'
 extern "C" __global__ void part(int *out, int k)
 {

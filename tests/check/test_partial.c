@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that the instructions with the flag ISA_F_PARTIAL are exactly the instructions of the arithmetic check, and
- * that the translator guards them. */
+/* Tests that the flag ISA_F_PARTIAL is set for exactly the instructions that the arithmetic check can report, apart from
+ * those of is_sum(), and that the translator guards them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "check/chk_priv.h"
 
-/* The results of these instructions may overflow, too, but translators generate no guards for them. */
+/* Return whether the instruction is one whose result may overflow, but for which translators generate no guard. */
 static bool is_sum(enum isa_op op)
 {
     switch (op) {
@@ -21,7 +21,7 @@ static bool is_sum(enum isa_op op)
 
 static void what_is_reported_is_what_is_guarded(void **state)
 {
-    /* the state of a check begins when its checker is attached */
+    /* a pointer to the checker, as at the start of the state of each check */
     struct chk chk = {.options.kinds = ~UINT64_C(0)}, *of = &chk;
 
     (void)state;
@@ -40,10 +40,10 @@ static void what_is_reported_is_what_is_guarded(void **state)
                     continue;
                 wanted = true;
                 if (!is_sum((enum isa_op)op) && !isa_insn_is_partial(&insn))
-                    fail_msg("%s, types %u to %u: told of, not guarded", info->mnemonic, from, to);
+                    fail_msg("%s, types %u to %u: reported, but not guarded", info->mnemonic, from, to);
             }
         if (wanted != (is_sum((enum isa_op)op) || (info->flags & ISA_F_PARTIAL) != 0))
-            fail_msg("%s: %s ISA_F_PARTIAL, %s told of", info->mnemonic,
+            fail_msg("%s: %s ISA_F_PARTIAL, %s reported", info->mnemonic,
                      info->flags & ISA_F_PARTIAL ? "has" : "lacks", wanted ? "is" : "is not");
     }
 }
@@ -58,7 +58,7 @@ static void what_an_instruction_says_itself_is_no_reason(void **state)
     assert_false(isa_insn_is_partial(&insn));
     insn.x = 40;
     assert_true(isa_insn_is_partial(&insn));
-    insn.op = ISA_V_SHL_B64; /* a shift by 32 in each address of an array */
+    insn.op = ISA_V_SHL_B64; /* a shift of 64 bits by 40 is in range */
     assert_false(isa_insn_is_partial(&insn));
     insn.op = ISA_S_SHR_S64;
     assert_false(isa_insn_is_partial(&insn));

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The races of tests/check/bug_corpus/: each kernel NAME_bad has the finding that the comment above it names, at
-# its lines and lanes, and NAME_good has none. Kernels are compiled with and without optimisation, and run on
-# several machines and with --timing.
+# Tests the race checker with tests/check/bug_corpus/. Each kernel NAME_bad must have the finding that the comment above it
+# names, at its lines and lanes, and NAME_good must have none. Kernels are compiled with and without optimisation, and run
+# on several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 
-# usage: launches SOURCE OPTIONS FILE. Writes a launch of each kernel, on separate memory
+# usage: launches SOURCE OPTIONS FILE. Writes launch file FILE, which launches each kernel on separate memory
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*[a-z]*)$/\1/p' "$1")
     {
@@ -18,12 +18,12 @@ launches() {
     } >"$3"
 }
 
-# mark SOURCE MARK: its line
+# usage: mark SOURCE MARK. Prints the number of the line with the mark
 mark() {
     grep -n "/\* $2 \*/" "$1" | cut -d: -f1
 }
 
-# usage: verify SOURCE OPTIONS ARGUMENT... . LANES=any: with another order of warps the lanes may differ
+# usage: verify SOURCE OPTIONS ARGUMENT... . With LANES=any lanes are not compared, as they depend on the order of warps
 verify() {
     source=$1
     options=$2
@@ -82,8 +82,8 @@ for options in "" "-O0, -g"; do
     "$lanewise" run --check=volatile-race --max-findings 1000 k.yaml >out 2>err
     grep -q 'volatile-race: .*volatile_local_bad' err || fail "$options: not volatile-race alone: $(cat err)"
 done
-# the flag is in the PTX (other tools must ignore it), in the object and in its assembly. A number that is known only
-# at run time selects one of four barriers
+# The flag is stored in the PTX in a form that other tools ignore, in the object, and in its disassembly. If the flag is known
+# only at run time, it selects one of four barriers.
 cat >flags.cl <<'END'
 kernel void flags_bad(global int *g)
 {
@@ -121,8 +121,8 @@ END
     done
 done
 
-# A launch is ordered after the earlier accesses of its launcher. The launcher is ordered after the launch only by
-# launch.sync, and so is a later launch in its stream.
+# A launch is ordered after the earlier accesses of the thread that launches it. Only launch.sync orders later accesses of that
+# thread, and a later launch in its stream, after the launch.
 launcher() {
     cat <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
@@ -158,7 +158,7 @@ steps:
   - launch: {entry: parent, grid: 1, block: 8, args: [g]}
 END
 }
-# launches_end STATUS NAME PATTERN
+# usage: launches_end STATUS NAME PATTERN. Expects the exit status, and a message that matches, under both engines
 launches_end() {
     launches_of "$2"
     for how in "" "--timing volta"; do
@@ -181,8 +181,8 @@ launcher >hurries.s <<'END'
     launch.sync
 END
 launches_end 1 hurries 'race: .*by another launch'
-# Addresses of shared memory wrap modulo 2^32 in the checker as in the machine: ascending ones in the store,
-# descending ones in the load.
+# Addresses of shared memory wrap modulo 2^32 in the checker as in the machine. The store has ascending addresses, the load
+# descending ones.
 cat >wraps.s <<'END'
 .kernel parent
 .param ptr.global g
@@ -219,8 +219,8 @@ grep -q 'benign-race: .*by another launch: .*; both stores write' err || {
     head -n 4 err
 }
 
-# One line reads and writes. The message recommends an atomic, because a barrier cannot separate two accesses of one
-# line.
+# One line reads and writes a variable. The message recommends an atomic, because a barrier cannot separate two accesses of
+# one line.
 cat >bump.cl <<'END'
 kernel void bump(global int *count)
 {
@@ -254,8 +254,8 @@ host() {
         echo "  - launch: {entry: next, grid: 1, block: 1, args: [g]$how}"
     done
 }
-# usage: host_finds STATUS TIMES. Runs under both engines. Kernels that overlap in time may store equal values; then
-# the count is lower, but not 0.
+# usage: host_finds STATUS TIMES. Expects the exit status and the count of the race under both engines. Kernels that overlap in
+# time may store equal values; the count is then lower, but not 0.
 host_finds() {
     for how in "" "--timing volta"; do
         timeout 60 "$lanewise" run --check=races $how h.yaml >out 2>err
@@ -277,12 +277,13 @@ host ', stream: 1' '' ', stream: 2' >h.yaml
 host_finds 0 0
 
 # A store to uninitialised memory writes a new value, even if it stores zero.
-# usage: two KERNEL INIT. Launches two blocks on 132 bytes
+# usage: two KERNEL INIT. Writes two.yaml, which launches two blocks on a buffer of 132 bytes
 two() {
     printf 'program: {source: %s.s}\nbuffers: {g: {type: u32, count: 33%s}}\nsteps: [launch: {entry: %s, grid: 2, block: 8, args: [g]}]\n' \
         "$1" "$2" "$1" >two.yaml
 }
-# usage: by_block KERNEL. p0 is true in the first block; v6:7 is the address of the block's own word, v2:3 are zeros
+# usage: by_block KERNEL. Prints the start of a kernel: p0 is true in the first block, v6:7 is the address of the block's own
+# word, and v2:3 are zeros
 by_block() {
     cat <<END
 .kernel $1
@@ -305,11 +306,11 @@ END
 two zero ', init: {constant: 0}'
 expect 0 '' run two.yaml --check=races
 expect 1 'benign-race: global store .*; the store writes 0x0, the value that memory already has' run two.yaml --check=races,benign-race
-expect 0 '' run two.yaml --check=all,-races # a class that is left out is all its kinds
+expect 0 '' run two.yaml --check=all,-races # excluding a class excludes all its kinds
 two zero ''
 expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; the store writes 0x0 to uninitialised memory' run two.yaml --check=races
-# A skipped access races with no other access: not as the current one, and where it is partly in memory, not as the
-# previous one.
+# A skipped access races with no other access, neither as the current access, nor, with the part of it that is in memory, as the
+# previous access.
 by_block beyond >beyond.s <<'END'
     st.global.b32 [v4:5+132], v1
     @p0 st.global.b64 [v4:5+128], v2:3
@@ -319,8 +320,8 @@ two beyond ''
 expect 1 'out-of-bounds' run two.yaml --check=memory,race
 ! grep -q 'race: ' err || fail "accesses that were left out race: $(grep 'race: ' err)"
 
-# The kind is not enabled by default. If it is enabled, the other findings stay the same.
-timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
+# Races are not checked by default. If they are enabled, the other findings do not change.
+timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are checked by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
 "$lanewise" run --check=races --check-file b.json hurries.yaml >/dev/null 2>&1
 cmp a.json b.json || fail "two runs differ"
@@ -340,7 +341,7 @@ extern "C" __global__ void beyond(int *a, int k)
 }
 extern "C" __global__ void again(int *a, int n) { a[threadIdx.x * n] = blockIdx.x; }
 END
-count() { # ENTRY BLOCK ARGS CHECKS WANTED...
+count() { # usage: count ENTRY BLOCK ARGS CHECKS WANTED... . Expects the wanted counts of findings
     cat >counts.yaml <<END
 program: {source: counts.cu, options: [-O0, -g]}
 buffers: {a: {type: i32, count: 64}}
@@ -361,7 +362,7 @@ count beyond 8 'a, 60' memory variable-bounds=4 out-of-bounds=4
 count beyond 8 'a, 28' memory variable-bounds=4
 count again 32 'a, 3' memory,races race=22 out-of-bounds=20
 
-# ---- a schedule log: the replay has the same findings as the run
+# ---- the replay of a schedule log has the same findings as the run
 cat >replay.s <<'END'
 .kernel replay
 .param ptr.global out
@@ -386,19 +387,19 @@ buffers: {p: {type: u32, count: 64}}
 steps: [launch: {entry: replay, grid: 2, block: 64, args: [p]}]
 END
 for list in races memory,races uninitialised all,-performance; do
-    case $list in races | uninitialised) status=3 ;; *) status=1 ;; esac # an access out of bounds is a fault then
+    case $list in races | uninitialised) status=3 ;; *) status=1 ;; esac # without memory checks a bad access is a fault
     expect $status 'finding' run replay.yaml --check=$list --log replay.log --check-file made.json
     expect $status 'finding' run replay.yaml --check=$list --replay replay.log --check-file again.json
-    cmp -s made.json again.json || fail "a replay under --check=$list finds something else: $(diff made.json again.json | head -n 4)"
+    cmp -s made.json again.json || fail "a replay with --check=$list has other findings: $(diff made.json again.json | head -n 4)"
 done
-# the same if a debugger has moved lanes back to the store, after the load of another warp
+# The findings are also the same if a debugger has moved lanes back to the store, after the load of another warp.
 expect 1 'all launches have ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
     -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
 expect 1 'replay.s:7: race: shared store .*: data race with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json
 grep -v '"run"' made.json >made; grep -v '"run"' again.json >again
 cmp -s made again || fail "a session's replay finds something else: $(diff made again | head -n 4)"
 
-# the fence of OpenCL C 2.0 orders accesses by its memory order, within its scope
+# The fence of OpenCL C 2.0 orders accesses according to its memory order, within its scope.
 cat >fence.cl <<'END'
 kernel void k(global int *x, global int *flag, global int *out)
 {

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Deferred evaluation of accesses gives the findings of immediate evaluation. The reference evaluates each access
-# immediately, as it must when `performance` counts requests.
+# Tests that deferred evaluation of accesses gives the same findings as immediate evaluation. In the reference run the check
+# `performance` is enabled. It counts requests, so that each access must be evaluated immediately.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'END'
 #define AT(i) (((i) * 1103515245u + 12345u) >> 7 & 16383)
 
-/* the table is read by all, at scattered places, and then written by one */
+/* All work-items read the table at scattered addresses, and then one writes it. */
 __kernel void late(__global int *table, __global int *out, int often)
 {
     uint i = get_global_id(0);
@@ -109,13 +109,14 @@ __kernel void many(__global int *a, __global int *out, int often)
 }
 END
 
-# usage: races KINDS. Prints the sites of each kind, and its count
+# usage: races KINDS. Prints the locations and the count of each race
 races() {
     "$lanewise" run --check="$1" k.yaml 2>&1 |
         sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*previous access at [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
 }
 
-# same NAME ARGUMENTS [AGAIN] [KINDS]
+# usage: same NAME ARGUMENTS [AGAIN] [KINDS]. Expects that both runs find the same races. AGAIN are further steps of the launch
+# file
 same() {
     cat >k.yaml <<END
 program: {source: k.cl}
@@ -129,7 +130,7 @@ END
     races "races,${4:-warp-synchronous}" >later
     races "races,performance,${4:-warp-synchronous}" >once
     cmp -s later once || {
-        fail "$1, $2: races are others when they are looked at later:"
+        fail "$1, $2: the races of deferred evaluation differ:"
         diff once later
     }
     [ -s later ] || [ "$1" = clean ] || fail "$1, $2: no race was found"
@@ -139,7 +140,7 @@ init=
 again='  - launch: {entry: late, grid: 32, block: 256, args: [a, b, 3]}'
 same late 'a, b, 1'
 same late 'a, b, 3'
-same late 'a, b, 64' # more than is kept of a table of this size
+same late 'a, b, 64' # more accesses than the checker defers for a table of this size
 same late 'a, b, 3' "$again"
 same clean 'a, b, 5' "$again"
 same clean 'a, b, 64' '  - launch: {entry: clean, grid: 32, block: 256, args: [b, a, 5]}'
@@ -150,7 +151,7 @@ same arms 'a, b, 9'
 same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 same mark 'a, b, 0' '' benign-race
 same mark 'a, b, 1' '' benign-race
-# buffers that the host has initialised may have the packed shadow
+# Buffers that the host has initialised may have the packed shadow.
 init=', init: {ramp: {start: 5, step: 3}}'
 same pairs 'a, b, 7'
 same either 'a, b, 7'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SARIF and JUnit files have the format that their readers expect, for all findings: tests/check/report_forms.py
-# and tests/check/junit.xsd define it.
+# Tests that SARIF and JUnit files have the format that their readers expect, for all findings. tests/check/report_forms.py
+# and tests/check/junit.xsd define the formats.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 
@@ -41,7 +41,7 @@ END
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
         [ $? = 1 ] || fail "$source $more: exit status"
     done
-    # a list of findings suppresses all of them, also on another machine. A new finding is reported
+    # The list of all findings suppresses all of them, also on another host. A new finding is reported.
     timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
     mkdir -p moved
     cp "$source" k.yaml base.yaml moved
@@ -70,7 +70,7 @@ done
 ! grep -q 'were dropped' 1.sarif || fail "something is left out without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"
 
-# reports contain how the run ended, whatever kinds are enabled
+# Reports say how the run ended, whatever kinds are enabled.
 cat >end.cu <<'END'
 extern "C" __global__ void stray(int *a) { a[threadIdx.x + 4096] = 1; }
 extern "C" __global__ void traps(int *a) { if (a[0] == 0) __trap(); }
@@ -94,14 +94,14 @@ END
     waits) [ $status = 4 ] && grep -q '<failure type="spin-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "spin-wait"' e.sarif ;;
     esac || fail "$entry: status $status; $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
-    # the check that the run did not reach
+    # the check step that the run has not reached
     grep -q ' skipped="1"' e.xml && grep -A 1 'classname="check" name="end.yaml:[0-9]*"' e.xml | grep -q '<skipped message=' ||
-        fail "$entry: the check behind it is not skipped"
-    grep -q '"passed": null, "message": "the run ended before this check"' e.json || fail "$entry: JSON knows nothing of the check behind it"
-    python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
-    ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/check/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/check/junit.xsd"
+        fail "$entry: the check step after it is not skipped"
+    grep -q '"passed": null, "message": "the run ended before this check"' e.json || fail "$entry: JSON does not contain the check step after it"
+    python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file does not have its format: $(cat out)"
+    ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/check/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the format of tests/check/junit.xsd"
 done
-# the same if the kind is suppressed: a report must not show an aborted run as passed
+# This holds if the kind is suppressed, too: a report must not show an aborted run as passed.
 for entry in stray waits; do
     sed "s/entry: traps/entry: $entry/; s/entry: waits/entry: $entry/; s/entry: stray/entry: $entry/" end.yaml >known-end.yaml
     printf -- '- {kind: spin-wait}\n- {kind: out-of-bounds}\n- {kind: race, kernel: nobody}\n' >known.yaml
@@ -119,17 +119,17 @@ done
 grep -q ' skipped="0"' 1.xml || fail "a check was skipped"
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
-# if a run could not begin, the report of an earlier run is removed
+# If a run could not start, the report of an earlier run is removed.
 sed 's/__trap();/__trap()/' end.cu >broken.cu
 sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
 timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
-[ $? = 2 ] && [ ! -e e.xml ] || fail "an old report stays"
+[ $? = 2 ] && [ ! -e e.xml ] || fail "an old report is not removed"
 
-# names of files are relative to the current folder, relative to another folder, or unchanged
+# Names of files are relative to the current folder, relative to another folder, or unchanged.
 mkdir -p src/deep
 cp end.cu src/deep/far.cu
 sed 's/end.cu/far.cu/; s/waits/stray/' end.yaml >src/deep/far.yaml
-named() { # WANTED-SARIF WANTED-REST OPTION...
+named() { # usage: named WANTED-SARIF WANTED-REST OPTION... . Expects these file names in SARIF and in the other reports
     wanted=$1
     rest=$2
     shift 2
@@ -150,7 +150,7 @@ named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --chec
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base has no effect without a report' err || fail "a base of nothing: $(cat err)"
 
-# paths have no "." and "..", also in messages and for headers, and each file has one path
+# Paths contain no "." and "..", also in messages and for headers, and each file has one path.
 mkdir -p inc tests 'root/src'
 cat >src/dots.cl <<'END'
 #include "put.h"
@@ -182,29 +182,29 @@ grep -q '"automationDetails": {"id": "lanewise/tests/dots.yaml/"}' d.sarif || fa
 "$lanewise" run -q --check=races --check-file e.json src/dots.yaml >out 2>err </dev/null
 [ "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' d.json)" = "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' e.json)" ] ||
     fail "a file has two names"
-# relative to another folder, also for the launch file and in messages
+# With --check-base paths are relative to another folder, also the path of the launch file and paths in messages.
 (cd src && "$lanewise" run -q --check=races --check-base .. --check-file ../e.xml --check-file ../e.sarif ./dots.yaml >out 2>err </dev/null)
 grep -q 'classname="check" name="src/dots.yaml:5"' e.xml && grep -q '"uri": "src/dots.yaml", "uriBaseId": "%SRCROOT%"' e.sarif &&
-    grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base does not hold for the launch file"
-# if the folder is a link, ".." after it is another folder
+    grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base is not applied to the launch file"
+# If a folder is a symbolic link, ".." after it is not the folder that contains the link.
 mkdir -p far/away && cp inc/put.h far/put.h && ln -sf far/away link
 sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
 "$lanewise" run -q --check=races --check-file e.json tests/link.yaml >out 2>err </dev/null
-! grep -q '"file": "put.h"' e.json || fail "a name behind a link is of another file: $(cat e.json)"
+! grep -q '"file": "put.h"' e.json || fail "a path through a link names another file: $(cat e.json)"
 
 (cd tests && "$lanewise" run -q --check=races --check-base .. --check-file ../e.json link.yaml >out 2>err </dev/null)
 ! grep -q '"file": "put.h"' e.json || fail "from a base: a name behind a link is of another file: $(cat e.json)"
-# sources that are compiled with relative paths
+# Sources may be compiled with relative paths.
 mkdir -p job other/deep && cp inc/put.h job/put.h && cp inc/put.h other/put.h && ln -sf ../other/deep job/link
 sed 's#put.h#link/../put.h#' src/dots.cl >job/dots.cl
 sed 's#program.*#program: {source: dots.cl, options: [-O0, -g, -fdebug-compilation-dir=.]}#' tests/dots.yaml >job/dots.yaml
 (cd job && "$lanewise" run -q --check=races --check-base .. --check-file ../e.json dots.yaml >out 2>err </dev/null)
 grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "from a base: a relative name behind a link is of another file: $(cat e.json)"
-# all files are below "/"
+# With base "/" all files are inside the base.
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
 grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
 
-# reports do not overwrite input files, and a refused run removes the report of an earlier run
+# Reports do not overwrite input files. A refused run removes the report of an earlier run.
 cp tests/dots.yaml tests/keep.yaml
 echo '- {kind: race}' >keep-list.yaml
 for wrong in '--stats tests/keep.yaml' '--log tests/keep.yaml' '--dump a=tests/keep.yaml' '--check-file src/dots.cl' '--coverage src/dots.cl' '--profile inc/put.h' '--coverage tests/keep.yaml' \
@@ -213,14 +213,14 @@ for wrong in '--stats tests/keep.yaml' '--log tests/keep.yaml' '--dump a=tests/k
     "$lanewise" run -q --check=races $wrong tests/keep.yaml >out 2>err </dev/null
     [ $? = 2 ] && grep -q 'overwr' err || fail "$wrong is not refused: $(cat err)"
 done
-[ -s src/dots.cl ] && cmp -s tests/dots.yaml tests/keep.yaml && [ "$(cat keep-list.yaml)" = '- {kind: race}' ] || fail "what is read is gone"
+[ -s src/dots.cl ] && cmp -s tests/dots.yaml tests/keep.yaml && [ "$(cat keep-list.yaml)" = '- {kind: race}' ] || fail "an input file was overwritten"
 echo old >old.info; echo old >old.prof
 sed 's#dots.cl#none.cl#' tests/keep.yaml >tests/none.yaml
 "$lanewise" run -q --check=races --coverage old.info --profile old.prof tests/none.yaml >out 2>err </dev/null
 [ $? = 2 ] && [ ! -e old.info ] && [ ! -e old.prof ] || fail "coverage or a profile of an earlier run stays"
-# a kind whose findings are all above the limit has not passed
+# A kind whose findings are all above the limit of reported findings must not appear as passed.
 "$lanewise" run -q --check=all,-performance --max-findings 1 --check-file e.xml k.yaml >out 2>err </dev/null
-python3 - <<'END' || fail "what is behind the most has passed: $(cat e.xml)"
+python3 - <<'END' || fail "a kind whose findings were dropped has passed: $(cat e.xml)"
 import re
 cases = re.findall(r'<testcase classname="(\w+)" name="([^"]*)"(/?)>', open("e.xml").read())
 passed = {n for c, n, p in cases if p}
@@ -228,7 +228,7 @@ assert "division-by-zero" not in passed and "out-of-bounds" not in passed and "n
 END
 python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "behind the most: not in its form: $(cat out)"
 
-# cases with the same name are numbered
+# Test cases with the same name are numbered.
 cat >two.cu <<'END'
 extern "C" __global__ void two(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x]; }
 END
@@ -243,16 +243,16 @@ grep -q 'name="out-of-bounds in two at two.cu:1"' e.xml && grep -q 'name="out-of
     fail "two cases have one name: $(cat e.xml)"
 python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "two: not in its form: $(cat out)"
 
-# the findings as a suppression list, with which a later run reports only new findings
+# With the list of findings as suppression list, a later run reports only new findings.
 "$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
-[ $? = 0 ] || fail "a list that was written does not fit: $(cat e.yaml err)"
-[ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "a row twice: $(cat e.yaml)"
+[ $? = 0 ] || fail "a written list does not suppress the findings: $(cat e.yaml err)"
+[ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "the list contains a row twice: $(cat e.yaml)"
 "$lanewise" run -q --check=races --check-suppress d.yaml src/dots.yaml >out 2>err </dev/null
-[ $? = 1 ] && ! grep -q ': race' err || fail "a list of another launch file does not fit: $(cat d.yaml err)" # the check fails
+[ $? = 1 ] && ! grep -q ': race' err || fail "the list of dots.yaml: $(cat d.yaml err)" # the check step fails
 sed -i '1i // a line more' two.cu
 "$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
-[ $? = 1 ] || fail "what is at another line is known"
-# lists add up
+[ $? = 1 ] || fail "a finding at another line is suppressed"
+# Several lists apply together.
 echo '- {kind: race}' >a.yaml
 echo '- {kind: out-of-bounds}' >b.yaml
 for order in 'a.yaml b.yaml' 'b.yaml a.yaml'; do
@@ -267,11 +267,11 @@ echo '- {kind: raec}' >b.yaml
 "$lanewise" run -q --check --check-file new.xml --check-file ./new.xml two.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q 'both write to ./new.xml' err || fail "one file by two names: $(cat err)"
 
-# keys that the format does not have are reported
-spoil() { # WHAT FILE SED
+# report_forms.py reports keys that are not in the format.
+spoil() { # usage: spoil WHAT FILE SED. Expects that report_forms.py reports the file after the change by sed script SED
     sed "$3" "$2" >spoilt."${2##*.}"
     cmp -s "$2" spoilt."${2##*.}" && fail "$1: nothing was changed"
-    python3 "$src/tests/check/report_forms.py" spoilt."${2##*.}" >out 2>&1 && fail "$1 is not told"
+    python3 "$src/tests/check/report_forms.py" spoilt."${2##*.}" >out 2>&1 && fail "$1 is not reported"
 }
 spoil "a level" 1.sarif 's/"level": "error"/"level": "bad"/'
 spoil "a line" 1.sarif 's/"startLine": [0-9]*/"startLine": 0/'

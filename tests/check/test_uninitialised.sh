@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Uninitialised values in tests/check/bug_corpus/: each kernel NAME_bad has the finding that the comment above it
-# names, at its line and lanes, and NAME_good has none. Kernels are compiled with and without optimisation, and
-# run on several machines and with --timing.
+# Tests the check for uninitialised values with tests/check/bug_corpus/. Each kernel NAME_bad must have the finding that the
+# comment above it names, at its line and lanes, and NAME_good must have none. Kernels are compiled with and without
+# optimisation, and run on several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0
 
-# usage: launches SOURCE. Writes a launch of each kernel of object.lwo, on separate memory that the host reads
+# usage: launches SOURCE. Prints a launch file that launches each kernel of object.lwo on separate memory, which the host reads
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*raw)$/\1/p' "$1")
     echo "program: {source: object.lwo}"
@@ -24,7 +24,7 @@ launches() {
     done
 }
 
-# usage: verify SOURCE OPTIONS ARGUMENT... . WIDTH=other: at this width other lanes are reported
+# usage: verify SOURCE OPTIONS ARGUMENT... . With WIDTH=other lanes are not compared, since they depend on the warp width
 verify() {
     source=$1
     options=$2
@@ -47,7 +47,7 @@ verify() {
     while read -r name kind mark lanes; do
         pairs=$((pairs + 1))
         [ "${WIDTH:-}" != other ] || [ "$lanes" = - ] || lanes='0x[0-9a-f]*'
-        if [ "$lanes" = - ]; then # what the host reads
+        if [ "$lanes" = - ]; then # the finding is at the host's read
             step=$(grep -n "check: {buffer: g_$name," k.yaml | cut -d: -f1)
             pattern="^k.yaml:$step: $kind: .* of 'g_$name' .* from 'raw_$name'"
         else
@@ -56,13 +56,13 @@ verify() {
         fi
         grep -q -- "$pattern" err || fail "$base $options $*: $name: no '$pattern': $(grep "$name" err)"
     done <wanted
-    # the element that the kernel does not write
+    # the message names the element that the kernel does not write
     [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
         fail "$base $options $*: no s[4]: $(grep hole_bad err)"
-    # the variables of each kernel begin at offset 0
+    # the message names the variable of this kernel, although the variables of each kernel start at offset 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
         fail "$base $options $*: no sum: $(grep sum_bad err)"
-    # the third value of "%5d %.*f %s", since the precision is a value of its own
+    # the uninitialised value is argument 3 of "%5d %.*f %s", since the precision is an argument, too
     [ "$base" != uninitialised.cl ] || grep -q "argument 3 of printf" err ||
         fail "$base $options $*: no argument 3: $(grep printf err)"
     # without optimisation a kernel's local variables have memory
@@ -74,7 +74,7 @@ verify() {
     esac
 }
 
-# A block that does not fill its warp: the sum reads lanes that do not exist.
+# In a block that does not fill its warp, the sum reads lanes that do not exist.
 tail_lanes() {
     cat >tail.cu <<'END'
 extern "C" __global__ void tail(int *a)
@@ -137,7 +137,7 @@ END
 [ $? = 1 ] && grep -q "^[^ ]*scalar.s:8: uninitialised-branch: .*'a' .* read at [^ ]*scalar.s:5" err ||
     fail "a scalar load without lanes: $(cat err)"
 
-# Copies and fills by the host count as writes; a read of memory that was never filled is reported.
+# Copies and fills by the host initialise memory. A read of memory that was never written is reported.
 cat >host.s <<'END'
 .kernel none
 .param ptr.global g
@@ -165,15 +165,15 @@ END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
 [ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first such byte is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
-# a copy between buffers copies the uninitialised state and its origin
+# A copy between buffers copies which bytes are uninitialised, and their origin.
 grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first such byte is byte 4899, from 'a'" err &&
     grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first such byte is byte 4956, from 'a'" err ||
-    fail "what copies take along: $(cat err)"
-[ "$(grep -c uninitialised-output err)" = 3 ] || fail "what copies overwrite: $(cat err)"
+    fail "copies of uninitialised bytes: $(cat err)"
+[ "$(grep -c uninitialised-output err)" = 3 ] || fail "copies over uninitialised bytes: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
 "$lanewise" run -q --check=uninitialised host.yaml 2>err || fail "all bytes are filled: $(cat err)"
 
-# A register, and a guard while exec excludes some lanes, in assembly.
+# In assembly: an uninitialised register, and a guard while exec excludes some lanes.
 cat >reg.s <<'END'
 .kernel reg
 .param ptr.global g
@@ -202,8 +202,8 @@ for tags in off compact shadow; do
         fail "a register without a value, tags $tags: $(cat err)"
 done
 
-# Parameters that a kernel passes to another kernel: the second was never stored, the third depends on an
-# uninitialised value.
+# A kernel passes parameters to another kernel. The second was never stored, and the third depends on an uninitialised
+# value.
 cat >launch.s <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
 .kernel child
@@ -240,7 +240,7 @@ grep -q "^launch.s:20: uninitialised-output: parameter 2 of the launch of child 
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
 sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
 "$lanewise" run -q --check=uninitialised launch.yaml 2>err || fail "all parameters were stored: $(cat err)"
-# and the sizes of a launch
+# The sizes of a device launch are checked, too.
 cat >>launch.s <<'END'
 .kernel sized
 .param ptr.global a
@@ -273,7 +273,7 @@ grep -q "^launch.s:38: uninitialised-address: the grid size of a device-side lau
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
 
-# A shared variable of an inlined function is named, even if other functions have variables at the same offset.
+# The message names a shared variable of an inlined function, even if other functions have variables at the same offset.
 cat >inlined.cu <<'END'
 __device__ int part(int i) { __shared__ int tq[64]; if (i < 32) tq[i] = i; __syncthreads(); return tq[i & 63]; }
 __device__ int other(int i) { __shared__ int tr[64]; if (i < 32) tr[i] = i; __syncthreads(); return tr[i & 63]; }
@@ -292,7 +292,7 @@ grep -q "inlined.cu:3: uninitialised-branch: .*: shared 'tq', byte 128, read at 
     grep -q "inlined.cu:4: uninitialised-branch: .*: shared 'tr', byte 128, read at .*inlined.cu:2; kernel two," err ||
     fail "shared variables of inlined functions: $(cat err)"
 
-# Dynamic shared memory begins at an offset at which a function that the kernel does not call has its own variable.
+# Dynamic shared memory starts at an offset at which a function that the kernel does not call has a variable.
 cat >dynamic.cu <<'END'
 extern __shared__ int dyn[];
 __device__ __noinline__ int helper(int i)
@@ -319,12 +319,12 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
-# reads by the host are reported at each line that reads
+# Each line of the launch file that reads uninitialised bytes has its own finding.
 for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done
 
-# Variables that nvcc keeps in registers are named.
+# The message names variables that nvcc keeps in registers.
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cat >best.cu <<'END'
 __device__ int pick(int n)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# variable-bounds where most accesses are skipped: an access that the check of another access covers, an access to
-# the only variable, and an access for which the skip was valid only in an earlier launch.
+# Tests variable-bounds for accesses that the checker skips: an access that the check of another access covers, an access to
+# the only variable, and an access that could be skipped only in an earlier launch.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >v.ptx <<'END'
@@ -65,7 +65,7 @@ launches() {
     timeout 60 "$lanewise" run -q ${more:---check=memory} k.yaml >out 2>err </dev/null
     got=$?
 }
-# usage: found PATTERN, alone NUMBER. Expect a finding, and the number of findings
+# usage: found PATTERN. Expects a finding that matches. usage: alone NUMBER. Expects this number of findings
 found() { grep -q "variable-bounds: shared $1" err || fail "$more: no finding '$1': $(cat err)"; }
 alone() {
     [ "$(grep -c variable-bounds err)" = "$1" ] || fail "$more: $(grep -c variable-bounds err) findings, not $1: $(cat err)"
@@ -84,7 +84,7 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     launches v.ptx "entry: enter, grid: 1, block: 32, args: [a, 128]"
     alone 1
     found "load of 4 bytes at 0x10000000084: 4 bytes past"
-    # the skip was valid for the launch before, which is queued together with this one
+    # The access could be skipped in the first launch, but not in the second, which is queued at the same time.
     for stream in "" ", stream: 1"; do
         launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
             "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"
@@ -98,5 +98,5 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     done
 done
 launches w.ptx "entry: whole, grid: 1, block: 64, args: [a]"
-grep -q "out-of-bounds: shared store" err || fail "beyond all shared memory: $(cat err)"
+grep -q "out-of-bounds: shared store" err || fail "an access past all shared memory: $(cat err)"
 [ $failures = 0 ]

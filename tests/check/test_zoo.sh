@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels of tests/check/bug_corpus/ with memory faults, wrong arithmetic, hangs and performance bugs: each
-# NAME_bad has the finding that the comment above it names, at its line and lanes, and NAME_good has none. Kernels
-# are compiled with and without optimisation.
+# Tests the kernels of tests/check/bug_corpus/ with memory faults, wrong arithmetic, hangs and performance bugs. Each kernel
+# NAME_bad must have the finding that the comment above it names, at its line and lanes, and NAME_good must have none.
+# Kernels are compiled with and without optimisation.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0
-any_lanes= # not empty: other warps, or others first
+any_lanes= # if not empty, lanes are not compared, because other warps, or the warps in another order, reach the location
 
-# usage: launch KERNEL... . Writes a file with launches of object.lwo, with the buffer a or a buffer for each
+# usage: launch KERNEL... . Prints a launch file for kernels of object.lwo, with buffer a, or with one buffer for each kernel if
+# there are several
 launch() {
     many=$(($# > 1))
     printf 'machine: {hang_window: 20000}\nprogram: {source: object.lwo}\nbuffers:\n'
@@ -25,7 +26,7 @@ launch() {
     done
 }
 
-# usage: run KERNEL KINDS ARGUMENT... . Runs one launch. $got is the exit status
+# usage: run KERNEL KINDS ARGUMENT... . Runs one launch and sets $got to the exit status
 run() {
     launch "$1" >k.yaml
     kinds=$2
@@ -34,7 +35,7 @@ run() {
     got=$?
 }
 
-# usage: goods KINDS ARGUMENT... . All correct kernels in one run must have no findings. Otherwise each is run to show
+# usage: goods KINDS ARGUMENT... . Expects that a run of all correct kernels has no finding. If it has, runs each kernel to show
 # which one has findings
 goods() {
     # shellcheck disable=SC2086
@@ -48,7 +49,7 @@ goods() {
     [ $failures != $before ] || fail "$base $options $*: the right kernels find something when one comes after the other"
 }
 
-# usage: verify SOURCE KINDS OPTIONS ARGUMENT... . OPTIONS are those of the compiler
+# usage: verify SOURCE KINDS OPTIONS ARGUMENT... . OPTIONS are compiler options, ARGUMENTs those of lanewise run
 verify() {
     source=$1
     kinds=$2
@@ -58,8 +59,8 @@ verify() {
     : >err
     # shellcheck disable=SC2086
     "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
-    # Name and pattern of each finding. Hexadecimal numbers have no leading zeros. A leak without a mark is in a
-    # header.
+    # Print the kernel and the pattern of each finding. Hexadecimal numbers have no leading zeros. A leak without a mark is
+    # located in a header.
     awk -v base="$base" -v any_lanes="$any_lanes" '
         NR == FNR { for (i = 1; i < NF - 1; i++) if ($i == "/*" && $(i + 2) == "*/") line[$(i + 1)] = FNR; next }
         /find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); split($0, want, " ") }
@@ -107,8 +108,8 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/barriers.cu" default "$options"
     verify "$zoo/barriers.cl" default "$options"
 done
-# a branch is reported with its line, with the lanes that wait on each side, and as the related location in each
-# report format
+# A finding about barriers names the branch with its line and the lanes that wait on each side, and report files contain the
+# branch as the related location.
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
@@ -122,14 +123,14 @@ run others_wait_later_bad default
 grep -q "inside the branch in line $(branch 3), and 64 threads take the other side and wait at the barrier in line $(($(line 3) + 4));" err ||
     fail "not where the others wait: $(cat err)"
 [ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
-# engines and widths: on a SIMT stack lanes of one warp that diverge at a branch hang, and the branch is reported
+# Other engines and widths: on a SIMT stack lanes of one warp that diverge at the branch hang, and the branch is reported.
 any_lanes=1
 for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
     # shellcheck disable=SC2086
     verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
 done
 any_lanes=
-# CUDA permits some code that OpenCL C forbids. In CUDA such code is reported only if the kind is selected by name
+# CUDA permits some code that OpenCL C forbids. In CUDA such code is reported only if the kind is selected by name.
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
@@ -145,7 +146,7 @@ for kinds in progress default all,-performance barrier-exited; do
     [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
     [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
 done
-# inlined calls of -O3 code are reported, innermost first, in each report format
+# Each report format contains the inlined calls of -O3 code, innermost first.
 at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
 run helper_bad memory --check-file calls.json --check-file calls.sarif
@@ -157,13 +158,13 @@ grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"func
     fail "no inlined calls in JSON: $(cat calls.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined at this line\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
-# suppressions match the lines of calls, but not a line of one file with the name of another
+# Suppressions match the lines of calls, but not a line of one file with the name of another file.
 for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
     echo "- {file: ${known#* }}" >known.yaml
     run helper_bad memory --check-suppress known.yaml
     [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
 done
-# for code in a system header the first location is the call
+# For code in a system header the first location is the call.
 cat >header.cl <<'END'
 #line 7 "/usr/include/made-up.h"
 static inline void put(global int *a) { *a = 1; }
@@ -179,7 +180,7 @@ grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.
     fail "not the user's file: $(grep -h ocations header.sarif)"
 grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of the header that contains the access"}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
-# code in a function without lines is reported at the call
+# A finding in a function without line information is reported at the call.
 cat >nodebug.cl <<'END'
 static __attribute__((noinline, nodebug)) void put(global int *a) { *a = 1; }
 kernel void once_bad(global int *a, int n)
@@ -204,7 +205,7 @@ grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.c
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
 # Nightly tests use other engines and widths as well. Which warp reaches a location first depends on the engine.
-# The hang reports of the timing model equal those of the functional model, except for what is waited for.
+# Hangs in the timing model are reported like those in the functional model, except for what the lanes wait for.
 any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
 any_lanes=
@@ -216,8 +217,8 @@ if [ "${LW_ZOO:-}" = all ]; then
         for options in "-X -O3" "-X -O0 -X -g"; do
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
-                for class in memory variables arithmetic progress; do # the others have tests of their own
-                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other reports, no masks
+                for class in memory variables arithmetic progress; do # the other classes have their own tests
+                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other hang reports, and masks that do not fit
                     case $class.$suffix in
                     variables.*) kinds=memory ;;
                     memory.cl) kinds=memory,heap-leak ;;
@@ -232,8 +233,8 @@ if [ "${LW_ZOO:-}" = all ]; then
     done
 fi
 verify "$zoo/performance.cl" performance "-X -O3"
-# a line that is inlined into several calls is reported with the call that costs time, and a function without lines at
-# its only call
+# A performance finding in a line that is inlined into several calls names the call that costs time. A function without line
+# information is reported at its only call.
 cat >calls.cl <<'END'
 static void put(local int *s, int k) { s[k] = k; }
 static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
@@ -265,13 +266,13 @@ grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared accesses of warps take 32.0 
     fail "no call of a function without lines: $(cat err)"
 grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
-# ---- kernels of `explain`: the wrong one has a finding of the kind, and the correct one has none
+# ---- of the kernels that `explain` prints, the wrong one has a finding of the kind, and the correct one has none
 explained=0
 "$lanewise" explain >kinds
 : >wrong.cl; : >wrong.cu
 while read -r class kind _; do
-    [ "$kind" != convergence-deadlock ] || continue # of assembly: compiled code has none
-    [ "$class" != api ] || continue                 # of programs: tests/runtime/test_api_checks.sh
+    [ "$kind" != convergence-deadlock ] || continue # its kernels are in assembly, since compiled code has no such deadlock
+    [ "$class" != api ] || continue                 # its examples are programs, which tests/runtime/test_api_checks.sh runs
     echo "@@ $class $kind"
     "$lanewise" explain "$kind"
 done <kinds | awk '
@@ -313,8 +314,8 @@ while read -r form class kind name suffix; do
     wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
     right)
         [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got"
-        # the correct kernel has no other finding either. Kernels that show a permitted race have accesses that other
-        # kinds report
+        # The correct kernel has no finding of another kind either. Kernels of classes races and performance are not
+        # checked, since a kernel that shows a permitted race has accesses that other kinds report.
         # shellcheck disable=SC2086
         case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
             fail "explain $kind: the right kernel has another finding: $(cat err)" ;;
