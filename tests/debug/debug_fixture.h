@@ -24,7 +24,7 @@ struct fix {
     struct lw_command_set set;
     uint64_t out, in; /* buffers of 1,024 words */
     uint32_t grid, block;
-    unsigned launches; /* number of launches that are left */
+    unsigned launches; /* number of launches that the host has still to make */
     uint32_t n;        /* value of the parameter, for kernels that have one */
 };
 
@@ -72,7 +72,7 @@ static inline void fix_fail(const char *what, const struct lw_error *err)
     fail_msg("%s: %s", what, err->text);
 }
 
-/** Create a session on the first kernel of tests/shell/golden/NAME. */
+/** Create a session on the first kernel of the file @name in tests/shell/golden/. */
 static inline struct fix *fix_open(const char *name, unsigned width, uint32_t grid,
                                    uint32_t block, unsigned launches)
 {
@@ -96,7 +96,7 @@ static inline struct fix *fix_open(const char *name, unsigned width, uint32_t gr
     free(text);
     emu_config_default(&config);
     if (strcmp(name, "spin.s") == 0)
-        config.hang_window = 0; /* the run waits for an interrupt, so a hang report must not come first */
+        config.hang_window = 0; /* the test interrupts an endless run, so there must be no hang report */
     config.warp_width = width;
     config.arena_bytes = UINT64_C(1) << 24;
     if (emu_machine_create(&config, &f->machine, &err) != LW_OK ||
@@ -201,7 +201,7 @@ static inline struct dbg_stop fix_step_line(struct fix *f, bool over)
     return stop;
 }
 
-/** Return the source line of a lane of the focus warp; 0 if the lane is not live. */
+/** Return the source line of a lane of the focus warp, or 0 if the lane is not live. */
 static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
 {
     struct dbg_value value;

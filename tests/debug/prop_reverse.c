@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests that reverse execution restores the exact state. Each case takes a launch file and goes to a random
- * instruction. From there it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the
- * state. Then it goes back, and the state must have the same hash as before. Stops of reverse steps and of
- * reverse-continue are compared with a trace that was written on the way forward.
+ * Tests that reverse execution restores the exact state. Each case runs a launch file to a random instruction. From there
+ * it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the state. Then it moves back, and
+ * the state must have the same hash as before. Stops of reverse steps and of reverse-continue are compared with a trace
+ * that was recorded during forward execution.
  *
  *   prop_reverse LAUNCH.yaml...     tests/debug/prop_reverse.sh prepares the files
  *
@@ -16,8 +16,8 @@
 enum { TRACED = 200000, LONGEST = 10000000 };
 
 struct trace {
-    uint64_t at, pc, lanes; /* lanes of the split, and the lanes of them that exec enables */
-    uint64_t all;
+    uint64_t at, pc, lanes; /* lanes: lanes of the split that execute the instruction */
+    uint64_t all;           /* all lanes of the split */
     dbg_thread_id id;
     bool wrote;             /* the instruction changed the watched word */
 };
@@ -35,7 +35,7 @@ struct run {
     bool tracing;
     struct trace *trace;
     size_t count;
-    uint64_t watched; /* address of a word */
+    uint64_t watched; /* address of the watched word, or 0 if there is none */
 };
 
 static void fail(const struct run *t, const char *what)
@@ -158,7 +158,7 @@ static void close_run(struct run *t)
     lnc_file_destroy(t->file);
 }
 
-/** Run to a count, or to the end. */
+/** Run to the instruction count @at, or to the end of the run. */
 static void run_to(struct run *t, uint64_t at)
 {
     struct emu_stop stop;
@@ -184,7 +184,7 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
 
     if (count == 0)
         return false;
-    /* Choose a warp near the first one, because these are the warps that run. */
+    /* Mostly choose one of the first warps, because these execute first. */
     count = prop_below(&t->r, 4) ? (count < 8 ? count : 8) : count;
     if (!dbg_thread_at(t->dbg, prop_below(&t->r, count), &thread))
         return false;
@@ -197,7 +197,7 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
     return true;
 }
 
-/** Step; @how selects the focus lane, its warp or its block. */
+/** Execute one step: of the focus lane if @how is 0, of all splits of its warp if 1, or of all warps of its block if 2. */
 static void step(struct run *t, dbg_thread_id id, unsigned how, bool *stepped)
 {
     struct dbg_stop stop;
@@ -234,7 +234,7 @@ static bool edit(struct run *t)
     if (!random_lane(t, &id))
         return false;
     if (prop_below(&t->r, 2)) {
-        /* Choose mostly a word that is not an address. Whether the change causes a fault later is the same each time. */
+        /* Mostly change a register that holds no address. If the change causes a later fault, it does so in each run. */
         snprintf(text, sizeof text, "v%u = %u", prop_below(&t->r, 4), value & 7);
         return dbg_assign(t->dbg, id, dbg_lane_get(t->dbg, id), text, &err) == LW_OK;
     }
@@ -252,7 +252,7 @@ static void go(struct run *t, uint64_t at)
 
     check(t, dbg_goto(t->dbg, at, &stop, &err), &err);
     if (now(t) != at)
-        fail(t, "goto went elsewhere");
+        fail(t, "goto moved to another position");
 }
 
 static struct emu_history_info info(const struct run *t)
@@ -260,7 +260,7 @@ static struct emu_history_info info(const struct run *t)
     struct emu_history_info info;
 
     if (!dbg_history_info(t->dbg, &info) || !info.kept)
-        fail(t, "history is not kept");
+        fail(t, "history is not recorded");
     return info;
 }
 
@@ -294,13 +294,13 @@ static void back_along_a_lane(struct run *t)
             printf("warp %" PRIu64 " lane %u: expected 0x%" PRIx64 " at %" PRIu64 ", is at 0x%"
                    PRIx64 " of warp %" PRIu64 " lane %u\n", id, lane, e->pc, e->at, stop.pc,
                    stop.thread, stop.lane);
-            fail(t, "a step back undid something else");
+            fail(t, "a reverse step undid another instruction");
         }
         most--;
     }
 }
 
-/** Go back to hits of a breakpoint, or of a watchpoint for writes. */
+/** Reverse-continue to hits of a breakpoint, or with @watch of a watchpoint for writes. */
 static void back_to_hits(struct run *t, bool watch)
 {
     const struct trace *some = &t->trace[prop_below(&t->r, (unsigned)t->count)];
@@ -326,17 +326,17 @@ static void back_to_hits(struct run *t, bool watch)
             stop.thread != e->id) {
             printf("expected warp %" PRIu64 " at %" PRIu64 ", is %d, warp %" PRIu64 "\n", e->id,
                    e->at, stop.kind, stop.thread);
-            fail(t, watch ? "another write was found backwards" : "another hit was found backwards");
+            fail(t, watch ? "reverse-continue stops at another write" : "reverse-continue stops at another hit");
         }
         limit = e->at;
         most--;
     }
-    if (most != 0) { /* the trace has no hit: the search ends at a hit before it, or at the start of history */
+    if (most != 0) { /* the trace has no more hits: the search stops at a hit before the trace, or at the start of history */
         check(t, dbg_reverse_continue(t->dbg, &stop, &err), &err);
         /* The last hit may have been at the start of history; then the debugger stops there. */
         if (stop.kind == DBG_STOP_HISTORY_BEGIN ? now(t) > limit
                                                 : now(t) >= limit || now(t) >= from)
-            fail(t, "a hit was found that was none");
+            fail(t, "reverse-continue stops at a hit that the trace does not have");
     }
     check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
 }
@@ -368,11 +368,11 @@ static bool forward(struct run *t, uint64_t start)
     case 0:
         run_to(t, start + length);
         return false;
-    case 1: /* lanes, one after the other */
+    case 1: /* step single lanes, one after the other */
         for (unsigned i = prop_below(&t->r, 4) + 1; i != 0; i--)
             steps(t, 1 + prop_below(&t->r, 12));
         return false;
-    case 2: /* to points */
+    case 2: /* continue to breakpoints */
         run_to(t, start + length);
         go(t, start);
         if (!random_lane(t, &id))
@@ -387,7 +387,7 @@ static bool forward(struct run *t, uint64_t start)
         t->engine->stop_at = UINT64_MAX;
         check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
         return false;
-    case 3: /* to a write */
+    case 3: /* continue to a write of the watched word */
         if (t->watched == 0 || !random_lane(t, &id))
             return false;
         check(t, dbg_watch_add(t->dbg, DBG_OWNER_SHELL, id, t->watched, 4, DBG_ACCESS_BOTH, NULL,
@@ -395,9 +395,9 @@ static bool forward(struct run *t, uint64_t start)
         run_to(t, start + length % TRACED);
         check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
         return false;
-    default: /* another course */
+    default: /* edit the state, so that the run continues in another way */
         run_to(t, start + 1 + length % 1000);
-        /* An edit at the start itself would belong to the start. */
+        /* An edit at @start would be part of the state at @start. */
         if (now(t) == start || !edit(t))
             return false;
         run_to(t, now(t) + length % TRACED);
@@ -416,7 +416,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
     t.path = files[seed % file_count];
     open_run(&t);
     choose_watched(&t);
-    /* Replay a part of the run, or all of it, sometimes in another order. */
+    /* Run a part of the launch file, or all of it, sometimes with steps that change the schedule. */
     if (prop_below(&t.r, 3) == 0)
         steps(&t, 30);
     run_to(&t, prop_below(&t.r, 3) ? UINT64_MAX : log_uniform(&t.r, LONGEST));
@@ -443,10 +443,10 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
             end = now(&t);
         there = now(&t);
         if (there < start)
-            fail(&t, "forward went back");
+            fail(&t, "forward execution moved back");
         go(&t, start);
         if (emu_hash_state(t.machine) != before)
-            fail(&t, "another state behind there and back");
+            fail(&t, "the state differs after forward execution and a move back");
         /* Run the same way with a trace, then go backwards by steps and stoppoints. */
         emu_observer_add(t.engine, &t.observer);
         t.count = 0;
@@ -468,7 +468,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         }
         go(&t, start);
         if (emu_hash_state(t.machine) != before)
-            fail(&t, "another state behind steps and points");
+            fail(&t, "the state differs after reverse steps and stoppoints");
     }
     close_run(&t);
 }

@@ -22,7 +22,7 @@ static void warps_are_the_same_in_any_order_of_looks_as_they_end(void **state)
 
         assert_true(count != 0 && count <= 18);
         ended = 18 - count > ended ? 18 - count : ended;
-        for (unsigned i = count; i-- != 0;) { /* The index is after the position at which the last inspection ended. */
+        for (unsigned i = count; i-- != 0;) { /* in descending order, while the core searches upwards */
             assert_true(dbg_thread_at(f->dbg, i, &thread));
             seen[i] = thread.id;
         }
@@ -113,7 +113,7 @@ static void the_focus_lane_is_checked(void **state)
 
     (void)state;
     assert_int_equal(dbg_lane_set(f->dbg, 1, 8, &err), LW_ERANGE);
-    assert_int_equal(dbg_lane_set(f->dbg, 2, 4, &err), LW_ERANGE); /* never launched */
+    assert_int_equal(dbg_lane_set(f->dbg, 2, 4, &err), LW_ERANGE); /* lane 4 has no thread */
     assert_int_equal(dbg_lane_set(f->dbg, 2, 3, &err), LW_OK);
     assert_int_equal(dbg_lane_get(f->dbg, 2), 3);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 0);
@@ -123,7 +123,7 @@ static void the_focus_lane_is_checked(void **state)
     fix_close(f);
 }
 
-/* ---- points ----------------------------------------------------------------------------- */
+/* ---- breakpoints ------------------------------------------------------------------------ */
 
 static void a_breakpoint_stops_each_warp_once(void **state)
 {
@@ -279,7 +279,7 @@ static void a_point_in_a_loop_hits_at_every_arrival(void **state)
 
     (void)state;
     (void)fix_break(f, 12, NULL);
-    /* v1 after the add: lanes 0 and 2 continue while 1 < 2, lanes 4 and 6 longer. */
+    /* Each arrival has fewer lanes, as lanes leave the loop after different numbers of iterations. */
     stop = fix_continue(f);
     assert_int_equal(stop.hit_lanes, arrivals[0]);
     for (unsigned i = 0; i < 5; i++) {
@@ -299,7 +299,7 @@ static void each_split_that_arrives_hits_on_its_own(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    (void)fix_break(f, 20, NULL); /* Line 20 is the bsync, at which every split arrives separately. */
+    (void)fix_break(f, 20, NULL); /* line 20 is the bsync, at which each split arrives at another time */
     for (;;) {
         stop = fix_continue(f);
         if (stop.kind != DBG_STOP_BREAKPOINT)
@@ -329,14 +329,14 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.thread, 2);
     stop = fix_continue(f);
-    assert_int_equal(stop.thread, 2); /* This is the arrival of warp 2 itself. Thread 1 is not reported again. */
+    assert_int_equal(stop.thread, 2); /* the arrival of warp 2 is reported; that of thread 1 is not reported again */
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
 
-/* This holds for every owner of the breakpoint, and with other operations in between: steps of another split, failing
- * commands, reverse searches, moves in history. */
+/* An arrival must be reported once for every owner of the breakpoint, whatever operations follow the stop: steps of another
+ * split, failing commands, reverse searches, or moves in history. */
 static void arrival_once(enum dbg_owner owner)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -356,10 +356,10 @@ static void arrival_once(enum dbg_owner owner)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
-    /* The following operations fail, and change nothing. */
+    /* These operations fail, and must change nothing. */
     assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
-    /* The following operations only inspect the state, or leave the position and return to it. */
+    /* These operations only inspect the state, or leave the position and return to it. */
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);
@@ -477,7 +477,7 @@ static void a_step_moves_only_the_split_of_the_focus_lane(void **state)
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(fix_step(f, false).kind, DBG_STOP_STEP);
     assert_int_equal(fix_lane_line(f, 0), 14);
-    assert_int_equal(fix_lane_line(f, 1), 17); /* has not moved */
+    assert_int_equal(fix_lane_line(f, 1), 17); /* lane 1 has not moved */
     assert_int_equal(fix_eval(f, 1, "v1"), 0);
     fix_close(f);
 }
@@ -496,7 +496,7 @@ static void a_step_at_a_convergence_barrier_lets_the_others_come(void **state)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.lane, 0);
-    assert_int_equal(fix_lane_line(f, 0), 21); /* The step ends after the barrier, and goes no further. */
+    assert_int_equal(fix_lane_line(f, 0), 21); /* the step ends directly after the barrier */
     assert_int_equal(fix_lane_line(f, 7), 21);
     assert_int_equal(fix_eval(f, 7, "v1"), 107);
     assert_true(fix_said(f, "lane 0 waits at convergence barrier b0 for lanes 0x"));
@@ -516,11 +516,11 @@ static void a_locked_step_names_what_it_waits_for(void **state)
     stop = fix_step(f, true);
     assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
     assert_non_null(strstr(stop.text, "b0"));
-    assert_int_equal(fix_lane_line(f, 1), 17); /* nobody else ran */
+    assert_int_equal(fix_lane_line(f, 1), 17); /* no other lane has run */
     stop = fix_step(f, true);
     assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
-    /* If other warps may run, the step continues. The lane has arrived: its next instruction is the one after the
-     * barrier. */
+    /* If other warps may run, the step succeeds. The lane has already arrived at the barrier, so its next instruction is the
+     * one after the barrier. */
     assert_int_equal(fix_lane_line(f, 0), 21);
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
@@ -656,11 +656,11 @@ static void next_runs_through_a_call_and_step_goes_in(void **state)
         (void)fix_step_line(f, true);
     (void)!dbg_lane_set(f->dbg, 1, 4, NULL);
     assert_int_equal(fix_step_line(f, false).kind, DBG_STOP_STEP);
-    assert_int_equal(fix_lane_line(f, 4), 17); /* into sum */
+    assert_int_equal(fix_lane_line(f, 4), 17); /* the step has entered sum */
     for (unsigned i = 0; i < 6; i++)
         (void)fix_step_line(f, true);
     assert_int_equal(fix_lane_line(f, 4), 23);
-    (void)fix_step_line(f, true); /* over the recursion */
+    (void)fix_step_line(f, true); /* step over the recursive call */
     assert_int_equal(fix_lane_line(f, 4), 24);
     assert_int_equal(fix_eval(f, 4, "v3"), 6); /* the sum 3 + 2 + 1 */
     fix_close(f);
@@ -842,7 +842,7 @@ static void a_deadlock_is_a_stop_with_a_reason(void **state)
     (void)state;
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
-    /* A step of a lane that no other lane can release prints a message instead of spinning. */
+    /* A step of a lane that no other lane can release must report the hang and not run forever. */
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
@@ -872,7 +872,7 @@ static void an_interrupt_stops_a_run_and_keeps_the_focus(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(stop.kind, DBG_STOP_INTERRUPT);
     assert_int_equal(stop.thread, 2);
-    /* A step in a range that the lane never leaves can be interrupted as well. */
+    /* A step in a range that the lane never leaves can be interrupted, too. */
     assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, f), 0);
     assert_int_equal(dbg_step_range(f->dbg, 2, 0, UINT64_MAX, false, &stop, &err), LW_OK);
     pthread_join(thread, NULL);

@@ -289,7 +289,7 @@ static void plane_shows_every_lane_and_marks_the_inactive(void **state)
     assert_string_equal(fix_run(f, "plane v0", &out), "  0: (0)   1 (2)   3 (4)   5   -   -\n");
     assert_string_equal(fix_run(f, "plane /x v1 + 16", &out),
                         "  0: (0x10)   0x74 (0x10)   0x74 (0x10)   0x74      -      -\n");
-    /* a lane in which the expression has no value does not hide the others */
+    /* lanes without a value of the expression do not hide the values of the others */
     assert_string_equal(fix_run(f, "plane 12 / (v0 - 1)", &out),
                         "  0:  (0)    ? (12)    6  (4)    3    -    -\n  ? lane 1: division by zero\n");
     dbg_set_colour(f->dbg, true);
@@ -482,13 +482,13 @@ static void registers_are_written_whole(void **state)
     assert_int_equal(dbg_reg_write(f->dbg, 3, (unsigned)dbg_reg_find(f->dbg, "pc"), &pc, 8,
                                    &err),
                      LW_OK);
-    assert_int_equal(fix_lane_line(f, 5), 23); /* Only the focus lane moves. The rest of its split stays. */
+    assert_int_equal(fix_lane_line(f, 5), 23); /* only the focus lane moves; the other lanes of its split do not */
     assert_int_equal(fix_lane_line(f, 0), 21);
     assert_int_equal(fix_lane_line(f, 7), 21);
     fix_close(f);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------- */
+/* ---- debug address ranges ------------------------------------------------------------------------ */
 
 static uint64_t window(unsigned top, uint64_t offset)
 {
@@ -611,7 +611,7 @@ static void the_shared_window_shows_a_blocks_memory(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    (void)fix_break(f, 13, NULL); /* behind the barrier */
+    (void)fix_break(f, 13, NULL); /* after the barrier */
     stop = fix_continue(f);
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     for (unsigned i = 0; i < 24; i++) {
@@ -659,7 +659,7 @@ static void locations_lead_to_instructions(void **state)
             fix_fail(cases[i].text, &err);
         assert_int_equal(count, 1);
         if (pcs[0] != ISA_CODE_BASE + 16 * cases[i].index)
-            fail_msg("%s leads to 0x%llx", cases[i].text, (unsigned long long)pcs[0]);
+            fail_msg("location %s is at 0x%llx", cases[i].text, (unsigned long long)pcs[0]);
     }
     fix_close(f);
 }
@@ -693,7 +693,7 @@ static void wrong_locations_say_what_is_known(void **state)
 
 /* ---- commands ------------------------------------------------------------------------------------------- */
 
-/* Return row @i of all command tables of the debugger, NULL after the last. */
+/* Return the command with index @i in all command tables of the debugger, or NULL after the last one. */
 static const struct lw_command *command_at(size_t i)
 {
     struct lw_command_set set = {0};
@@ -711,7 +711,7 @@ static void every_commands_example_runs(void **state)
 
     (void)state;
     for (size_t i = 0; (row = command_at(i)) != NULL; i++) {
-        /* The focus is in a function, so that finish is possible. delete names this breakpoint. */
+        /* The focus is in a function, so that finish is possible. The example of delete refers to this breakpoint. */
         struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
         struct lw_error err = {0};
         struct lw_buffer out;
@@ -741,7 +741,7 @@ static void every_commands_example_runs(void **state)
         if (row->operands[0] != '\0' && out.size == 0 && strcmp(row->name, "delete") != 0 &&
             strcmp(row->name, "disable") != 0 && strcmp(row->name, "enable") != 0 &&
             strcmp(row->name, "set") != 0)
-            fail_msg("%s says nothing", row->example);
+            fail_msg("%s prints nothing", row->example);
         assert_true(row->summary[0] != '\0' &&
                     row->summary[strlen(row->summary) - 1] != '.');
         assert_non_null(strstr(row->example, row->name));
@@ -844,7 +844,7 @@ static void wrong_operands_are_refused(void **state)
         if (lw_command_run(&f->set, lines[i], &out.sink, &err) == LW_OK)
             fail_msg("%s was accepted", lines[i]);
         if (err.text[0] == '\0')
-            fail_msg("%s failed without a sentence", lines[i]);
+            fail_msg("%s failed without a message", lines[i]);
     }
     assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     assert_int_equal(fix_thread(f).location.pc, ISA_CODE_BASE);
@@ -852,7 +852,7 @@ static void wrong_operands_are_refused(void **state)
     fix_close(f);
 }
 
-/* Any text is either a valid expression or gives an error message. */
+/* Any text must be a valid expression or command, or give an error message. */
 static void no_text_upsets_expressions_or_commands(void **state)
 {
     static const char *const words[] = {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A step back stops at a watched range that was written during the skipped instructions, at the lane that wrote it, as
-# a step forward does. The test uses the shell and gdb.
+# Tests reverse steps across a write of a watched range, in the shell and in gdb. Like a forward step, a reverse step must
+# stop at the write, and the stop must name the lane that wrote.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cd "$work" || exit 1
@@ -24,7 +24,7 @@ steps:
   - launch: {entry: watched, grid: [1], block: [64], args: [out]}
 END
 for command in reverse-next reverse-step reverse-nexti reverse-stepi; do
-    # The lane waited at the barrier while another warp wrote.
+    # The reverse step crosses a barrier, at which the lane waited while another warp wrote.
     printf '%s\n' 'tbreak 7' continue next 'watch out[0]' "$command" >session
     "$lanewise" debug watched.yaml --batch -x session >"$work/said" 2>&1 </dev/null
     tail -n 3 "$work/said" | sed 's/+0x[0-9a-f]*//' >"$work/end"
@@ -34,7 +34,7 @@ block(0,0,0) w1 lane 8 at watched (watched.cl:6)
 6	        out[0] = 7;
 END
     cmp -s "$work/expected" "$work/end" || fail "shell, $command over another warp's write: $(cat "$work/said")"
-    # The lane wrote the range itself, in the middle of a line: many instructions, or a line, back from the next line.
+    # The lane itself wrote the range, in the middle of a line. The reverse step is one line, or many instructions.
     [ "${command#*i}" = "$command" ] && count= || count=30
     printf '%s\n' 'tbreak 9' continue 'watch out[me + 1]' "$command $count" "$command $count" >session
     "$lanewise" debug watched.yaml --batch -x session >"$work/said" 2>&1 </dev/null

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests debug/: watchpoints and catchpoints. watch.s has stores of all sizes to all spaces. */
+/* Tests watchpoints and catchpoints of debug/. The kernel in watch.s has stores of all sizes to all spaces. */
 #include "tests/debug/debug_fixture.h"
 
 #include "debug/debug_priv.h"
@@ -35,7 +35,8 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* Expect a stop for @point that an instruction of @line caused. The stop is one instruction after that instruction. */
+/* Check that @stop is a hit of watchpoint @point by an instruction of line @line: the lanes that hit, and the value before
+ * and after the instruction. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
 {
@@ -81,7 +82,7 @@ static void parts_of_words_are_distinguished(void **state)
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
-    (void)other; /* nobody changes that byte */
+    (void)other; /* no lane changes the byte that this watchpoint watches */
     expect_watch(f, &stop, byte, 16, 0x04, 0, 4);
     stop = fix_continue(f);
     expect_watch(f, &stop, half, 17, 0x40, 0, 3);
@@ -118,7 +119,7 @@ static void a_wide_store_of_several_lanes_touches_a_range(void **state)
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
-    /* The watched bytes are the end of lane 1's memory, all of lane 2's, and the beginning of lane 3's. */
+    /* The watched bytes are the end of the memory of lane 1, the memory of lane 2, and the start of that of lane 3. */
     assert_int_equal(stop.watch_bytes, 32);
     expect_watch(f, &stop, id, 15, 0x0e, 0, UINT64_C(4) << 32 | 3);
     assert_int_equal(lw_get32(stop.new_bytes + 8), 1);
@@ -144,7 +145,7 @@ static void shared_memory_is_its_blocks_alone(void **state)
     assert_non_null(strstr(stop.text, "tile[5] was written by lane 5"));
     assert_non_null(strstr(stop.text, "0 -> 5"));
     shared = watch(f, UINT64_C(0xF6) << 56 | UINT64_C(1) << 32 | 4 * 6, 4, DBG_ACCESS_READ, NULL);
-    stop = fix_continue(f); /* slot 1 is block 1; block 0 has ended */
+    stop = fix_continue(f); /* the hit is in block 1, which is in slot 1; block 0 has ended */
     assert_int_equal(stop.thread, 2);
     assert_int_equal(stop.point, shared);
     while (stop.kind == DBG_STOP_WATCH)
@@ -329,7 +330,7 @@ static void a_breakpoint_after_the_write_is_hit_as_well(void **state)
     expect_watch(f, &stop, id, 15, 0x01, 0, 1);
     assert_int_equal(stop.breakpoint, at);
     assert_int_equal(stop.breakpoint_lanes, 0xff);
-    /* and not once more */
+    /* The hit is not reported again. */
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
@@ -342,7 +343,7 @@ static void thousands_of_points_are_distinguished(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
-        (void)watch(f, f->in + 2 * i, 2, DBG_ACCESS_BOTH, NULL); /* nobody goes there */
+        (void)watch(f, f->in + 2 * i, 2, DBG_ACCESS_BOTH, NULL); /* no lane accesses this memory */
     for (unsigned i = 0; i < 1000; i++)
         (void)watch(f, f->out + 512 + i, 1, DBG_ACCESS_BOTH, NULL);
     (void)watch(f, f->out + 16 * 7 + 5, 1, DBG_ACCESS_WRITE, "ctaid.x == 0");
@@ -449,7 +450,7 @@ static void a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run(void **sta
     struct dbg_thread other;
 
     (void)state;
-    assert_int_equal(dbg_lane_set(f->dbg, 1, 1, &err), LW_OK); /* Lane 1 takes the short path, and waits at its end. */
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 1, &err), LW_OK); /* lane 1 takes the shorter side, and waits at its end */
     while (fix_lane_line(f, 1) != 21) {
         struct dbg_stop stop = fix_step(f, false);
 
@@ -480,7 +481,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
     assert_int_equal(dbg_stoppoint_enable(f->dbg, 1, false, &err), LW_OK);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 7);
-    assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5) returns to its caller, which called it with 6 */
+    assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5) has returned to sum(6) */
     assert_int_equal(fix_eval(f, 7, "v3 == 15"), 1);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
     assert_false(dbg_frame_at(f->dbg, 1, 7, 3, &frame));
@@ -555,7 +556,7 @@ static void until_without_a_location_runs_a_loop_to_its_end(void **state)
 
 /* ---- inspection of all instructions, or only of those that may access --------------------------- */
 
-/* With a catchpoint of launches the debugger inspects every instruction after a change of a pc. Without one it
+/* Make the debugger inspect every instruction, as it does with a catchpoint of launches after a change of a pc. Otherwise it
  * inspects only instructions that may access a watched range. */
 static void look_at_every_instruction(struct fix *f)
 {
@@ -563,10 +564,10 @@ static void look_at_every_instruction(struct fix *f)
     (void)catch(f, DBG_CATCH_LAUNCH, "0");
 }
 
-/* Set the stoppoints of a run. */
+/* Function that sets the stoppoints of a run. */
 typedef void points_fn(struct fix *f, unsigned what);
 
-/* Return the texts of all stops of a run, and their number. */
+/* Append the texts of all stops of a run to @out, and return the number of stops. */
 static unsigned record(const char *name, bool every, points_fn *points, unsigned what,
                        struct lw_buffer *out)
 {
@@ -589,7 +590,7 @@ static unsigned record(const char *name, bool every, points_fn *points, unsigned
     return count;
 }
 
-/* Return the number of stops. The stops must be the same whether all or only few instructions are inspected. */
+/* Check that the stops are the same whether all or only few instructions are inspected. Return the number of stops. */
 static unsigned few_are_all(points_fn *points, unsigned what)
 {
     static const char *const names[] = {"watch.s", "team.s", "diverge.s", "calls.s", "saxpy.s",
@@ -611,7 +612,7 @@ static unsigned few_are_all(points_fn *points, unsigned what)
     return count;
 }
 
-/* Watch everything that can be watched. */
+/* Set watchpoints on everything that can be watched: registers and memory of all kinds. */
 static void watch_all(struct fix *f, unsigned access)
 {
     unsigned id;
@@ -690,7 +691,7 @@ static void a_run_with_points_has_the_order_of_one_without(void **state)
     assert_int_equal(hash[2], hash[0]);
 }
 
-/* ---- gdb's own -------------------------------------------------------------------------------- */
+/* ---- watchpoints of gdb ----------------------------------------------------------------------- */
 
 static unsigned gdb_watch(struct fix *f, uint64_t address)
 {
@@ -730,7 +731,7 @@ static void what_gdb_reinserts_belongs_to_the_lane(void **state)
     id = gdb_watch(f, ISA_LOCAL_BASE + 8);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x40, 0, 6);
-    /* after two resumes without the watchpoint it counts as a new one, of the focus lane */
+    /* After two resumes without the watchpoint, gdb's next watchpoint is a new one, of the focus lane. */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_lane_set(f->dbg, 1, 3, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 12);
@@ -756,7 +757,8 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
                      LW_OK);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x08, 0, 3);
-    /* A warp that is not resident may become resident. Only memory of a single lane is known to belong to that warp. */
+    /* The lane of the watchpoint may be in a warp that is not resident yet, but only for local memory, which belongs to one
+     * lane. */
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_LOCAL_BASE, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A reverse search inspects only instructions that may touch a watched location, and finds the same hits as a
-# search that inspects all (forced by a catchpoint whose condition never holds). The same holds for steps back of
-# a lane that waited while its warp spun (forced by a pc that was edited).
+# Tests that a reverse search, which inspects only instructions that may touch a watched location, finds the same hits as a
+# search that inspects all instructions. A catchpoint whose condition never holds forces the latter. The same is tested
+# for reverse steps of a lane that waited while its warp spun. There an edited pc forces the inspection of all instructions.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -30,7 +30,8 @@ steps:
   - fill: {buffer: a, value: 7}
   - launch: {entry: k, grid: [2], block: [64], args: [a, b]}
 END
-# usage: found FILE POINT [ALL]. Prints the positions of three reverse steps through the hits of POINT
+# usage: found FILE POINT [ALL]. Sets stoppoint POINT and writes the positions of three reverse-continues to FILE. The command
+# ALL makes the search inspect all instructions
 found() {
     printf '%s\n' continue 'goto 50000' "$2" 'goto end' ${3:+"$3"} reverse-continue 'history' \
         'print pc' reverse-continue 'history' 'print pc' reverse-continue 'history' 'print pc' \
@@ -59,11 +60,12 @@ watch v4
 rwatch v4
 watch p0
 END
-# The stoppoint is hit at least once; otherwise both kinds of search would find nothing.
+# The stoppoint must be hit. Otherwise both kinds of search would agree on no hits.
 found few 'watch u32[a + 512]'
 [ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
-    { echo "FAIL: not three writes are found"; cat "$work/few"; failures=$((failures + 1)); }
-# usage: waits TURNS ROUNDS. Lanes 1, 5, ... wait in each round, in which the other lanes spin TURNS times
+    { echo "FAIL: expected three writes"; cat "$work/few"; failures=$((failures + 1)); }
+# usage: waits TURNS ROUNDS. Writes a kernel with a loop of ROUNDS iterations. In each, lanes 1, 5, ... wait while the other lanes
+# spin TURNS times
 waits() {
     cat >"$work/waits.s" <<END
 .kernel waits
@@ -89,8 +91,8 @@ joined:
 END
     printf '%s\n' 'program: {source: waits.s}' 'steps: [{launch: {entry: waits, grid: [2], block: [32]}}]' >"$work/waits.yaml"
 }
-# usage: back FILE STEPS [FIRST]. Prints the positions of STEPS reverse steps of lane 5, from the end of the first
-# block
+# usage: back FILE STEPS [FIRST]. Writes the positions of STEPS reverse steps of lane 5, from the end of the first block, to
+# FILE. FIRST is the first command of the session
 back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
@@ -107,11 +109,11 @@ else
     diff "$work/few" "$work/all" || cat "$work/few"
     failures=$((failures + 1))
 fi
-# The count is higher than what a search that inspects each instruction may reach.
+# The other lanes execute more instructions than a search that inspects all instructions could process in this time.
 waits 6000000 1
 back few 5
 if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^searching back' "$work/few"; then
-    echo "FAIL: the instructions of others that a lane waited for are looked at"
+    echo "FAIL: a reverse step inspects the instructions of the lanes for which the lane waited"
     cat "$work/few"
     failures=$((failures + 1))
 fi

@@ -8,11 +8,11 @@
 
 enum { VALUES_BLOCKS = 2, VALUES_THREADS = 48 };
 
-/** Write a source with the kernel `k` and its functions. With @observed each assigned value is stored to `out`, all
- *  bits, each time at another index. Return how often a thread may store; 0 if the kernel is not observed. */
+/** Write a source with the kernel `k` and its functions. With @observed each assigned value is stored to `out` with all its
+ *  bits, each time at another index. Return the greatest number of stores of a thread, or 0 without @observed. */
 unsigned values_kernel_print(struct prop_random *r, bool cuda, bool observed, struct lw_sink *out);
-/** Write the launch file. @keys: more keys of `program`, with a comma before them, or "". @stores: the result of the
- *  function above. */
+/** Write the launch file. @keys is "" or more keys of `program`, after a comma. @stores is the result of
+ *  values_kernel_print(). */
 void values_launch_print(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out);
 
 #endif

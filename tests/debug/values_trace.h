@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records the values of the variables of a launch file's kernels, line by line, for each lane. For a build with all
- * variables in memory (the reference) the values come from its stores. For any other build they are the values that
- * the debugger shows.
+ * variables in memory (the reference) the values are taken from the build's stores. For any other build they are the
+ * values that the debugger shows.
  *
  * A lane visits a line when it executes an instruction of the line, and the instruction that it executed before
  * belongs to another line or another call. Instructions with a false guard do not count. The recorded state is that
@@ -17,19 +17,19 @@
 /** Returns @memory. If @memory is NULL, ends the program. */
 void *values_need(void *memory);
 
-/** Numbers by a 64-bit key. */
+/** A hash table from 64-bit keys to 64-bit values. */
 struct values_table {
     uint64_t *key, *value;
     size_t count, capacity;
 };
 /** Returns a pointer to the value of @key. A new key is added with the value 0. */
 uint64_t *values_table_at(struct values_table *table, uint64_t key);
-/** Returns a pointer to the value of @key; NULL: the table does not have the key. */
+/** Returns a pointer to the value of @key, or NULL if the table does not contain the key. */
 const uint64_t *values_table_find(const struct values_table *table, uint64_t key);
 void values_table_free(struct values_table *table);
 uint64_t values_mix(uint64_t a, uint64_t b);
 
-/** Numbers of texts, which are the same for all compared runs. */
+/** Assigns a number to each text. All compared runs use the same numbers. */
 struct values_names {
     struct lw_arena arena;
     struct values_table ids;
@@ -54,19 +54,20 @@ struct values_shown {
 /** The data that a run recorded. */
 struct values_trace {
     struct values_names *names; /* borrowed */
-    /* By thread and visit: the number of visits. */
+    /* number of visits, by thread and visit name */
     struct values_table visits;
-    /* By thread, visit and number: the time, as a count of the thread's visits. */
+    /* time of a visit as a count of the thread's visits, by thread, visit name and number of the visit */
     struct values_table when;
     struct values_visit { /* all visits in order */
         uint64_t thread;
         uint32_t visit, nth;
     } *order;
     size_t order_count, order_capacity;
-    /* Only in the reference. By thread, visit, number and variable: the value, if the variable was initialised. By
-     * thread, variable and value: the variable had this value. By variable: the variable exists. */
+    /* These tables are filled only for the reference. `at`: value of an initialised variable, by thread, visit name, number
+     * of the visit and variable. `had`: the variable had this value, by thread, variable and value. `known`: the variable
+     * exists, by variable. */
     struct values_table at, had, known;
-    /* Others. */
+    /* The members below are filled for other builds. */
     struct values_shown *shown;
     size_t count, capacity;
     uint64_t requested, unreadable; /* unreadable: the variable has a location, but its value cannot be read */
@@ -83,7 +84,7 @@ uint64_t values_known_key(uint32_t variable);
 void values_trace_free(struct values_trace *trace);
 
 struct values_options {
-    const char *launch, *compiler; /* compiler NULL: the usual */
+    const char *launch, *compiler; /* compiler NULL: the default one */
     const char *flags[4];
     unsigned flag_count;
     bool reference;    /* compiled for a debugger, with -O0 -g */

@@ -218,7 +218,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return LW_OK;
 }
 
-/* ---- points ------------------------------------------------------------------ */
+/* ---- stoppoints -------------------------------------------------------------- */
 
 enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
@@ -532,8 +532,7 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
     return LW_OK;
 }
 
-/* Only the focus warp goes back. */
-/* The fake records steps instead of a history, so it cannot step back from its end. */
+/* Reverse steps of this core move only the focus warp. There is no recorded history whose end could be reported. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
 {
     (void)dbg, (void)out;
@@ -763,7 +762,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out)
 {
     (void)dbg, (void)id, (void)lane, (void)out;
-    return false; /* The real core gives this answer for a function without debug information. */
+    return false; /* as the real core does for a function without debug information */
 }
 
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,

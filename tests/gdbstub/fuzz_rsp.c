@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the stub with packets after the checksum. An input is a list of packet payloads, separated by newlines, for
- * one connection over the fake core. The first byte selects the target architecture, and whether the bytes go through
- * the framing unchanged instead.
+ * Fuzzes the stub with the payloads of packets. An input is a list of payloads, separated by newlines, for one connection
+ * with the fake core. The first byte selects the target architecture, and whether the bytes are instead passed unchanged to
+ * the reader of packets with checksums.
  *
- *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
- *   otherwise a program that replays files: its arguments, or tests/clients/golden/fuzz
+ *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    compiles the target of libFuzzer
+ *   other builds are a program that replays the files in its arguments, or those in tests/clients/golden/fuzz
  */
 #include "gdbstub/rsp_priv.h"
 #include "tests/gdbstub/fake_dbg.h"
@@ -30,7 +30,7 @@ static enum lw_status say(const struct lw_call *call, struct lw_error *err)
 
 enum { MAX_RUNS = 4 };
 
-/* The machines that `run` created. The connection frees none of them. */
+/* The cores that gdb's command `run` has created. The connection does not free them. */
 struct runs {
     struct dbg *dbg[MAX_RUNS];
     unsigned count;
@@ -48,7 +48,7 @@ static enum lw_status again(void *context, const char *name, struct rsp_config *
     return LW_OK;
 }
 
-/* Enough of an object for the file that the stub serves. Its contents do not matter here. */
+/* Contents of the object file that the stub serves to gdb, which this test does not check. */
 static uint8_t code[64];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

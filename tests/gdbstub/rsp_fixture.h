@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stub over the fake debugger core. The client's side of the connection is in memory. */
+/* Fixture: a stub with the fake debugger core. The client's side of the connection is in memory. */
 #ifndef RSP_FIXTURE_H
 #define RSP_FIXTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests agent expressions: every opcode that gdb sends in conditions, and hostile code. */
+/* Tests agent expressions: every opcode that gdb sends in conditions, and malicious code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void arithmetic_takes_the_lower_operand_first(void **state)
     gives("220622071527", 1);
 }
 
-/* The bits of the double 1.5 are 3ff8000000000000, those of 0.1 are 3fb999999999999a, and those of 0.1 as a float are
+/* The double 1.5 has the bits 3ff8000000000000, the double 0.1 the bits 3fb999999999999a, and the float 0.1 the bits
  * 3dcccccd. */
 static void floats_are_computed_as_doubles_and_rounded_where_it_is_said(void **state)
 {
@@ -141,7 +141,7 @@ static void signed_operations_see_the_sign(void **state)
     gives("22f916082202" "0727", (uint64_t)-1);
     gives("22f916082201" "0a27", (uint64_t)-4);
     gives("22ff1608" "22001427", 1);           /* -1 < 0 */
-    gives("22ff1608" "22001527", 0);           /* not unsigned */
+    gives("22ff1608" "22001527", 0);           /* unsigned: 2^64 - 1 < 0 */
 }
 
 static void the_smallest_number_by_minus_one_is_defined(void **state)
@@ -179,7 +179,7 @@ static void a_register_is_taken_by_its_number(void **state)
 static void jumps_go_to_offsets_in_the_code(void **state)
 {
     (void)state;
-    gives("2201200008220027220927", 9); /* The jump is taken, to the code after "22 00 27". */
+    gives("2201200008220027220927", 9); /* the jump is taken and skips "22 00 27" */
     gives("22002000082205272209", 5);
     gives("2100052200220727", 7);
     fails("21ffff");
@@ -199,18 +199,18 @@ static void what_it_cannot_do_is_no_value(void **state)
 {
     (void)state;
     fails("");
-    fails("27");           /* nothing on the stack */
-    fails("02");           /* underflow */
-    fails("ff27");         /* no such opcode */
-    fails("2201");         /* no end */
-    fails("22");           /* cut off */
+    fails("27");           /* the stack is empty at the end */
+    fails("02");           /* the stack underflows */
+    fails("ff27");         /* the opcode does not exist */
+    fails("2201");         /* the end opcode is missing */
+    fails("22");           /* the operand of an opcode is missing */
     fails("25010203");
     fails("220122000527"); /* division by zero */
     fails("2200" "1927");  /* unreadable memory */
     fails("220116002727"); /* ext 0 */
     fails("21000027");     /* an endless loop reaches the limit of steps */
-    fails("22012921000027"); /* An endless loop that computes reaches the limit, too. */
-    fails("220121000027");   /* An endless loop that fills the stack fails, too. */
+    fails("22012921000027"); /* an endless loop with pops reaches the limit, too */
+    fails("220121000027");   /* an endless loop fills the stack */
 }
 
 static void the_condition_of_the_manual_is_evaluated(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests framing: acknowledgements, checksums, escapes, resends and limits. */
+/* Tests the framing of packets: acknowledgements, checksums, escapes, resends and limits. */
 #include "tests/gdbstub/rsp_fixture.h"
 
 static void feed(struct fixture *fix, const char *bytes)
@@ -91,7 +91,7 @@ static void escaped_bytes_are_restored_and_count_as_sent(void **state)
     assert_string_equal(fix_ask(fix, "m200000000000,4"), "23247d2a");
 }
 
-/* An escaped byte never ends or begins a frame. */
+/* The byte after an escape character is not taken as data if it ends or begins a packet. */
 static void an_escape_does_not_swallow_the_end_of_a_packet(void **state)
 {
     static const char *const ends[] = {"$qAttached}#0c", "$m200000000000,4}#13", "$X200000000000,4:ab}#8a"};
@@ -104,7 +104,7 @@ static void an_escape_does_not_swallow_the_end_of_a_packet(void **state)
         feed(fix, "$qAttached#8f");
         assert_string_equal(fix->out.text, "$1#31");
     }
-    feed(fix, "$qAttached}$qAttached#8f"); /* The packet is cut off after an escape character. */
+    feed(fix, "$qAttached}$qAttached#8f"); /* the first packet is truncated after an escape character */
     assert_string_equal(fix->out.text, "$1#31");
     feed(fix, "$}#7d$}}#fa$qAttached#8f"); /* the escaped form of the escape character is ] */
     assert_string_equal(fix->out.text, "$E01#a6$#00$1#31");
@@ -148,8 +148,7 @@ static void an_interrupt_while_stopped_is_ignored(void **state)
     assert_string_equal(fix->out.text, "");
 }
 
-/* At a stop that gdb shows to the user, gdb asks for the list of threads. When gdb continues a step by itself, it does not
- * ask. */
+/* At a stop that gdb shows to the user, gdb requests the list of threads. When gdb continues a step by itself, it does not. */
 static void an_interrupt_between_two_steps_stops_the_second(void **state)
 {
     static const char *const asks[] = {"", "$qXfer:threads:read::0,1000#92"};
@@ -168,7 +167,8 @@ static void an_interrupt_between_two_steps_stops_the_second(void **state)
     }
 }
 
-/* gdb has asked for the threads and sent further packets. Editors send an interrupt although the machine is stopped. */
+/* gdb has requested the list of threads and sent further packets, so it shows the stop. Editors then send an interrupt although
+ * the machine is stopped, and the stub must ignore it. */
 static void an_interrupt_at_a_stop_that_is_shown_is_for_nobody(void **state)
 {
     struct fixture *fix = *state;

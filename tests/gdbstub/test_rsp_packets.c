@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests packets, the target description, conditions and stop replies over the fake core. */
+/* Tests packets, the target description, conditions and stop replies with the fake core. */
 #include "tests/gdbstub/rsp_fixture.h"
 
 static const char *const FIRST_PC = "0000000001000000"; /* ISA_CODE_BASE, little-endian */
@@ -28,7 +28,7 @@ static void supported_lists_what_the_table_offers(void **state)
     assert_non_null(strstr(reply, ";ConditionalBreakpoints+"));
     assert_non_null(strstr(reply, ";swbreak+"));
     assert_non_null(strstr(reply, ";no-resumed+"));
-    /* These features would break stock gdb, or are not supported. */
+    /* These features would break an unmodified gdb, or are not supported. */
     assert_null(strstr(reply, "QNonStop"));
     assert_null(strstr(reply, "multiprocess"));
     assert_null(strstr(reply, "memory-map"));
@@ -95,7 +95,7 @@ static void an_ended_machine_has_exited(void **state)
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
     EXPECT_BEGINS(fix_ask(fix, "g"), "E");
     EXPECT_BEGINS(fix_ask(fix, "p10"), "E");
-    EXPECT_BEGINS(fix_ask(fix, "m200000000000,4"), "00070e15"); /* memory stays */
+    EXPECT_BEGINS(fix_ask(fix, "m200000000000,4"), "00070e15"); /* memory is not changed */
     fix_destroy(fix);
 }
 
@@ -240,7 +240,7 @@ static void description_holds(enum rsp_arch arch, const char *name, unsigned man
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(regs[i].name, regs[j].name);
     }
-    /* g has only the mandatory registers. */
+    /* The reply to g contains only the mandatory registers. */
     assert_int_equal(bits, g_bytes * 8);
     fix_ask(fix, "g");
     assert_int_equal(fix->last.size, g_bytes * 2);
@@ -307,7 +307,7 @@ static void the_focus_lane_is_a_writable_register(void **state)
     assert_string_equal(set_reg(fix, "lane", "07000000"), "OK");
     assert_string_equal(ask_reg(fix, "lane"), "07000000");
     assert_int_equal(dbg_lane_get(fix->dbg, 1), 7);
-    /* rsp contains the lane, so that frame ids differ between lanes. */
+    /* The value of rsp contains the lane, so that gdb's frame ids differ between lanes. */
     assert_string_equal(fix_ask(fix, "p7"), "f80f0000070000f4");
     assert_string_equal(set_reg(fix, "lane", "28000000"), "E.lane 40 does not exist");
 }
@@ -328,8 +328,8 @@ static void target_registers_without_a_meaning_cannot_be_written(void **state)
 {
     struct fixture *fix = *state;
 
-    /* the error says that the register does not exist, and that gdb cannot call functions, because calls write the
-     * register */
+    /* The error says that the GPU does not have the register, and that gdb cannot call functions, since a call writes the
+     * register. */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
                   "E. rax is a register of the target architecture reported to gdb, which the GPU does not have, so that "
                   "gdb cannot call functions of the program");
@@ -381,12 +381,12 @@ static void the_thread_list_is_built_once_per_stop(void **state)
     fix_ask(fix, "vCont;s:1;c");
     free(read_document(fix, "threads:read:"));
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 6);
-    set_reg(fix, "lane", "05000000"); /* the name contains the lane */
+    set_reg(fix, "lane", "05000000"); /* the name of the thread contains the lane */
     free(read_document(fix, "threads:read:"));
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 9);
 }
 
-/* Return the text of gdb's thread list with this number of warps. Focus warps have been reported in full. */
+/* Return the text of gdb's thread list for this number of warps, after `monitor threads all`. */
 static char *list_of(unsigned warps)
 {
     struct fake_options options = {.warps = warps, .fault_at = -1};
@@ -412,7 +412,7 @@ static unsigned threads_in(const char *xml)
     return n;
 }
 
-/* The list has the first threads, those that gdb knows, and the number of the others. */
+/* The list contains the first threads, those that have been reported to gdb, and the number of the others. */
 static void beyond_256_warps_some_are_listed(void **state)
 {
     struct fake_options options = {.warps = 257, .fault_at = -1};
@@ -425,7 +425,7 @@ static void beyond_256_warps_some_are_listed(void **state)
     assert_non_null(strstr(xml, " more warps: monitor threads all</thread>"));
     assert_null(strstr(xml, "<thread id=\"81\""));
     free(xml);
-    fix_ask(fix, "Hg81"); /* a selected thread is in focus, and remains in the list after that */
+    fix_ask(fix, "Hg81"); /* a selected thread is added to the list, and remains in it */
     fix_ask(fix, "vCont;s:81");
     xml = read_document(fix, "threads:read:");
     after = threads_in(xml);
@@ -575,7 +575,7 @@ static void elf_is_served(enum rsp_arch arch, unsigned machine)
     for (const char *p = name; *p != '\0'; p++)
         n += (size_t)snprintf(packet + n, sizeof packet - n, "%02x", (unsigned char)*p);
     snprintf(packet + n, sizeof packet - n, ",1,1c0");
-    assert_string_equal(fix_ask(fix, packet), "F-1,1e"); /* not for writing */
+    assert_string_equal(fix_ask(fix, packet), "F-1,1e"); /* the file cannot be opened for writing */
     snprintf(packet + n, sizeof packet - n, ",0,1c0");
     assert_string_equal(fix_ask(fix, packet), "F3");
     EXPECT_BEGINS(fix_ask(fix, "vFile:fstat:3"), "F40;");
@@ -604,7 +604,7 @@ static void the_elf_is_served_with_the_target_machine(void **state)
     elf_is_served(RSP_AARCH64, 183);
 }
 
-/* ---- points ------------------------------------------------------------------------------------- */
+/* ---- breakpoints -------------------------------------------------------------------------------- */
 
 static void a_breakpoint_stops_and_says_swbreak_when_negotiated(void **state)
 {
@@ -668,7 +668,7 @@ static void one_true_condition_of_several_stops(void **state)
     char packet[128];
     unsigned lane = number_of(fix, "lane");
 
-    /* the packet as gdb 13 sends it, and as its manual describes it */
+    /* the form of the packet that gdb 13 sends, and the form that its manual describes */
     for (unsigned i = 0; i < 2; i++) {
         snprintf(packet, sizeof packet, "Z0,100000010,1;X7,26%04x22091327%sX7,26%04x22031327",
                  lane, i == 0 ? "" : ";", lane);
@@ -762,9 +762,8 @@ static void a_locked_continue_runs_one_warp_to_its_end(void **state)
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
 }
 
-/* `advance` sets a breakpoint of gdb at the return address of kernels, and gdb steps a warp that ends in a step over
- * it. When the stub answered the step with N, or with a stop at the same address, gdb 13 crashed with a segmentation
- * fault. */
+/* `advance` sets a breakpoint of gdb at the return address of kernels. If a warp ends in a step, gdb steps it over that
+ * breakpoint. If the stub replies N, or reports a stop at the same address, gdb 13 crashes with a segmentation fault. */
 static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(void **state)
 {
     struct fixture *fix = *state;
@@ -778,7 +777,7 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
-    fix_ask(fix, "vCont;s:2;c"); /* other warps may run: the console says that this warp has ended */
+    fix_ask(fix, "vCont;s:2;c"); /* a step with which other warps may run: the console says that this warp has ended */
     EXPECT_BEGINS(fix->console.text, "that warp has ended: nothing was executed, and this is the position of the machine\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
@@ -806,7 +805,7 @@ static void a_fault_is_reported_in_words_and_as_a_signal(void **state)
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T0bthread:1;");
     assert_string_equal(fix->console.text, "fault: lanes 0x80: address 0xdeadbeef\n");
     EXPECT_BEGINS(fix_ask(fix, "?"), "T0bthread:1;"); /* a client that reconnects gets the same reply */
-    assert_string_equal(fix_ask(fix, "vCont;C0b:1;c"), "X0b"); /* delivered */
+    assert_string_equal(fix_ask(fix, "vCont;C0b:1;c"), "X0b"); /* the signal ends the program */
     assert_int_equal(rsp_ended(fix->rsp), RSP_KILLED);
     fix_destroy(fix);
     fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
@@ -864,7 +863,7 @@ static void monitor_runs_the_commands_it_was_given(void **state)
     EXPECT_BEGINS(fix->console.text, "error: ");
     assert_string_equal(fix_ask(fix, "qRcmd,6c616e652036"), "OK");
     assert_non_null(strstr(fix->console.text, "maint flush register-cache"));
-    /* The packet does not change the focus, but writes a register of the focus lane. */
+    /* The command does not change the focus, but may change a register that gdb has read. */
     assert_string_equal(fix_ask(fix, "qRcmd,73652061"), "OK");
     EXPECT_BEGINS(fix->console.text, "said a\nnote: gdb still shows");
     fix_destroy(fix);

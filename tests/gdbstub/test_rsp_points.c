@@ -27,7 +27,7 @@ static void the_kinds_of_watchpoints_have_their_own_reasons(void **state)
 {
     struct fixture *fix = *state;
 
-    assert_string_equal(fix_ask(fix, "Z3,200000001000,8"), "OK"); /* reads: nobody does */
+    assert_string_equal(fix_ask(fix, "Z3,200000001000,8"), "OK"); /* a read watchpoint, which is never hit */
     assert_string_equal(fix_ask(fix, "Z4,200000001002,1"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;awatch:200000001002;");
     assert_string_equal(fix_ask(fix, "z4,200000001002,1"), "OK");
@@ -94,7 +94,8 @@ static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
     assert_string_equal(fix_ask(fix, packet), "OK");
 }
 
-/* The condition is false or missing. This session has no history, so the stub reports each hit to gdb. */
+/* In the cases the condition is false, invalid or missing. As this session has no history, the stub must report each hit to
+ * gdb. */
 static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
 {
     static const char *const packets[] = {"qGpuWatchIf:200000001004,4,2;2;0,0,220027", "qGpuWatchIf:200000001004,4,2;1",
@@ -109,7 +110,8 @@ static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;");
 }
 
-/* gdb with this target architecture steps over the store before it compares, so the machine must not move then. */
+/* With this target architecture gdb steps after a hit before it compares values. The stub must answer this step without
+ * executing an instruction. */
 static void the_step_that_follows_a_watchpoint_is_absorbed_on_aarch64(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -153,7 +155,7 @@ static void hex(char *out, const char *bytes, size_t size)
         snprintf(out + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
 }
 
-/* Z0 with `dprintf FORMAT, $lane, 65`. @when: the text before "cmds:". */
+/* Send the Z0 packet of `dprintf LOCATION,FORMAT, $lane, 65`. @when is the text before "cmds:", which may be a condition. */
 static const char *print_at(struct fixture *fix, const char *when, const char *format)
 {
     char packet[1024], text[512];
@@ -200,7 +202,7 @@ static void formats_are_taken_apart_here(void **state)
         {"%% %5d|%-4x|%04u\\n", "% 00005|"},
         {"%s\\n", ""},
         {"%hhd %lld\\n", "3 65\n"},
-        {"%d %d %d\\n", "3 65 <bad format>\n"}, /* more than there are */
+        {"%d %d %d\\n", "3 65 <bad format>\n"}, /* more conversions than arguments */
         {"%n\\n", "<bad format>\n"},
         {"\\101\\t\\\\\\q%", "A\t\\q<bad format>"},
         {"%9999999999d\\n", NULL},
@@ -317,7 +319,7 @@ static void monitor_threads_makes_the_list_shorter(void **state)
     EXPECT_BEGINS(monitor(fix, "threads none"), "error: threads: expected some, all, a count");
 }
 
-/* ---- a program that begins again ---------------------------------------------------------- */
+/* ---- restarts of the program -------------------------------------------------------------- */
 
 struct owner {
     struct dbg *dbg[3];
@@ -423,7 +425,7 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
     fix_destroy(fix);
 }
 
-/* R has no reply: its error is reported at the next resume. */
+/* Packet R has no reply, so its error is reported when the program is resumed. */
 static void a_restart_that_fails_says_why_later(void **state)
 {
     struct owner owner;
@@ -452,7 +454,8 @@ static void attach_after_a_kill_restarts(void **state)
     dbg_destroy(owner.dbg[0]);
 }
 
-/* As with gdbserver --multi, detach removes the breakpoints, leaves the machine stopped and keeps the connection. */
+/* In extended mode, detach removes the breakpoints, leaves the machine stopped and keeps the connection, like gdbserver
+ * --multi. */
 static void detach_of_an_extended_client_keeps_its_link(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -504,7 +507,7 @@ static void detaching_after_a_kill_is_a_kill(void **state)
     fix_destroy(fix);
 }
 
-/* ---- features that a test may switch off ------------------------------------------------------------- */
+/* ---- features that a test may disable ---------------------------------------------------------------- */
 
 static void every_feature_has_a_name_of_its_own(void **state)
 {
@@ -541,7 +544,7 @@ static void a_feature_that_is_off_is_as_if_it_had_never_been(void **state)
         struct fixture *fix = fix_create(&options, config);
 
         if (fix_ask(fix, cases[i].packet)[0] == '\0')
-            fail_msg("%s is not there at all", cases[i].packet);
+            fail_msg("%s is not supported", cases[i].packet);
         fix_destroy(fix);
         config.without = UINT64_C(1) << cases[i].feature;
         fix = fix_create(&options, config);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the packets of the Python file and of lldb, with the fake core. */
+/* Tests the packets that gdb's Python file and lldb send, with the fake core. */
 #include "tests/gdbstub/rsp_fixture.h"
 
-/* Decode the text that a reply holds as hex digits. The caller never frees the result. */
+/* Decode the text that a reply contains as hex digits. The caller frees the result. */
 static char *text_of(const char *hex)
 {
     size_t size = strlen(hex) / 2;
@@ -74,7 +74,7 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
     assert_string_equal(fix_ask(fix, "qGpuAsk:1;6c616e65732033"), "E.3: no operand");
     assert_memory_equal(fix_ask(fix, "qGpuAsk:99;6c616e6573"), "E.", 2);
     assert_int_equal(dbg_focus_get(dbg, DBG_FOCUS_VIEW), 1);
-    /* qGpuAsk refuses commands that run the machine: other packets do that. */
+    /* qGpuAsk refuses commands that run the machine, for which there are other packets. */
     assert_memory_equal(fix_ask(fix, "qGpuAsk:1;636f6e74696e7565"), "E.", 2);
     assert_string_equal(fix_ask(fix, "qGpuAsk:1;6"), "E01");
     assert_memory_equal(fix_ask(fix, "qGpuFocus:1;6c616e6573"), "E.", 2);
@@ -104,7 +104,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
     assert_non_null(strstr(text, "lane 3"));
     free(text);
-    /* the packet only tested whether a watchpoint is possible */
+    /* The packet only tests whether a watchpoint is possible. */
     assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
     /* gdb sends Z2 when the run continues. The focus has moved to another lane by then. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
@@ -114,7 +114,8 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     assert_int_equal(point.thread, 2);
     assert_int_equal(point.lane, 3);
     fix_ask(fix, "z2,20000000060,8");
-    /* A watch on a part of the variable, a second watch after it, a query without a watch, and a watch of all lanes. */
+    /* A watchpoint on a part of the variable, a second watchpoint after it, a query without a watchpoint, and a watchpoint for
+     * all lanes. */
     assert_string_equal(fix_ask(fix, "Z2,20000000064,4"), "OK");
     assert_int_equal(only_point(fix).lane, 3);
     fix_ask(fix, "z2,20000000064,4");
@@ -128,7 +129,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
     assert_int_equal(only_point(fix).lane, 1);
     fix_ask(fix, "z2,20000000060,8");
-    assert_memory_equal(fix_ask(fix, "Z2,20000000064,8"), "E.", 2); /* more than what was bound */
+    assert_memory_equal(fix_ask(fix, "Z2,20000000064,8"), "E.", 2); /* the range exceeds that of the query */
     fix_ask(fix, "qGpuWatch:2;200000001000,4,2");
     assert_int_equal(fix->last.size, 0);
     text = text_of(fix_ask(fix, "qGpuWatch:2;10000000000,4,4"));
@@ -179,7 +180,7 @@ static void a_suffix_names_the_thread_of_one_packet(void **state)
     assert_string_not_equal(fix_ask(fix, "p10;thread:0003;"), first);
     assert_string_equal(fix_ask(fix, "p10"), plain);
     assert_string_equal(fix_ask(fix, "p10;thread:;"), "E01");
-    /* Nobody's registers are another's. */
+    /* A packet for a thread that does not exist must not get the registers of another thread. */
     assert_memory_equal(fix_ask(fix, "p10;thread:999;"), "E.this thread does not exist", 28);
     assert_memory_equal(fix_ask(fix, "g;thread:999;"), "E.this thread does not exist", 28);
     assert_memory_equal(fix_ask(fix, "P10=0000000001000000;thread:999;"), "E.this thread does", 18);

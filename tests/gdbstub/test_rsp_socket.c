@@ -14,7 +14,7 @@
 
 struct server {
     struct rsp_config config;
-    const char *address; /* NULL: a free port */
+    const char *address; /* address of the server; NULL: a free port */
     bool once, started;
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -120,7 +120,7 @@ static void talk(int fd, const char *payload, const char *want)
         ssize_t n = recv(fd, got + size, sizeof got - 1 - size, 0);
 
         if (n <= 0)
-            fail_msg("the server closed before \"%s\", behind \"%.*s\"", want, (int)size, got);
+            fail_msg("the server closed the connection before \"%s\", after \"%.*s\"", want, (int)size, got);
         size += (size_t)n;
         got[size] = '\0';
         if (strstr(got, want) != NULL)
@@ -150,7 +150,7 @@ static void a_client_detaches_and_another_connects(void **state)
     close(fd);
     fd = client(&server);
     talk(fd, "?", "T05thread:1;");
-    close(fd); /* without a word */
+    close(fd); /* the client disconnects without a packet */
     fd = client(&server);
     talk(fd, "vCont;c", "$W00#b7"); /* the breakpoint was removed when its client disconnected */
     close(fd);
@@ -194,7 +194,7 @@ static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
     server_leave(&server, fd, "k", "+");
 }
 
-/* Send @byte until the server has closed the connection, or for a limited time. */
+/* Send @byte repeatedly until the server closes the connection or @limit bytes have been sent. */
 static void flood(int fd, char byte, size_t limit)
 {
     char bytes[4096];
@@ -219,7 +219,7 @@ static void a_client_that_floods_loses_its_slot(void **state)
     (void)state;
     fd = server_enter(&server, true, false);
     talk(fd, "vCont;c", "+");
-    /* The stub stores no acknowledgements: Ctrl-C is processed after any number of them. */
+    /* The stub does not store acknowledgements, so it processes a Ctrl-C after any number of them. */
     flood(fd, '+', FLOOD_BYTES);
     talk(fd, "\x03", "$T02thread:");
     talk(fd, "vCont;c", "+");
@@ -237,7 +237,7 @@ static void only_the_loopback_interface_listens(void **state)
 
     (void)state;
     server_start(&server, false, false);
-    /* 127.0.0.2 is this host too, but not the address to which the server is bound. */
+    /* 127.0.0.2 is another address of this host, to which the server is not bound. */
     assert_int_equal(client_at(&server, htonl(0x7f000002)), -1);
     fd = client(&server);
     server_leave(&server, fd, "k", "+");
@@ -313,7 +313,7 @@ static void a_client_that_requests_nothing_loses_its_slot(void **state)
     (void)state;
     lw_buffer_init(&terminal);
     first = server_enter_hasty(&server, &terminal.sink);
-    assert_int_equal(send(first, "$qSupp", 6, MSG_NOSIGNAL), 6); /* no packet is whole */
+    assert_int_equal(send(first, "$qSupp", 6, MSG_NOSIGNAL), 6); /* an incomplete packet */
     is_sent_away(first);
     first = client(&server);
     talk(first, "?", "T05thread:1;");
@@ -333,7 +333,7 @@ static void a_silent_client_yields_to_a_new_one(void **state)
     int first, second;
 
     (void)state;
-    server_start(&server, true, false); /* patience of seconds */
+    server_start(&server, true, false); /* with the default time limit of some seconds for silent clients */
     first = client(&server);
     second = client(&server);
     talk(second, "?", "T05thread:1;");
@@ -373,7 +373,7 @@ static void a_request_to_end_the_process_ends_the_server(void **state)
     int stop[2];
 
     (void)state;
-    for (int round = 0; round < 3; round++) { /* round 0: no client; 1: a client; 2: a client whose program runs */
+    for (int round = 0; round < 3; round++) { /* 0: there is no client; 1: there is a client; 2: the client's program runs */
         int fd = -1;
 
         memset(&server, 0, sizeof server);
@@ -448,7 +448,7 @@ static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
     for (int round = 0; round < 2; round++) {
         int fd;
 
-        if (round == 1) { /* a socket file that a killed program has left */
+        if (round == 1) { /* create a socket file like one that a killed program has left */
             fd = socket(AF_UNIX, SOCK_STREAM, 0);
             assert_int_equal(bind(fd, (struct sockaddr *)&to, sizeof to), 0);
             close(fd);
@@ -466,7 +466,7 @@ static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
         talk(fd, "vKill;1", "$OK#9a");
         server_end(&server);
         close(fd);
-        assert_int_equal(stat(to.sun_path, &st), -1); /* removed at the end */
+        assert_int_equal(stat(to.sun_path, &st), -1); /* the server has removed the socket file at its end */
     }
     assert_int_equal(rsp_serve(&server.config, "unix:", true, NULL, NULL, &err), LW_EUSAGE);
     assert_int_equal(rsp_serve(&server.config, "unix:/a:1", true, NULL, NULL, &err), LW_EUSAGE);
@@ -485,7 +485,7 @@ static void garbage_and_half_packets_leave_the_server_alive(void **state)
     (void)state;
     fd = server_enter(&server, false, false);
     assert_int_equal(send(fd, garbage, sizeof garbage - 1, MSG_NOSIGNAL), sizeof garbage - 1);
-    close(fd); /* in the middle of a packet */
+    close(fd); /* the client disconnects in the middle of a packet */
     fd = client(&server);
     talk(fd, "?", "T05thread:1;");
     memset(big, 'a', 1 << 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that each packet is answered for the thread that it names, whatever monitor commands run between packets. The
- * stub runs on a real machine. The client selects threads, packets and commands at random, and computes each expected
- * answer from the debugger core. */
+/* Tests that the reply to each packet is for the thread that the packet names, whatever monitor commands run between
+ * packets. The stub runs with a real machine. The client chooses threads, packets and commands at random, and computes
+ * each expected reply from the debugger core. */
 #include "tests/debug/debug_fixture.h"
 #include "tests/gdbstub/rsp_fixture.h"
 
@@ -85,7 +85,7 @@ static bool believes_wrong(struct client *c, dbg_thread_id id)
                            t.lane != known->lane);
 }
 
-/* Return a register of a thread as the core has it. */
+/* Copy the value of register v1 of a thread from the core to @row. */
 static void row_of(struct client *c, dbg_thread_id id, uint32_t row[WIDTH])
 {
     int reg = dbg_reg_find(c->f->dbg, "v1");
@@ -138,7 +138,7 @@ static void read_row(struct client *c)
     snprintf(packet, sizeof packet, "p%x", c->vector_reg);
     reply = ask(c, packet);
     row_of(c, c->general, row);
-    EXPECT(c, there(c, c->general, &t) || strspn(reply, "0") == strlen(reply), "p of one that is gone: %s", reply);
+    EXPECT(c, there(c, c->general, &t) || strspn(reply, "0") == strlen(reply), "p of a thread that has ended: %s", reply);
     for (unsigned lane = 0; lane < WIDTH; lane += 2)
         EXPECT(c, little(reply + 8 * lane) == ((uint64_t)row[lane + 1] << 32 | row[lane]), "p of thread %llu, lane %u",
                (unsigned long long)c->general, lane);
@@ -146,12 +146,12 @@ static void read_row(struct client *c)
 
 static void read_memory(struct client *c)
 {
-    const char *reply = ask(c, "mf000000000000004,4"); /* The address shows v1 of the thread's focus lane. */
+    const char *reply = ask(c, "mf000000000000004,4"); /* the debug address of v1 of the thread's focus lane */
     struct dbg_thread t;
     uint32_t row[WIDTH];
 
     if (!there(c, c->general, &t)) {
-        EXPECT(c, reply[0] == 'E', "m of one that is gone: %s", reply);
+        EXPECT(c, reply[0] == 'E', "m of a thread that has ended: %s", reply);
         c->gone++;
         return;
     }
@@ -160,7 +160,7 @@ static void read_memory(struct client *c)
            reply, row[t.lane]);
 }
 
-/* Write with P or M. Only this thread's register changes. */
+/* Write v1 with packet P or M, and check that only the register of this thread changes. */
 static void write_row(struct client *c, bool memory)
 {
     static uint32_t before[2 * WARPS + 2][WIDTH], after[2 * WARPS + 2][WIDTH];
@@ -193,7 +193,7 @@ static void write_row(struct client *c, bool memory)
     c->writes++;
 }
 
-/* The thread of a stop reply becomes the client's thread. Return false if the reply has none. */
+/* Make the thread of a stop reply the client's thread. Return false if the reply names no thread. */
 static bool stopped(struct client *c, const char *reply)
 {
     const char *thread = strstr(reply, "thread:");
@@ -252,11 +252,11 @@ static void step_thread(struct client *c)
         return;
     }
     if (!alive && form >= 4) {
-        EXPECT(c, reply[0] == 'E' && after.now == before.now, "a step of one that is gone: %s", reply);
+        EXPECT(c, reply[0] == 'E' && after.now == before.now, "a step of a thread that has ended: %s", reply);
         return;
     }
     if (!alive || wrong) {
-        EXPECT(c, after.now == before.now, "%s ran where nothing may", packet);
+        EXPECT(c, after.now == before.now, "%s executed an instruction, which it must not", packet);
         c->moved += alive;
         c->gone += !alive;
     }
@@ -303,7 +303,7 @@ static void command(struct client *c)
         ask(c, "qRcmd,676f746f207374617274");
 }
 
-/* Ask for the focus as the Python file does. The focus must be a live thread. */
+/* Request the focus with the packet of gdb's Python file. The focus must be a live thread. */
 static void ask_focus(struct client *c)
 {
     const char *reply = ask(c, "qGpuShown:0");
