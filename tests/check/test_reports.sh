@@ -268,7 +268,7 @@ echo '- {kind: raec}' >b.yaml
 [ $? = 2 ] && grep -q 'both write to ./new.xml' err || fail "one file by two names: $(cat err)"
 
 # report_forms.py reports keys that are not in the format.
-spoil() { # usage: spoil WHAT FILE SED. Expects that report_forms.py reports the file after the change by sed script SED
+spoil() { # arguments: WHAT FILE SED. Expects that report_forms.py reports the file after the change by sed script SED
     sed "$3" "$2" >spoilt."${2##*.}"
     cmp -s "$2" spoilt."${2##*.}" && fail "$1: nothing was changed"
     python3 "$src/tests/check/report_forms.py" spoilt."${2##*.}" >out 2>&1 && fail "$1 is not reported"

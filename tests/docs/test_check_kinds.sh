@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The table of docs/reference/check-kinds.md equals the list of `lanewise explain`. UPDATE_GOLDEN=1 renews it.
+# Tests that the table of docs/reference/check-kinds.md equals the list of `lanewise explain`. UPDATE_GOLDEN=1 writes the
+# table.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/check-kinds.md

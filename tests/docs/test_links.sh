@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each link of a page names an existing file, and its fragment a heading there. docs/README.md and docs/local.mk
-# list each page of docs.
+# Tests that each link of a page names an existing file, that the fragment of a link names a heading in that file, and that
+# docs/README.md and docs/local.mk list each page of docs.
 set -u
 src=${srcdir:-.}
 command -v perl >/dev/null || { echo "perl is not installed (autoconf needs it, too)"; exit 99; }

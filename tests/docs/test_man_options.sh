@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# OPTIONS in docs/reference/lanewise.1 equals the list of `lanewise help COMMAND`. UPDATE_GOLDEN=1 renews it.
+# Tests that section OPTIONS of docs/reference/lanewise.1 equals the lists of `lanewise help COMMAND`. UPDATE_GOLDEN=1 writes
+# the section.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/lanewise.1

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/recording.svg equals the drawing by scripts/record-svg of the current program. UPDATE_GOLDEN=1 renews it.
+# Tests that docs/recording.svg equals what scripts/record-svg draws with the current program. UPDATE_GOLDEN=1 writes the file.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 picture=$src/docs/recording.svg
 
-# usage: draw [SESSION]. Draws picture.svg, in a new folder with the examples
+# usage: draw [SESSION]. Draws picture.svg from a session in a new folder with the examples
 draw() {
     rm -rf run
     mkdir run
@@ -31,9 +31,9 @@ assert 15 < len(lines) < 40 and max(map(len, lines)) <= 96
 assert any('reverse-continue' in l for l in lines) and any('was written by lane 31' in l for l in lines)
 END
 
-# two drawings of one session are equal, and another session gives another drawing
+# Two drawings of one session are equal. Another session gives another drawing.
 draw
-cmp -s picture.svg "$picture" || fail "a second drawing is another one"
+cmp -s picture.svg "$picture" || fail "a second drawing differs"
 printf '$ lanewise run overwrite.yaml --check\n$ lanewise run nothing.yaml\n' >other
 draw other
 cmp -s picture.svg "$picture" && fail "another session has the same picture"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No sentence of the hand-written pages outside docs/reference and docs/evidence has more than 40 words. Code
-# blocks, tables and headings are ignored; code in a line counts as a word, a link as its text. LW_WORDS=N sets
+# Tests that no sentence of the hand-written pages outside docs/reference and docs/evidence has more than 40 words. Code
+# blocks, tables and headings are ignored. Code inside a line counts as one word, and a link as its text. LW_WORDS=N sets
 # another limit.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
@@ -46,7 +46,7 @@ cd "$src" || exit 99
 bad=0
 perl -w "$work/check.pl" README.md CONTRIBUTING.md docs/*.md docs/tutorial/*.md docs/howto/*.md docs/explanation/*.md || bad=1
 
-# The check itself: 41 words in prose, in a list and over two lines; not in code, tables or two sentences.
+# Test of the check: it must report 41 words in prose, in a list and over two lines, but not in code, tables or two sentences.
 unset LW_WORDS
 ten="one two three four five six seven eight nine ten"
 long="$ten $ten $ten $ten eleven"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/shell-commands.md equals the list of the shell's `help`. UPDATE_GOLDEN=1 renews it.
+# Tests that docs/reference/shell-commands.md equals the list of the shell's `help`. UPDATE_GOLDEN=1 writes the page.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/shell-commands.md
@@ -11,7 +11,7 @@ cp "$src"/docs/examples/lines.* "$work"
 {
     sed '/^<!-- tests.docs.test_shell_commands.sh -->$/q' "$page"
     sed 's/|/\\|/g' "$work/list" | awk '
-        # A short name is in the row of its command.
+        # The short name of a command is in the row of the command.
         /^[A-Z]/ && !/[.:]/ { theme = $0; next }
         /^  [a-z]/ && theme != "" {
             split(substr($0, 3), part, /   *.*/); what = substr($0, 3 + length(part[1])); sub(/^ */, "", what)

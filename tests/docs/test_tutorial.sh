@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The pages of docs/tutorial and a how-to page with sessions: each command prints what the page shows, run in a
-# folder with the examples, one page at a time. UPDATE_GOLDEN=1 renews the pages. A page with a changed line
-# fails.
+# Tests the pages of docs/tutorial, and a how-to page with sessions. Each command, run in a folder with the examples, must
+# print what the page shows. Each page is tested separately. UPDATE_GOLDEN=1 writes the pages. The test also checks that a
+# page with a changed line fails.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# usage: runs PAGE [--update]. Runs the commands of the page in an empty folder
+# usage: runs PAGE [--update]. Runs the commands of the page in a new folder with the examples
 runs() {
     rm -rf "$work/run"
     mkdir "$work/run"
@@ -13,7 +13,7 @@ runs() {
     timeout 300 python3 "$src/scripts/session.py" "$lanewise" "$src" "$work/run" ${2:-} "$1" >out 2>err
 }
 
-# A program cannot load a runtime with the address sanitizer.
+# A program that is built without the address sanitizer cannot load a runtime library that is built with it.
 whole=yes
 ! nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init' || whole=no
 
@@ -31,7 +31,7 @@ for page in "$src"/docs/tutorial/*.md "$src/docs/howto/find-a-hang.md"; do
 done
 [ $cases -ge 8 ] || fail "$cases pages only"
 
-# The page creates a folder and enters it; the commands of the page do this in a copy of the source tree.
+# The start of each page creates a folder and changes to it. The commands for this must work in a copy of the source tree.
 mkdir -p tree/docs
 cp -r "$src/docs/examples" tree/docs/
 for page in "$src"/docs/tutorial/*.md; do
@@ -43,7 +43,7 @@ done
 
 # Test of the check: a changed line, a missing line, and a changed word in a file must fail.
 sed 's/^ok: 2 checks passed/ok: 3 checks passed/' "$src/docs/tutorial/first-run.md" >page.md
-runs page.md && fail "a page with a wrong line passes"
+runs page.md && fail "a page with a changed line passes"
 grep -q '^page.md: +ok: 2 checks' out || fail "the difference is not shown"
 sed '/^wrong.yaml:9: check failed/d' "$src/docs/tutorial/first-run.md" >page.md
 runs page.md && fail "a page that lacks a line passes"

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
-# The Makefile's own prefix is in lanewise.pc; pkg-config gets the new prefix.
+# lanewise.pc contains the prefix of the Makefile. pkg-config is called with the new prefix.
 ${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install"; }
 pc=$(find "$tmp" -name lanewise.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")
@@ -23,7 +23,7 @@ done
 for f in "$src"/python/lanewise/*.py; do
     cmp -s "$f" "$root/share/lanewise/python/lanewise/${f##*/}" || fail "${f#"$src"/} is not installed"
 done
-# All pages are installed, and their links to each other and to the examples are valid there.
+# All pages are installed, and their links to each other and to the examples are valid in the installed folder.
 for page in "$src"/docs/*.md "$src"/docs/*/*.md; do
     name=${page#"$src"/docs/}
     [ -s "$root/share/doc/lanewise/$name" ] || fail "docs/$name is not installed"
@@ -54,7 +54,7 @@ for standard in c99 gnu11; do
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
         $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
 done
-# A program linked with -rpath starts without ldconfig, as docs/howto/use-from-c-or-python.md says. shellcheck
+# A program linked with -rpath finds the library without ldconfig, as docs/howto/use-from-c-or-python.md says. shellcheck
 # disable=SC2046
 $cc "$root/share/doc/lanewise/examples/saxpy.c" $(pkg --cflags --libs lanewise) -Wl,-rpath,"$lib" -o "$tmp/own" &&
     env -u LD_LIBRARY_PATH ldd "$tmp/own" | grep -q "liblanewise.so.0 => $lib/" || fail "-rpath does not find the library"
@@ -68,7 +68,7 @@ if command -v c++ >/dev/null; then
 fi
 export LD_LIBRARY_PATH="$lib" LANEWISE_LIBRARY="$lib/liblanewise.so.0"
 cd "$tmp" || exit 99
-# The example in Python needs numpy, and the package, which pip installs.
+# The Python example needs numpy and the Python package, which is used from its installed folder.
 export PYTHONPATH="$root/share/lanewise/python" PYTHONDONTWRITEBYTECODE=1
 python=
 for candidate in python3 /usr/bin/python3; do

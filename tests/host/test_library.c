@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests lanewise.h as a program uses it: results, every refusal with its message, and two machines. */
+/* Tests lanewise.h in the way of a program: results, every refused call with its message, and two machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "host/lanewise.h"
 
-/* out[i] = i + add, for i below n. */
+/* The kernel computes out[i] = i + add, for i below n. */
 static const char ramp[] =
     ".kernel ramp\n"
     ".param out, 8, ptr global\n"
@@ -112,7 +112,7 @@ static void run_on(const char *key, const char *value)
     assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
     assert_int_equal(launch(&f, out, 200, 7), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
-    assert_int_equal(got[199], 0); /* it has not run */
+    assert_int_equal(got[199], 0); /* the launch has not run yet */
     assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
     for (uint32_t i = 0; i < 200; i++)
@@ -135,7 +135,7 @@ static void runs(void **state)
     run_on("timing", "fermi");
 }
 
-/* A GPU model that detects tags has tags. The user may select how they are stored. */
+/* A GPU model that detects tags enables them. The user may select how they are stored, but not disable them. */
 static void times_tagged_registers(void **state)
 {
     static const char *const tags[] = {"off", "shadow", "compact"};
@@ -196,8 +196,8 @@ static void refuses(void **state)
     /* the message does not contain the name of a temporary file */
     assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0);
     assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
-    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* The message is followed by all lines that the compiler
-                                                          * printed. */
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* the first line that the compiler printed; all others
+                                                          * follow */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
@@ -283,7 +283,7 @@ static void misses(void **state)
     lanewise_report_free(NULL);
 }
 
-/* A fault and a hang end the machine, not the process. Memory remains readable. */
+/* A fault or a hang stops the machine and not the process. Memory remains readable. */
 static void faults(void **state)
 {
     struct fixture f = make(NULL, NULL), g = make(NULL, NULL);
@@ -313,7 +313,7 @@ static void faults(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/** After a fault and a hang the machine is usable again; counts continue, and what was in memory is there. */
+/** After a fault or a hang, lanewise_recover() makes the machine usable again. Counts continue, and memory is preserved. */
 static void recovers(void **state)
 {
     static const char *const engines[][2] = {{NULL, NULL}, {"timing", "fermi"}, {"check", "all,-performance"}, {"threads", "2"}};
@@ -325,14 +325,14 @@ static void recovers(void **state)
         uint64_t out, before, after;
         uint32_t got[4];
 
-        assert_int_equal(lanewise_set(f.gpu, "hang-limit", "20000"), LANEWISE_ERROR); /* it is in use */
+        assert_int_equal(lanewise_set(f.gpu, "hang-limit", "20000"), LANEWISE_ERROR); /* settings are fixed after the first use */
         assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* there is nothing to do */
         assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
         for (unsigned round = 1; round < 4; round++) {
             assert_int_equal(launch(&f, out, 4, round), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
             assert_int_equal(lanewise_statistic(f.gpu, "thread_instructions", &before), LANEWISE_OK);
-            /* The second launch is dropped with the first. */
+            /* When the first launch fails, the second one is dropped, too. */
             assert_int_equal(launch(&f, i == 2 ? 0 : out, i == 2 ? 4 : 200, 9), LANEWISE_OK);
             assert_int_equal(launch(&f, out, 4, 100), LANEWISE_OK);
             if (i != 2) {
@@ -347,7 +347,7 @@ static void recovers(void **state)
             if (after < before)
                 fail_msg("%s: %llu thread instructions after %llu", engines[i][0], (unsigned long long)after, (unsigned long long)before);
         }
-        if (i == 0) { /* a proof that nothing can ever continue */
+        if (i == 0) { /* a hang that is reported because no lane can ever continue */
             assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
             assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);
@@ -362,7 +362,7 @@ static void recovers(void **state)
     }
 }
 
-/** Launches take no memory for good, and each has its own arguments. */
+/** Launches free their memory, and each has its own arguments. */
 static void launches_many(void **state)
 {
     struct fixture f = make(NULL, NULL);
@@ -385,13 +385,13 @@ static void launches_many(void **state)
             getrusage(RUSAGE_SELF, &begin);
     }
     getrusage(RUSAGE_SELF, &end);
-#ifndef __SANITIZE_ADDRESS__ /* it keeps freed memory for a while */
+#ifndef __SANITIZE_ADDRESS__ /* the address sanitizer delays the reuse of freed memory */
     assert_true(end.ru_maxrss - begin.ru_maxrss < 64 * 1024); /* KiB: 19,000 launches, of which each has 64 KiB of parameters */
 #endif
     lanewise_destroy(f.gpu);
 }
 
-/** Several texts in one module, and what is refused. */
+/** Links several texts into one module, and tests inputs that are refused. */
 static void links(void **state)
 {
     static const char caller[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
@@ -423,7 +423,7 @@ static void links(void **state)
     said(gpu, lanewise_gdb(gpu, &options, sizeof options), "in use already");
     said(gpu, lanewise_gdb(gpu, NULL, 0), "must not be NULL");
     lanewise_destroy(gpu);
-    gpu = lanewise_create(); /* a debugger that nothing is launched for */
+    gpu = lanewise_create(); /* a machine with a debugger, but without a launch */
     assert_int_equal(lanewise_gdb(gpu, &options, sizeof options), LANEWISE_OK);
     said(gpu, lanewise_gdb(gpu, &options, sizeof options), "called before");
     said(gpu, lanewise_set(gpu, "debuggable", "perhaps"), "expected yes or no");
@@ -437,8 +437,8 @@ static void keep(void *context, const char *text, size_t size)
     strncat(context, text, size);
 }
 
-/* A program gets the text that kernels print, the names of kernels and parameters, reports, and the counts of a timing
- * model. */
+/* A program can read the text that kernels print, the names of kernels and parameters, reports, and the counts of the
+ * timing model. */
 static void tells(void **state)
 {
     static const char hello[] =
@@ -472,7 +472,7 @@ static void tells(void **state)
         assert_int_equal(param.type == LANEWISE_TYPE_INTEGER || (i == 0 && param.type == LANEWISE_TYPE_POINTER), 1);
         memset(&param, 0, sizeof param);
         assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, offsetof(lanewise_param, type)), LANEWISE_OK);
-        assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* a caller of an older version */
+        assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* the structure of an older version has no type */
     }
     said(f.gpu, lanewise_kernel_param(f.ramp, 3, &(lanewise_param){NULL, 0, 0, 0, 0}, sizeof(lanewise_param)), "the kernel has 3 parameters");
     assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
@@ -520,7 +520,8 @@ static void tells(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/* The last lane writes one element past the buffer. The lane continues, and each location of a finding is reported once. */
+/* The last lane stores one element past the end of the buffer. The lane continues. Each location of a finding is reported
+ * once. */
 static void finds(void **state)
 {
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
@@ -652,7 +653,7 @@ static void finds_races(void **state)
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
     assert_string_equal(finding.kind, "race");
     assert_string_equal(finding.other.kernel, "clash");
-    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* no news */
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* there is no new finding */
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
     lanewise_destroy(f.gpu);
 }
@@ -666,7 +667,7 @@ static void write_list(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Lists of suppressions are added up. A list that does not exist is an immediate error. */
+/* Several suppression lists apply together. A list that does not exist is an error when the setting is made. */
 static void knows(void **state)
 {
     static const char wild[] = ".kernel wild\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\nst.global.b32 [v2:3], vz\nexit\n.end\n";
@@ -690,7 +691,7 @@ static void knows(void **state)
     lanewise_destroy(gpu);
 }
 
-/* Run ramp<<<1, 32>>> with @n elements. The machine is configured already. */
+/* Run ramp<<<1, 32>>> with @n elements, on a machine that is already configured. */
 static int run_ramp(struct fixture *f, uint32_t n, uint64_t *out)
 {
     const uint32_t one[3] = {1, 1, 1}, block[3] = {32, 1, 1}, add = 1;
@@ -742,7 +743,7 @@ static void counts(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* A machine stops at its limits and reports the pc of all lanes. */
+/* A machine stops at its limits, and its error gives the pc of all lanes. */
 static void limits(void **state)
 {
     struct fixture f = {.gpu = lanewise_create()};
@@ -791,7 +792,7 @@ static void a_program_adds_findings_of_its_own_calls(void **state)
     assert_int_equal(lanewise_finding_wanted(gpu, "no-such-kind"), 0);
     assert_int_equal(lanewise_finding_wanted(NULL, "api-leak"), 0);
     assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_FINDING);
-    assert_int_equal(lanewise_wait(gpu), LANEWISE_OK); /* it was reported */
+    assert_int_equal(lanewise_wait(gpu), LANEWISE_OK); /* the finding has already been reported */
     own.count = 4;
     assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_OK);
     own.line = 4;

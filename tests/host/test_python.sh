@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
-# A Python of the user's may lack what Debian's has.
+# A Python that the user has installed may lack packages that Debian's Python has.
 python=
 for candidate in python3 /usr/bin/python3; do
     path=$(command -v $candidate) || continue
@@ -27,12 +27,12 @@ work=$tmp
 . "$src/tests/lib/compile_once.sh"
 cd "$tmp" || exit 99
 
-# Several clangs, or none: the tests that need one skip themselves.
+# Tests that need a clang skip themselves if there is none.
 PYTHONPATH=$src/python "$python" -X faulthandler -m pytest -q -p no:cacheprovider -o faulthandler_timeout=300 \
     --rootdir "$src/tests/host/python" "$src/tests/host/python" >out 2>&1 || { tail -n 60 out; fail "pytest"; }
 tail -n 1 out
 
-# The package is installed and finds the library of $LANEWISE_LIBRARY. pip may not write to the source tree.
+# The installed package finds the library that $LANEWISE_LIBRARY names. pip gets a copy, since it writes to its source folder.
 if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     cp -R "$src/python" package && chmod -R u+w package
     "$python" -m venv --without-pip --system-site-packages env || fail "venv"
@@ -49,7 +49,7 @@ else
     interpreter=$python
 fi
 
-# The blocks of the page are one session, whose output the comments quote.
+# The code blocks of the page form one session. Its comments state the output.
 sed -n '/^```python$/,/^```$/p' "$src/docs/howto/python.md" | grep -v '^```' >session.py
 [ -s session.py ] || fail "docs/howto/python.md has no code"
 if "$interpreter" session.py >said 2>err; then

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks that calls inside a directory follow the include order. An object may refer to functions and tables of its
 # own folder, of the directory itself, and of folders before it in the table of rooms (CONTRIBUTING.md). The check
-# uses the linker's symbols, so that a pointer in a table counts, too. Files in the directory itself join the folders
-# and may call all of them. The script runs in a build folder.
+# uses the linker's symbols, so a pointer in a table counts, too. Files in the directory itself connect the folders and may
+# call functions of all of them. The script runs in a build folder.
 set -u
 rooms=$(sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' "${srcdir:-.}/CONTRIBUTING.md")
 objects=
 for o in $(find $(printf '%s\n' "$rooms" | sed 's,/.*,,' | sort -u) -name '*.o' 2>/dev/null); do
     source=$(echo "${o%.o}.c" | sed 's,/lib[a-z0-9_]*-,/,')
-    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # objects with a source
+    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # only objects that have a source
 done
 [ -n "$objects" ] || { echo "no objects here: run it in a build folder"; exit 99; }
 nm -A -P $objects 2>/dev/null | awk -v rooms="$rooms" '

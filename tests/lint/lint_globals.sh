@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Two machines may exist in one process, so the library has no writable data: .data and .bss of each of its
-# objects are empty (tables of pointers are in .data.rel.ro).
+# Checks that the library has no writable data, since two machines may exist in one process: .data and .bss of each of its
+# objects must be empty. (Tables of pointers are in .data.rel.ro.)
 set -u
 bad=0
 for lib in ${LIBS_TO_CHECK:-liblanewise.a libhost.a libcore_v1.a libcore_v3.a libcore_v4.a}; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks that docs/reference/glossary.md is sorted, has no term twice, and has one sentence of at most 30 words for
-# each term. "See" must name another term of the page. Words of older versions (tests/lint/lint_glossary.tsv) must be
-# with the terms that have replaced them.
+# each term. "See" must name another term of the page. Each word of older versions (tests/lint/lint_glossary.tsv) must be in
+# the row of the term that has replaced it.
 set -u
 cd "${srcdir:-.}" || exit 99
 
@@ -32,8 +32,8 @@ glossary=docs/reference/glossary.md
 bad=0
 check $glossary || bad=1
 
-# A term's last column lists the words of older versions that the term has replaced. usage: replaced FILE. Prints the
-# rows of tests/lint/lint_glossary.tsv that FILE lacks
+# usage: replaced FILE. Prints the rows of tests/lint/lint_glossary.tsv whose word is missing in FILE. The last column of a
+# term's row in FILE lists the words that the term has replaced
 replaced() {
     LC_ALL=C awk '
         FNR == NR { if (/^\| /) { split($0, cell, / *[|] */); former[cell[2]] = ", " cell[4] ", " } next }
@@ -46,7 +46,7 @@ replaced() {
 }
 replaced $glossary || bad=1
 
-# The check itself.
+# Tests of the check: each mistake below must be reported.
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mistake() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every header compiles alone, and its include guard is the file's name in capitals.
+# Checks that every header compiles alone, and that its include guard is the file's name in capitals.
 set -u
 top=${srcdir:-.}
 bad=0

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the include law (CONTRIBUTING.md, "The source tree" and "Rooms"). Between directories it checks which may include
-# which, and that only the public header is included. Inside a directory a folder may include the headers of the
-# directory itself and of folders before it in the table of rooms. libyaml, libelf and readline are named in one .c
-# file each, and intrinsics in one header. With an argument the script checks that tree instead (for the test of this
-# test).
+# Checks the include rules (CONTRIBUTING.md, "The source tree" and "Rooms"). Between directories it checks which directory may
+# include which, and that only public headers are included. Inside a directory a folder may include the headers of the
+# directory itself and of folders before it in the table of rooms. libyaml, libelf and readline are used in one .c file
+# each, and intrinsics in one header. With an argument the script checks that tree instead, for the test of this lint.
 set -u
 rooms=$(cd "${srcdir:-.}" && sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' CONTRIBUTING.md)
 top=${1:-${srcdir:-.}}
@@ -13,8 +12,8 @@ bad=0
 list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
 directories="base isa ptx emu native launch check timing debug gdbstub shell host runtime cmd"
-most_files=22 # of a folder
-allowed() { # sets $may
+most_files=22 # greatest number of files in a folder
+allowed() { # sets $may to the directories that a directory may include
     case $1 in
     base) may='base' ;;
     isa) may='base isa' ;;
@@ -42,8 +41,8 @@ public() { # sets $headers to the public headers of a directory: the first inclu
     *) headers=$1.h ;;
     esac
 }
-# Lists our sources, without the sources of guest programs and the generated files.
-sources() { # directory...
+# usage: sources DIRECTORY... . Lists the sources, without those of guest programs and without generated files.
+sources() {
     find "$@" -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.inc' \) 2>/dev/null |
         grep -vE '^ptx/compiler/(cuda|overrides)/|^host/examples/'
 }
@@ -53,7 +52,7 @@ for d in $directories; do
     for h in $headers; do all_public="$all_public $d/$h"; done
 done
 all_public=${all_public# }
-# Prints a line for each include that a directory or folder may not have.
+# Print a line for each include that is not allowed.
 for dir in $directories; do
     [ -d "$dir" ] || continue
     allowed "$dir"
@@ -85,7 +84,7 @@ for dir in $directories; do
             to = $2; sub("/.*", "", to)
             if (!(to in may)) { print $1 " includes " $2 ": " dir " may include only: " allowed; bad = 1; next }
             if (to != dir) {
-                # tables are part of the interface of isa/ for readers that expand them
+                # tables are part of the public interface of isa/, for sources that expand them
                 if (!($2 in main) && $2 !~ /^isa\/(insns|mods|specials)\.def$/) {
                     print $1 " includes " $2 ": only the public header " first[to] " is open"; bad = 1
                 }
@@ -116,12 +115,12 @@ for dir in $directories; do
         }' "$list" || bad=1
 done
 all=$(sources $directories)
-one_file() { # library, include pattern, file
+one_file() { # usage: one_file LIBRARY PATTERN FILE. Checks that only FILE has includes that match
     for f in $(grep -lE "^ *# *include *<$2" $all /dev/null); do
         [ "$f" = "$3" ] || { echo "$f includes $1: only $3 may"; bad=1; }
     done
 }
-# Instructions of one processor, by intrinsics or inline assembly, are in one file.
+# Only one file may contain instructions of a specific processor, by intrinsics or inline assembly.
 for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
     $all /dev/null); do
     [ "$f" = emu/interp/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/interp/emu_simd_priv.h may"; bad=1; }
@@ -138,7 +137,7 @@ unmarked=$(grep -m 1 -nF 'SPDX-License-Identifier: Apache-2.0' $written /dev/nul
     NR == FNR { if ($2 <= 3) marked[$1] = 1; next }
     !($0 in marked) { print $0 ": no SPDX line" }' - "$list")
 [ -z "$unmarked" ] || { echo "$unmarked"; bad=1; }
-# Long files are hard to read.
+# No file may have more than 1,000 lines.
 long=$(wc -l $(printf '%s\n' "$written" | grep -E '\.([ch]|sh)$') /dev/null |
     awk '$1 > 1000 && $2 != "total" { print $2 ": " $1 " lines: at most 1,000" }')
 [ -z "$long" ] || { echo "$long"; bad=1; }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that names in comments of C code exist. Each word with an underscore, or before "()", must be an identifier
-# of the code, in a string of the code, or the name of a file. NAME_* and NAME_... match names that begin so, and
-# v_NAME and s_NAME match instructions. Quoted words are examples. With an argument the script checks that tree
-# instead.
+# Checks that names in comments of C code exist. Each word that contains an underscore or precedes "()" must be an identifier
+# of the code, in a string of the code, or the name of a file. NAME_* and NAME_... match names that start with NAME_, and
+# v_NAME and s_NAME match instructions. Quoted words are examples and are not checked. With an argument the script checks
+# that tree instead.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_names.sh: perl is not installed (autoconf needs it, too)"; exit 99; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the steps of tests/nightly.sh: each test that a step runs exists. A random or exhaustive test that an
-# environment variable makes longer has a step that sets this variable. A test that LW_RANDOM_DIVISOR makes shorter
-# has a step, too. The argument is another list of steps.
+# Checks the steps of tests/nightly.sh. Each test that a step runs must exist. A random or exhaustive test that an environment
+# variable makes longer must have a step that sets this variable. A test that LW_RANDOM_DIVISOR makes shorter must have a
+# step, too. The argument may name another list of steps.
 set -u
 cd "${srcdir:-.}" || exit 99
 bad=0
@@ -17,7 +17,7 @@ LW_NIGHTLY_LIST=1 srcdir=. bash ${1:-tests/nightly.sh} >"$work/all" || complain 
 sed "s: $(pwd)/: :g" "$work/all" >"$work/steps"
 [ "$(grep -c . "$work/steps")" -ge 40 ] || complain "nightly.sh: the list has $(grep -c . "$work/steps") steps"
 
-# Programs are built from the lists of *.mk.
+# A test program exists if a *.mk file lists it.
 find tests -name '*.mk' -exec cat {} + >"$work/mk"
 grep -oE '(tests|bench)/[a-z0-9_/]*[a-z0-9_](\.sh)?' "$work/steps" | sort -u >"$work/named"
 while read -r test; do
@@ -25,7 +25,8 @@ while read -r test; do
     grep -q "^$(echo "$test" | tr / _)_SOURCES" "$work/mk" || complain "nightly.sh: there is no test $test"
 done <"$work/named"
 
-# Variables and functions that set the size of a campaign, and the variables of a step that enlarge it.
+# Each line has a pattern of the variables or functions that set the size of a random test, and the variables with which a step
+# enlarges the test.
 cat >"$work/sizes" <<'END'
 all_values\(&?[a-z]	LW_EXHAUSTIVE
 prop_count\(.*seed\)	LW_RANDOM_COUNT
@@ -41,7 +42,8 @@ LW_SESSIONS	LW_SESSIONS
 LW_NATIVE_COUNT	LW_NATIVE_COUNT
 LW_DAP_RUNS	LW_DAP_RUNS
 END
-# test_isa_table.c tests prop_count() itself, and behaviours/run.sh is the library of tests with steps.
+# test_isa_table.c is excluded, as it tests prop_count() itself, and so is behaviours/run.sh, a library of tests that have
+# their own steps.
 find tests \( -name '*.c' -o -name '*.sh' \) ! -path 'tests/lint/*' ! -path 'tests/lib/*' ! -path 'tests/clients/behaviours/*' \
     ! -name nightly.sh ! -name aarch64.sh ! -name test_isa_table.c >"$work/sources"
 tab=$(printf '\t')

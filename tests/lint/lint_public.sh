@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks that every function of a public header is called from another directory. tests/lint/lint_public.tsv lists the
-# exceptions, each with a reason. A row that is not needed is reported, too. host/lanewise.h is excluded: it is the
-# library's interface, whose callers are other programs. With an argument the script checks that tree instead (for the
-# test of this test).
+# exceptions, each with a reason. A row that is not needed is reported, too. host/lanewise.h is not checked, since the
+# functions of the library are called by other programs. With an argument the script checks that tree instead, for the
+# test of this lint.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_public.sh: perl is not installed (autoconf needs it, too)"; exit 99; }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The include lint fails for each planted violation.
+# Tests the lints: each must fail for each violation that this script creates.
 set -u
 lint=$(cd "${srcdir:-.}" && pwd)/tests/lint/lint_includes.sh
 tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
-plant() { # file, include line
+plant() { # usage: plant FILE LINE. Expects that the include lint fails for a tree with FILE, which contains LINE
     rm -rf "$tmp"/* && mkdir -p "$tmp/${1%/*}"
     printf '/* SPDX-License-Identifier: Apache-2.0 */\n%s\n' "$2" >"$tmp/$1"
     if "$lint" "$tmp" >/dev/null; then
@@ -33,9 +33,9 @@ rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
 
-# The lint of public headers: it finds a function that no other directory calls, unless a row gives a reason. It also
-# finds a row that is not needed.
-public() { # exit status that is wanted, text of debug/a.c, rows
+# The lint of public headers must report a function that no other directory calls, unless a row gives a reason, and a row that
+# is not needed. usage: public STATUS TEXT ROWS. TEXT is the content of debug/a.c
+public() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu" "$tmp/debug" "$tmp/tests/lint"
     printf '%s\n' 'int emu_a(int x);' 'static inline int emu_b(void) { return emu_a(1); }' 'struct s { int (*emu_m)(int); };' \
         '/* int emu_old(void); */ void emu_c(void);' 'int emu_d(void); int emu_e(void);' >"$tmp/emu/emu.h"
@@ -52,8 +52,9 @@ public 1 "$every" 'emu_e\t\n'
 public 1 "$every emu_e();" 'emu_e\twhy\n'
 public 1 "$every emu_e();" 'emu_gone\twhy\n'
 
-# The lint of parameters: it finds an @name that is no parameter, in any line of the comment.
-params() { # exit status that is wanted, text of emu/a.h
+# The lint of parameters must report an @name that is no parameter, in any line of the comment. usage: params STATUS TEXT. TEXT
+# is the content of emu/a.h
+params() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
     printf "$2\n" >"$tmp/emu/a.h"
     "${lint%/*}/lint_params.sh" "$tmp" >/dev/null
@@ -68,8 +69,9 @@ params 1 '/** Of @b. */\nstatic inline int f(int a)\n{ int b = a; return b; }'
 params 1 'struct s {\n    /** Of @b. */\n    int (*f)(int a);\n};'
 params 1 '/** @b  a member */\nstruct s {\n    int b;\n};'
 
-# The lint of names: a name in a comment must be a name of the code or of a file, or the beginning of one.
-names() { # exit status that is wanted, text of emu/a.c
+# For the lint of names, a name in a comment must be a name of the code or of a file, or the start of one. usage: names STATUS
+# TEXT. TEXT is the content of emu/a.c
+names() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
     printf "$2\n" >"$tmp/emu/a.c"
     : >"$tmp/emu/emu_words.c"
@@ -85,7 +87,7 @@ names 1 '/* EMU_B_* */ enum { EMU_A_ONE };'
 names 1 '/* emu_old */ /* emu_old */ const char *s = "/* emu_old2 */";'
 names 1 'int x; // emu_old'
 
-# The lint of vectors requires a source other than the emulator.
+# The lint of vector files requires that the expected values have a source other than the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do
     for name in a b; do
@@ -97,7 +99,8 @@ for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# S
     [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
 done
 
-# The lint of the steps of nightly.sh finds a test that does not exist, one without a step, and a variable that is not set.
+# The lint of the steps of nightly.sh must report a test that does not exist, a test without a step, and a variable that is not
+# set.
 top=$(cd "${srcdir:-.}" && pwd)
 for change in 's/ / /' 's:tests/emu/exec/$sweep:tests/$sweep:' 's/LW_EXHAUSTIVE=1//' '/^step threads/d' 's/LW_REPEATS=20//' \
     '/^step silicon/d' 's:prop_endless:prop_endles:' '/^step endless/d' 's:bench/timing_trends:bench/timing_trend:'; do
@@ -108,7 +111,7 @@ for change in 's/ / /' 's:tests/emu/exec/$sweep:tests/$sweep:' 's/LW_EXHAUSTIVE=
     [ $found = $want ] || { echo "lint_nightly: exit status $found after $change"; exit 1; }
 done
 
-# The lint of the saved state finds a member that is not listed, also one in padding.
+# The lint of the saved state must report a member that is not listed, also if the member is in padding.
 rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1
 for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do

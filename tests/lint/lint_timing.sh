@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each key of the timing model has an effect and each counter can change: code other than the reader, the checks
-# of keys and the reports names it. Exceptions are listed; an exception that is used is reported, too.
+# Checks that each key of the timing model is used and each counter can change: code other than the reader, the checks of keys
+# and the reports must contain its name. Exceptions are listed. An exception that is used is reported, too.
 set -u
 later=''
 cd "${1:-${srcdir:-.}}" || exit 99
@@ -11,11 +11,11 @@ used=$(mktemp) || exit 99
 trap 'rm -f "$used"' EXIT
 # shellcheck disable=SC2086
 cat $sources timing/tim_priv.h timing/*/*_priv.h 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$used"
-# the counters of classes of instructions are named by one macro
+# One macro generates the names of the counters of instruction classes.
 sed -n 's/^WORK(\([a-z0-9_]*\),.*/TIM_SCHED_lanes_\1/p' timing/energy/energy.def >>"$used"
-# the counters of bins of lanes are counted from the first of them on
+# The counters of lane bins are accessed by their distance from the first one.
 grep -qx TIM_SCHED_issued_1_4 "$used" && sed -n 's/^ *X(SCHED, \(issued_[0-9]*_[0-9]*\),.*/TIM_SCHED_\1/p' timing/stats.def >>"$used"
-missing() { # name, words
+missing() { # usage: missing NAME MESSAGE. Reports NAME if it is neither used nor an exception
     case " $later " in *" $1 "*)
         grep -qx "$1" "$used" && { echo "tests/lint/lint_timing.sh: $1 is used: take it off the list"; bad=1; }
         return ;;

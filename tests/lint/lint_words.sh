@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Counts retired words, which are the rows of tests/lint/lint_words.tsv. tests/lint/lint_words.counts has the number
-# of remaining uses of each word, by zone and directory. A zone and directory without any use of a word is closed to
-# it, and no count may rise. In the source tree:
+# Counts the uses of retired words, which tests/lint/lint_words.tsv lists. tests/lint/lint_words.counts contains the number of
+# remaining uses of each word, by zone and directory. No count may rise. A zone and directory without a use of a word is
+# closed: new uses are errors. Commands in the source tree:
 #
 #   tests/lint/lint_words.sh                prints new uses as file:line, the word, and the word to use instead
 #   tests/lint/lint_words.sh --list WHAT    prints all uses: WHAT is a zone, a directory, or both (strings emu)
@@ -58,8 +58,8 @@ sub note_hits {
         push @{$hits{"$zone $directory $row->{name}"}}, "$path:$line: \"$found\"" . (defined $identifier ? " in $identifier" : '') . ": say $row->{say}";
     }
 }
-# An identifier counts once in each directory that contains it. It counts as part of the header if a public header
-# declares it, else in its directory. Tests use identifiers of other directories, so only their own identifiers count.
+# An identifier counts once in each directory that contains it. If a public header declares it, it counts in the zone of
+# headers, otherwise in its directory. Tests use identifiers of other directories, so only identifiers that tests define count.
 sub note_identifiers {
     my %defined;
     for my $directory (keys %first) { $defined{$_} = 1 for $directory =~ /^(?:tests|bench|kernels)$/ ? () : keys %{$first{$directory}}; }
@@ -184,7 +184,7 @@ for my $key (sort keys %count) {
 }
 exit 1 if $bad;
 if ($what eq '--renew' || $what eq '--adopt') {
-    if ($what eq '--adopt') {    # rows that are new, and the old counts of the others
+    if ($what eq '--adopt') {    # count the uses of new rows, and leave the counts of other rows unchanged
         for my $key (keys %count) { for (keys %{$count{$key}}) { $old{$key}{$_} = $count{$key}{$_} if !$adopted{$_}; } }
         write_counts(\%old);
     } else {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests lint_words.sh on a small tree: it finds a retired word in each zone, accepts other English, and its counts
-# only fall.
+# Tests lint_words.sh on a small tree. It must find a retired word in each zone and accept other English words, and its counts
+# must never rise.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 mkdir -p tests/lint emu docs
 cp "$src/tests/lint/lint_words.sh" "$src/tests/lint/lint_words.tsv" tests/lint/
@@ -9,7 +9,7 @@ lint="sh tests/lint/lint_words.sh"
 srcdir=.
 export srcdir
 
-# usage: says STATUS PATTERN ARGUMENT... . The lint must end with STATUS and print PATTERN
+# usage: says STATUS PATTERN ARGUMENT... . Expects that the lint ends with STATUS and prints a line that matches PATTERN
 says() {
     want=$1 pattern=$2
     shift 2
@@ -41,7 +41,7 @@ says 0 '^emu/emu.h:1: "told": say ' --list headers
 says 0 '^emu/emu_run.c:2: "goes on": say continues' --list comments emu
 cp tests/lint/lint_words.counts before
 
-# one more of each zone
+# One more use in each zone is reported.
 for add in 'emu/emu.h|int emu_tapped;|headers emu' 'emu/emu_run.c|/* behind */|comments emu' 'emu/emu_run.c|const char *x = "told";|emu/emu_run.c:7: "told": say reported' \
     'emu/emu_run.c|int emu_told;|emu/emu_run.c:7: "told" in emu_told: say' 'docs/a.md|It stands here.|docs/a.md:2: "stands": say is at'; do
     file=${add%%|*} rest=${add#*|}
@@ -53,7 +53,7 @@ for add in 'emu/emu.h|int emu_tapped;|headers emu' 'emu/emu_run.c|/* behind */|c
     cmp -s before tests/lint/lint_words.counts || fail "a refused renewal writes the counts"
 done
 
-# a use of a name that a header or another directory declares is not counted
+# The use of a name that a header or another directory declares is not counted.
 mkdir launch
 for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
     echo "$use" >launch/lnc_priv.h
@@ -64,7 +64,7 @@ for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
 done
 rm -r launch
 
-# fewer uses: the count falls, and the zone is closed and remains closed
+# If there are fewer uses, the count falls. If there are none, the zone is closed and remains closed.
 echo 'The lanes diverge.' >docs/a.md
 says 0 '^ok: .* 7 uses left' --renew
 grep -q '^docs docs closed$' tests/lint/lint_words.counts || fail "a zone without words is not closed"
@@ -77,7 +77,7 @@ rm -r launch
 echo 'It stands here.' >>docs/a.md
 says 1 '^docs/a.md:2: "stands"' --renew
 
-# a new row gets the current counts, once
+# A new row of the table gets the current counts, once.
 printf 'reads\treads\ts\tloads\t\n' >>tests/lint/lint_words.tsv
 echo 'The lanes diverge.' >docs/a.md
 says 1 'no counts of "reads"'

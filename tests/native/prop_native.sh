@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs random programs in native code, by code for whole warps and by masked code (tests/emu/exec/prop_exec with
-# LW_NATIVE). Results must equal those of a reference that executes single lanes; counts and states must equal those of the
-# interpreter. LLVM must accept the code of each program. COUNT: number of programs. The program of seed 211 has a register
-# that is a NaN of f32 on one path, and an integer with the bits of a NaN on another path.
+# Runs random programs in native code, both with code for whole warps and with masked code (tests/emu/exec/prop_exec with
+# LW_NATIVE). Results must equal those of a reference that executes single lanes. Counts and states must equal those of the
+# interpreter. LLVM must accept the code of each program. COUNT is the number of programs. In the program of seed 211 a
+# register is a NaN of f32 on one path, and an integer with the bits of a NaN on another path.
 set -u
 err=$(mktemp) || exit 99
 trap 'rm -f "$err"' EXIT

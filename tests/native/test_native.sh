@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the sample kernels by the interpreter and by native code: results, hashes and counts are equal, and native code
-# executes most instructions of kernels whose warps stay whole, and of divergent loops. A kernel that diverges in many
-# ways is the same under each split policy, and so is a fault of one of its lanes. Without LLVM the option is refused with
-# the package.
+# Runs the sample kernels in the interpreter and in native code. Results, hashes and counts must be equal. Native code must
+# execute most instructions of kernels whose warps do not diverge, and of divergent loops. For a kernel that diverges in
+# many ways, and for a fault of one of its lanes, both must agree under each split policy. Without LLVM the option is
+# refused with a message that names the package.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
 lanewise=$PWD/lanewise
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # of LLVM
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 sh "$src/kernels/prepare" "$work" || exit 1
 cd "$work" || exit 1
 bad=0
@@ -22,7 +22,7 @@ fi
 "$lanewise" run --engine fast -q vadd_asm.yaml >out 2>&1
 [ $? -eq 2 ] && grep -q 'expected interpreter or native, found "fast"' out || { echo "FAIL: --engine fast"; cat out; bad=1; }
 
-counts() { # statistics without times
+counts() { # usage: counts FILE. Prints the statistics without times
     sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g' "$1"
 }
 for file in *.yaml; do
@@ -44,16 +44,16 @@ for file in *.yaml; do
         [ $width = 32 ] && sed -n "s/^native code: .*; \([0-9]*\) warp instructions/$file \1/p" two.err >>executed
     done
 done
-for kernel in gemm nbody mandelbrot transpose; do # whole warps
+for kernel in gemm nbody mandelbrot transpose; do # kernels whose warps do not diverge
     executed=$(sed -n "s/^$kernel.yaml //p" executed)
     [ "${executed:-0}" -ge 5000 ] || { echo "FAIL: $kernel: native code executed ${executed:-no} warp instructions"; bad=1; }
 done
-for kernel in mandelbrot:400000 collatz:120000 bfs:40000 saxpy:2600; do # lanes leave loops one by one; warps of fewer lanes
+for kernel in mandelbrot:400000 collatz:120000 bfs:40000 saxpy:2600; do # lanes leave loops one by one, or warps are partly filled
     executed=$(sed -n "s/^${kernel%:*}.yaml //p" executed)
     [ "${executed:-0}" -ge ${kernel#*:} ] || { echo "FAIL: ${kernel%:*}: native code executed ${executed:-no} warp instructions"; bad=1; }
 done
 
-# a large kernel: simple code
+# For a large kernel simpler code is generated.
 awk 'BEGIN {
     print "__kernel void large(__global int *a, __global const int *b, int n)\n{\n    int i = get_global_id(0), x = b[i], y = i * 3, z = 7;\n"
     for (k = 0; k < 160; k++)
@@ -99,7 +99,7 @@ __kernel void work(__global const int *in, __global int *out, int n, int bad)
     out[s & 8 ? i : n + i] = s;
 }
 EOF
-divergent() { # NAME BLOCK BAD [OPTION...]: both engines give the same results, counts and faults
+divergent() { # usage: divergent NAME BLOCK BAD [OPTION...]. Expects that both engines give the same results, counts and faults
     name=$1
     blocks=$(((849 + $2) / $2))
     sed -e "s/BLOCK/$2/; s/BAD/$3/; s/GRID/$blocks/" >divergent.yaml <<'EOF'
@@ -126,7 +126,7 @@ EOF
 }
 for policy in rr_quantum rr minpc maxpc most_lanes stack_like; do
     divergent $policy 100 -1 --policy $policy
-    divergent "$policy, a fault" 32 333 --policy $policy # blocks of one warp: no other warp runs
+    divergent "$policy, a fault" 32 333 --policy $policy # with blocks of one warp, so that no other warp runs before the fault
 done
 for width in 4 8 16 64; do
     divergent "warps of $width" 100 -1 --warp $width

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench/run with small sizes: the results of all eight cases and of the reference are compared, both run
-# interleaved, and a wrong result is reported. The reference is a script that prints what bench/reference.c
-# prints; if there is an OpenCL device, bench/reference.c runs, too.
+# Tests bench/run with small sizes. It must compare the results of all eight cases with those of the reference, run both
+# interleaved, and report a wrong result. The reference of this test is a script that prints what bench/reference.c would
+# print. If there is an OpenCL device, bench/reference.c runs, too.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 all='vecadd gemm gemm_tiled reduce mandel nbody bfs hist'
 
-bench() { # STATUS ARGUMENT...
+bench() { # usage: bench STATUS ARGUMENT... . Runs bench/run and expects its exit status
     want=$1
     shift
     cases=$((cases + 1))
@@ -16,20 +16,20 @@ bench() { # STATUS ARGUMENT...
     [ $got = "$want" ] || fail "bench/run --small $*: exit status $got, expected $want"
 }
 
-# without a reference: all eight cases, and no ratio
+# Without a reference all eight cases run, and there is no ratio.
 bench 0 --repeats 1 --no-reference --json alone.json
-[ "$(awk '$7 == "-" { printf "%s ", $1 }' out)" = "$all " ] || fail "not all cases are there, without a ratio"
-[ ! -s err ] || fail "something is wrong with results of ours"
+[ "$(awk '$7 == "-" { printf "%s ", $1 }' out)" = "$all " ] || fail "without a reference a case is missing or has a ratio"
+[ ! -s err ] || fail "a result of lanewise is reported as wrong"
 ! command -v python3 >/dev/null || python3 -c 'import json; d = json.load(open("alone.json")); assert len(d["cases"]) == 8 and d["cases"][0]["ratio"] is None' ||
     fail "the JSON"
 
-# every case with a wrong kernel: each error is reported
+# Every case gets a wrong kernel, and each error is reported.
 mkdir wrong
 cp "$src"/bench/run "$src"/bench/*.yaml "$src"/bench/*.c "$src"/bench/*.h "$src"/bench/*.sh wrong
 sed 's/c\[i\] = a\[i\] + b\[i\]/c[i] = i == n - 1 ? 0 : a[i] + b[i]/; s/= sum;/= row == 7 \&\& column == 7 ? sum + 0.25f : sum;/
     s/= share\[0\]/= share[0] + (get_group_id(0) == 3)/; s/= k;$/= k + (y == 5);/; s/(ax, ay, az, 0)/(ax, i == 9 ? -ay : ay, az, 0)/
     s/level\[w\] = current + 1/level[w] = w == 600 ? current + 2 : current + 1/; s/atomic_inc(&mine\[data\[i\] & 255\])/atomic_inc(\&mine[data[i] \& 254])/' "$src/bench/bench.cl" >wrong/bench.cl
-# checks of the launch files would find five of these errors earlier
+# The check steps are removed, since they would find five of these errors earlier.
 sed -i '/- check:/d' wrong/*.yaml
 cases=$((cases + 1))
 wrong/run --small --repeats 1 --no-reference >out 2>err
@@ -38,7 +38,7 @@ wrong/run --small --repeats 1 --no-reference >out 2>err
 [ "$(sed -n 's/^bench.run: \([a-z_]*\): the result of ours is wrong: element .* is .*, expected .*; [0-9]* of [0-9]* differ$/\1/p' err | tr '\n' ' ')" = "$all " ] ||
     fail "not every wrong result of ours is found: $(cat err)"
 
-# a reference that takes 1, 3 and 2 seconds and whose results equal ours except for one
+# A reference that takes 1, 3 and 2 seconds, and whose results equal those of lanewise except for one.
 cat >reference <<'END'
 #!/bin/sh
 while read -r line; do
@@ -64,7 +64,7 @@ bench 0 --repeats 1
 bench 0 --repeats 3 --json r.json bfs
 [ "$(sed -n '2,5p' log | cut -d ' ' -f 1 | tr '\n' ' ')" = 'run run run result ' ] || fail "the reference is not asked for three runs and a result"
 grep -q '"reference_median_seconds": 2.0\?,' r.json || fail "the median of 1, 3 and 2 seconds is not 2"
-# interleaved: the log of the reference grows between the runs of lanewise
+# The runs are interleaved: between two runs of lanewise the log of the reference grows.
 cat >ours <<END
 #!/bin/sh
 echo ours >>"\$LOG"
@@ -82,7 +82,7 @@ grep -q '^bench/run: the reference has ended: it has left$' err || fail "a refer
 [ "$(wc -l <out)" = 3 ] || fail "without the reference the others do not go on"
 unset BENCH_REFERENCE
 
-# the real reference, if there is an OpenCL device
+# Run the real reference if there is an OpenCL device.
 if printf '#include <CL/cl.h>\nint main(void) { cl_platform_id p; return clGetPlatformIDs(1, &p, NULL); }\n' >cl.c &&
     ${CC:-cc} cl.c -o cl -DCL_TARGET_OPENCL_VERSION=120 -lOpenCL 2>/dev/null && ./cl; then
     bench 0 --repeats 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The program from the command line: exit statuses, messages, and files that it writes. Kernels are in assembly,
-# so no compiler is needed. LANEWISE names the program (default: ./lanewise).
+# Tests the program from the command line: exit statuses, messages, and the files that it writes. Most kernels are in
+# assembly, which needs no compiler. LANEWISE names the program (default: ./lanewise).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.s <<'END'
@@ -60,9 +60,9 @@ program: {source: k.s}
 steps: [launch: {entry: forever, grid: 1, block: 32}]
 END
 
-# ---- statuses
+# ---- exit statuses
 expect 0 '^ok: 2 checks passed, 1 launch, [0-9]* thread instructions, [0-9.]* s$' run good.yaml
-[ ! -s err ] || fail "a good run writes to standard error"
+[ ! -s err ] || fail "a successful run writes to standard error"
 expect 1 'wrong.yaml:7: check failed: y\[0\] is 6, expected 4; 1 of 3 elements differ' run wrong.yaml
 grep -q '^failed: 1 of 2 checks failed' out || fail "no summary of the failed run"
 expect 3 'out-of-bounds' run wild.yaml
@@ -126,7 +126,7 @@ refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none
 refuse 'expected BUFFER=FILE' run good.yaml --dump y
 refuse 'no/such/y.bin: cannot be written' run good.yaml --dump y=no/such/y.bin
 refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
-# the option is refused before anything runs; otherwise a failed check would be reported as well
+# The option is refused before the launch file runs. Otherwise the failed check would be reported, too.
 refuse '--dump y: no/such/y.bin: cannot be written' run wrong.yaml --dump y=no/such/y.bin
 refuse '--stats: no/such/s.json: cannot be written' run wrong.yaml --stats no/such/s.json
 refuse '--log: no/such/log: cannot be written' run wrong.yaml --log no/such/log
@@ -167,7 +167,7 @@ refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
 refuse '--threads: expected at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 host thread' run good.yaml --threads 1 -v
-for pair in local=block jobs=threads kernel=entry warp-size=warp; do # other programs' names
+for pair in local=block jobs=threads kernel=entry warp-size=warp; do # option names of other programs
     refuse "unknown option \"--${pair%=*}\"; did you mean \"--${pair#*=}\"?" run good.yaml --${pair%=*} 64
 done
 refuse 'give options of the compiler after -X, as in -X -cl-std=CL2.0' run good.yaml -cl-std=CL2.0
@@ -189,7 +189,7 @@ expect 0 '--stats FILE' run --help
 expect 0 '^lanewise [0-9]' version
 expect 0 '^lanewise [0-9]' --version
 expect 0 'v_add_u32' manual
-expect 2 'usage' # no argument: the list, and not success
+expect 2 'usage' # without arguments the list of commands is printed, with exit status 2
 
 # ---- input
 sed 's/ramp/rmap/' good.yaml >bad.yaml
@@ -230,8 +230,8 @@ expect 0 '' dis back.lwo -o back2.s
 cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
-# Control fields: the assembler fills in the fields of a function that has none. A function with some fields is not
-# changed, and neither is the text of an object.
+# The assembler fills in the control fields of a function that has none. It does not change a function with some fields, nor the
+# disassembly of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
 expect 0 '^fields.s: no instruction issues too early$' dis --check-control fields.s
@@ -282,7 +282,7 @@ refuse '^lanewise: cubin.yaml:1: gpu.cubin: this file is a cubin' run cubin.yaml
 printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
 refuse '^lanewise: tab.yaml:3: a tab cannot be used for indentation in YAML: use blanks$' run tab.yaml
 
-# ---- addresses on the scalar unit or not: the object's number of scalar registers shows the difference
+# ---- addresses are computed on the scalar unit or not, which the object's number of scalar registers shows
 cp "$src/tests/ptx/data/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'
 program: {source: gemm.lwo}
@@ -304,7 +304,7 @@ expect 0 "$(cat scalar)" run gemm.yaml --hash --quiet --dump c=vector.bin
 cmp -s scalar.bin vector.bin || fail "--no-scalar changes the result"
 [ "$(tr -d '\0' <scalar.bin | wc -c)" -gt 256 ] || fail "gemm writes hardly anything"
 
-# ---- the debugger: options and messages of the program
+# ---- options and messages of `lanewise debug`
 expect 0 'add' debug good.yaml --batch -c 'break add' -c continue
 expect 2 'frobnicate' debug good.yaml --batch -c frobnicate
 expect 3 'out-of-bounds' debug wild.yaml --batch -c continue
@@ -333,7 +333,7 @@ for c in run debug compile asm dis; do
             { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know --$o of $c"; }
     done
 done
-# the manual page also names every key of launch files and of suppression files
+# The manual page also contains every key of launch files and of suppression files.
 sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/reference/lanewise.1" | sed 's/\\-/-/g' >keys.man
 cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
 [ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }
@@ -391,7 +391,7 @@ fi
 
 # --seed N gives the same data as a launch file whose seeds are N higher, at the start and in steps.
 printf '.kernel none\n exit\n.end\n' >none.s
-random() { # SEED OTHER
+random() { # usage: random SEED OTHER. Prints a launch file with these seeds, at the start and in a step
     printf 'program: {source: none.s}\nbuffers: {a: {type: f32, count: 9, init: {random: %s}}, b: {type: s32, count: 9}}\nsteps:\n' "$1"
     printf '%s\n' '  - launch: {entry: none, grid: 1, block: 1, args: []}' "  - fill: {buffer: b, value: {random: {seed: $2, low: 0, high: 99}}}"
 }
@@ -403,7 +403,7 @@ expect 0 ok run seven.yaml --dump a=seven.a --dump b=seven.b
 cmp -s plus.a seven.a && cmp -s plus.b seven.b && ! cmp -s plus.a five.a && ! cmp -s plus.b five.b ||
     fail "--seed 2 is not two higher"
 
-# A check accepts the file that --dump wrote, as text and as bytes.
+# A check step accepts a file that --dump wrote, as text or as bytes.
 for name in a.txt a.bin a.raw a; do
     expect 0 ok run five.yaml --dump a=dumped.$name
     { sed '$d' five.yaml; echo "  - check: {buffer: a, file: dumped.$name}"; } >reads.yaml
@@ -412,22 +412,21 @@ done
 [ "$(wc -l <dumped.a.txt)" = 9 ] && cmp -s dumped.a dumped.a.txt && [ "$(wc -c <dumped.a.bin)" = 36 ] && cmp -s dumped.a.bin dumped.a.raw ||
     fail "--dump writes another form than its name says"
 
-# On hosts with a limit of address space the machine reserves less, unless the user sets the size. Results are the
-# same.
-if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants terabytes
+# If the address space is limited, the machine reserves less memory, unless the user sets the size. Results are the same.
+if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # the address sanitizer needs terabytes of address space
     printf '.kernel k\n.param ptr.global a\n v_s2r v0, %%tid.x\n s_mov_b64 s0:1, c[0][0x0]\n st.global.b32 [s0:1+v0*4], v0\n exit\n.end\n' >small.s
     printf 'program: {source: small.s}\nbuffers: {a: {type: u32, count: 32}}\nsteps: [{launch: {entry: k, grid: 1, block: 32, args: [a]}}]\n' >small.yaml
     sed '1a machine: {memory: 8589934592}' small.yaml >named.yaml
     "$lanewise" run --hash small.yaml >all 2>&1 || fail "small.yaml does not run: $(cat all)"
     (ulimit -v 4000000 && "$lanewise" run --hash small.yaml) >less 2>&1 || fail "4 GB are too few: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run -q --stats - small.yaml) | grep -q '"memory": 2147483648}' &&
-        "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' || fail "the memory is not told"
-    [ "$(grep hash all)" = "$(grep hash less)" ] || fail "other results where memory is limited: $(cat less)"
+        "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' || fail "no size of memory in the statistics"
+    [ "$(grep hash all)" = "$(grep hash less)" ] || fail "results differ with limited memory: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run named.yaml) >out 2>&1
     [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*set a smaller size' out || fail "8 GiB of 4: $(cat out)"
 fi
 
-# a buffer's bytes on standard output, and nothing else
+# With a dump to standard output, only the bytes of the buffer are written there.
 cat >out.cl <<'END'
 kernel void k(global uint *a) { a[get_global_id(0)] = get_global_id(0) + 0x01020300u; printf("text\n"); }
 END

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# If a signal or a limit ends a run early, the run reports and writes its findings so far.
+# Tests that a run that a signal or a limit ends early reports its findings so far and writes its files.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 
-# a finding immediately, and then a loop that stores and has no end in the time of a test
+# The kernel has a finding at its start, and then a loop of stores that takes longer than the test.
 cat >k.cl <<'END'
 kernel void k(global volatile int *a, int n)
 {
@@ -46,11 +46,11 @@ words = sys.argv[1:]
 twice = words[0] == "-2"
 words = words[twice:]
 number, command = getattr(signal, words[0]), words[1:]
-signal.signal(signal.SIGINT, signal.default_int_handler) # a program started with "&" ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler) # a program that was started with "&" ignores SIGINT
 run = subprocess.Popen(command, stdin=subprocess.PIPE if "COMMANDS" in os.environ else subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
 end = time.time() + 100
 caught_at = None
-def busy(): # it catches the signal, and has worked for a while since
+def busy(): # returns true when the program catches the signal and has then run for a while
     global caught_at
     try:
         status = open("/proc/%d/status" % run.pid).read()
@@ -81,7 +81,7 @@ except subprocess.TimeoutExpired:
     sys.exit(99)
 print(run.returncode)
 END
-ended() { # ended STATUS SIGNAL ARGUMENT...
+ended() { # usage: ended STATUS SIGNAL ARGUMENT... . Expects that the signal ends the program with STATUS
     want=$1
     number=$2
     shift 2
@@ -92,7 +92,7 @@ ended() { # ended STATUS SIGNAL ARGUMENT...
     [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
 }
 
-# every report contains the findings and says that a signal ended the run
+# Every report contains the findings and says that a signal has ended the run.
 for number in SIGINT SIGTERM; do
     rm -f r.* cov prof st.json dump.bin
     ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
@@ -122,9 +122,9 @@ END
     left=$(ls | grep -c '\.[A-Za-z0-9]\{6\}$')
     [ "$left" = 0 ] || fail "$number: a file is left half-written"
 done
-python3 "$src/tests/check/report_forms.py" r.sarif r.xml >out 2>&1 || fail "a report of a run that was ended is not in its form"
+python3 "$src/tests/check/report_forms.py" r.sarif r.xml >out 2>&1 || fail "a report of a run that was ended has a wrong format"
 
-# in all ways to run
+# This holds for all ways to run.
 ended -15 SIGTERM run --check=all k.yaml -X -O0
 grep -q 'k.cl:4: out-of-bounds' err || fail "at -O0 with all kinds: the finding"
 ended -15 SIGTERM run --threads 2 clean.yaml
@@ -136,7 +136,7 @@ expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
 SAYS="waiting for a debugger" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
 grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
 
-# a second signal ends the program immediately, whatever the host is doing
+# A second signal ends the program immediately, also during a step of the host.
 cat >host.yaml <<END
 program: {source: clean.cl}
 buffers: {a: {type: i32, count: 4000000}, b: {type: i32, count: 4000000}}
@@ -147,7 +147,7 @@ cases=$((cases + 1))
 got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
 [ "$got" = -15 ] && [ ! -s err ] || fail "a second signal: ended with $got"
 
-# gdb ends together with the program that started it, and prints no message
+# gdb ends together with the program that has started it, and prints no message.
 if command -v gdb >/dev/null; then
     mkdir -p tmp
     cases=$((cases + 1))
@@ -158,7 +158,7 @@ if command -v gdb >/dev/null; then
     [ -z "$(ls tmp)" ] || fail "lanewise gdb: a folder is left behind"
 fi
 
-# a compiler that hangs is ended with the program, and leaves no file
+# A compiler that hangs is ended together with the program, and leaves no file.
 mkdir -p bin tmp
 cat >bin/clang <<'END'
 #!/bin/sh
@@ -175,11 +175,11 @@ for pid in $(cat pids); do
     ! kill -0 "$pid" 2>/dev/null || fail "the compiler lives on"
 done
 
-# The shell ends in order, too: while a command runs, and while it waits for one.
+# The shell writes its reports, too, if the signal comes while a command runs or while it waits for a command.
 for commands in 'continue' 'continue
 continue'; do
     cases=$((cases + 1))
-    says=out-of-bounds # and then it waits
+    says=out-of-bounds # the last output before the shell waits for a command
     [ "$commands" = continue ] || says='it says nothing more, and runs'
     got=$(COMMANDS=$commands SAYS=$says python3 send.py SIGTERM "$lanewise" debug --check --check-file sh.json k.yaml)
     [ "$got" = -15 ] || fail "debug: ended with $got"
@@ -187,11 +187,11 @@ continue'; do
         fail "SIGTERM while the shell runs $commands"
     rm -f sh.json
 done
-# limits: status 4, the position of all lanes, and reports
+# A limit gives exit status 4, the positions of all lanes, and reports.
 expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
 expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
-grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: where lanes are is not told"
+grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: no positions of lanes"
 grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||
     fail "a limit: the findings"
 grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif || fail "a limit: SARIF"
@@ -204,7 +204,7 @@ expect 1 'failed: 1 of 1' run --max-instructions 100000 --timeout 1000 short.yam
 count=$("$lanewise" run --stats - short.yaml 2>/dev/null | sed -n 's/.*"warp_instructions": \([0-9]*\),/\1/p')
 expect 1 'failed: 1 of 1' run --max-instructions "$count" short.yaml
 expect 4 '^limit: ' run --max-instructions $((count - 1)) short.yaml
-# limits of the launch file; options override them
+# A launch file may set limits, which options override.
 { cat short.yaml; echo 'limits: {instructions: 50, seconds: 100}'; } >limits.yaml
 expect 4 '^limit: 50 warp instructions' run limits.yaml
 expect 1 'failed: 1 of 1' run --max-instructions 100000 limits.yaml

@@ -16,7 +16,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# usage: expect STATUS WHAT COMMAND... . Runs the command with its output in $work/out
+# usage: expect STATUS WHAT COMMAND... . Runs the command, writes its output to $work/out and expects exit status STATUS
 expect() {
     want=$1
     what=$2
@@ -42,7 +42,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         grep 'warning:' "$work/out" && fail "$launch with $clang: the compiler warns"
     done
 done
-# Builds for debuggers, with all variables in memory and without inlining.
+# Some kernels are built for debuggers, with all variables in memory and without inlining, with every clang.
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for launch in scan spmv bfs cuda_reduction cuda_half; do
@@ -68,9 +68,10 @@ if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nv
     expect 0 "cuda_reduction.yaml with nvcc -G" "$lanewise" run debug.yaml --compiler nvcc
     rm -f debug.yaml
 fi
-# Builds for debuggers: -O0 keeps all variables in memory and does not inline; other warp widths and policies.
+# All kernels are built for debuggers, with all variables in memory and without inlining, and run with other warp widths and
+# policies.
 turn=0
-turns= # yes: each launch is built by one of the two compilers only
+turns= # "yes" if only one of the two compilers builds each launch file
 [ "${LW_LONG:-}" = 1 ] || ! command -v clang-14 >/dev/null || ! command -v clang-19 >/dev/null || turns=yes
 for launch in *.yaml; do
     grep -q 'source: [a-z_]*\.c[lu]' $launch || continue
@@ -99,7 +100,7 @@ for launch in *.yaml; do
 done
 rm -f debug.launch
 
-# The error of an unsupported feature gives its name and its line in the source.
+# The error for an unsupported feature contains its name and its line in the source.
 cat >call.cl <<'END'
 uint sq(uint x);
 __kernel void k(__global uint *a)
@@ -111,9 +112,9 @@ for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || continue
     expect 2 "a call with $clang" "$lanewise" compile call.cl -o x.lwo --clang $clang
     grep -q 'call.cl:4: call to sq' "$work/out" || fail "the call is not refused by name with $clang"
-    # printf prints what C's printf prints. With statistics on standard output nothing else is written there.
+    # printf prints what C's printf prints. With statistics on standard output, this text goes to standard error.
     "$lanewise" run hello.yaml --quiet --clang $clang >text 2>err || fail "hello with $clang"
-    cmp -s text hello.expected.txt || fail "hello prints something else with $clang"
+    cmp -s text hello.expected.txt || fail "the output of hello differs with $clang"
     "$lanewise" run hello.yaml --quiet --stats - --clang $clang >text 2>err
     cmp -s err hello.expected.txt || fail "hello prints into the statistics with $clang"
 done
@@ -131,8 +132,8 @@ for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
 done
 
-# The lock needs independent progress of lanes. On a SIMT stack the hang report names the lanes that wait and the
-# lanes they wait for, with the lines of the source.
+# The lock needs independent progress of lanes. On a SIMT stack it hangs, and the hang report names the lanes that wait, and the
+# lanes for which they wait, with their source lines.
 sed 's/^program:/machine: {hang_window: 200000}\nprogram:/' spinlock.yaml >stack.yaml
 expect 4 "spinlock on a SIMT stack" "$lanewise" run stack.yaml --reconv stack
 grep -q '^hang: SIMT deadlock' "$work/out" || fail "the hang is not called a SIMT deadlock"
@@ -141,7 +142,7 @@ grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait in the SIMT sta
 grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until one of 7 values changes, from lock' \
     "$work/out" || fail "the lanes that wait are not named"
 
-# Recursion uses the stack of the given size; deeper recursion is a fault whose message says so.
+# The stack size that the user sets limits recursion. Deeper recursion is a fault, and its message names the stack.
 cat >deep.cl <<'END'
 uint down(uint n, uint k)
 {
@@ -166,23 +167,23 @@ sed 's/, stack: 200000//' deep.yaml >full.yaml
 expect 3 "recursion deeper than the stack" "$lanewise" run full.yaml
 grep -q 'stack overflow: the address is .* bytes below the local memory' "$work/out" || fail "a full stack is not named"
 
-# One wrong bit in one expected number must be found.
+# One wrong bit in one expected number must make the check fail.
 cp vadd.expected.bin kept
 printf '\001' | dd of=vadd.expected.bin bs=1 seek=1996 conv=notrunc 2>/dev/null
 expect 1 "vadd with a damaged expectation" "$lanewise" run vadd.yaml
 grep -q 499 "$work/out" || fail "the damaged element 499 is not named"
 mv kept vadd.expected.bin
 
-# The kernel gets a count that is one element too large.
+# If the kernel is called with a count that is one element too large, the fault names the source line.
 sed 's/args: \[a, b, c, 1000\]/args: [a, b, c, 1001]/; s/grid: \[4\]/grid: [5]/' vadd.yaml >wild.yaml
 expect 3 "vadd beyond its buffers" "$lanewise" run wild.yaml
 grep -q 'vadd.cl:8' "$work/out" || fail "the source line of the wild access is not named"
 
-# 250 of 256 elements: the last warp and the last block are partly used.
+# In blocks of 32 threads the last block is only partly used.
 sed 's/grid: \[4\], block: \[250\]/grid: [32], block: [32]/' vadd.yaml >blocks.yaml
 expect 0 "vadd in blocks of 32" "$lanewise" run blocks.yaml
 
-# In two launches of one half each, the second with a global offset.
+# Two launches process one half of the elements each, the second with a global offset.
 sed 's/^  - launch: \(.*\)grid: \[4\]\(.*\)}$/  - launch: \1grid: [2]\2}\
   - launch: \1grid: [2]\2, offset: [500]}/' vadd.yaml >offset.yaml
 [ "$(grep -c launch: offset.yaml)" = 2 ] || fail "the launch with an offset was not made"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The large samples give the results that a C program computed on the host: small sizes, also on a GPU model, and
-# full sizes without one. A wrong result is found. bench/timing_samples prints its table for small sizes, whose
-# check fails; `make nightly` checks the table of full sizes.
+# Tests that the large samples give the results that a C program has computed on the host, with small sizes also on a GPU
+# model, and with full sizes without one. A wrong result must be found. bench/timing_samples prints its table for small
+# sizes, for which the comparison with its record fails. `make nightly` checks the table of full sizes.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-[ -x "$src/bench/timing_samples" ] || exit 77 # part of the source's tree, not of its archive
+[ -x "$src/bench/timing_samples" ] || exit 77 # the source archive does not contain it
 large=$src/kernels/large
 "$large/prepare" --small small || fail "kernels/large/prepare --small"
 "$large/prepare" full || fail "kernels/large/prepare"
@@ -13,14 +13,14 @@ names=$(cd "$large" && ls ./*.yaml | sed 's/^..//; s/\.yaml$//')
 for name in $names; do
     expect 0 '^ok: 1 check passed, 1 launch' run "small/$name.yaml"
     expect 0 '^ok: 1 check passed, 1 launch' run "full/$name.yaml"
-    # A word that differs is found at any index.
+    # A wrong word in the middle of the expected results must be found.
     printf '\001\002\003\004' | dd of="small/$name.expected.bin" bs=4 seek=$(($(wc -c <"small/$name.expected.bin") / 8)) conv=notrunc 2>/dev/null
     expect 1 "differ" run "small/$name.yaml"
 done
-"$large/prepare" small bad_name 2>err && fail "prepare takes any name"
+"$large/prepare" small bad_name 2>err && fail "prepare accepts an unknown name"
 grep -q 'no sample bad_name$' err || fail "prepare does not say which name is wrong"
 
-samples() { # STATUS ARGUMENT...
+samples() { # usage: samples STATUS ARGUMENT... . Runs bench/timing_samples and expects its exit status
     want=$1
     shift
     cases=$((cases + 1))

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs every kernel at every warp width with every policy, with every reconvergence engine, and in blocks of 1, 31, 33
-# and 250 threads. Each run is verified. hash_mem must be the same in all runs of an order-free kernel (no instruction
-# whose result shows in which order threads ran). A lock between lanes of a warp hangs on a SIMT stack, and the report
-# must say so. The test makes every seventh of these runs, which includes all pairs of width and policy; LW_LONG=1:
-# all. Arguments restrict the kernels: tests/program/test_matrix.sh vadd bfs
+# and 250 threads, and verifies the results. hash_mem must be the same in all runs of an order-free kernel, which has no
+# instruction whose result depends on the order of threads. A lock between lanes of a warp hangs on a SIMT stack, and the
+# report must say so. The test makes every seventh of these runs, so that all pairs of width and policy occur, or all runs
+# with LW_LONG=1. Arguments select kernels: tests/program/test_matrix.sh vadd bfs
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 widths='4 8 16 32 64'
 policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
@@ -17,31 +17,33 @@ if [ -n "${LW_SLOW:-}" ]; then
     orders='smaller'
     blocks='33'
 fi
-# Threads take the lock in any order, and print in the order of their warps. The other kernels are order-free, except
-# those that launch kernels.
+# The order of threads changes the memory of these kernels, which take a lock, print or launch kernels. The other kernels are
+# order-free.
 observes=' spinlock hello launch_bfs cuda_launch enqueue '
-# A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
+# In these kernels a lane may wait for another lane of its warp. In warps of four lanes none does, since they take four of the
+# seven locks.
 locks=' spinlock '
-# Kernels that run with any block size.
+# These kernels run with any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
-# The grids of these kernels stay unchanged, because loops distribute the work over any number of blocks.
+# The grids of these kernels are not changed, because their loops distribute the work over any number of blocks.
 any_grid=' saxpy reduction scan histogram bitonic '
 # These kernels exchange values among 32 lanes, as CUDA defines it. Narrower warps are refused.
 of_32=' cuda_reduction cuda_histogram '
 runs=0
 turn=0
 stride=7
-[ -z "${LW_SLOW:-}" ] || stride=3 # few are left there
+[ -z "${LW_SLOW:-}" ] || stride=3 # slow builds have few runs
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
-# drawn: returns whether this run is selected. The numbers of widths, policies and engines are not multiples of seven.
+# usage: drawn. Succeeds if this run is selected. The numbers of widths, policies and engines are not multiples of seven, so that
+# all combinations occur.
 drawn() {
     turn=$((turn + 1))
     [ $((turn % stride)) = 0 ]
 }
 
-# usage: verify LAUNCH HASH NAME OPTION... . Makes one run. HASH stores the first hash, and later ones are compared
-# with it
+# usage: verify LAUNCH HASH NAME OPTION... . Runs LAUNCH once. File HASH stores the hash of the first run, with which later
+# hashes are compared
 verify() {
     launch=$1
     kept=$2
@@ -66,7 +68,7 @@ verify() {
     fi
 }
 
-# usage: hangs LAUNCH NAME OPTION... . Makes one run that ends in a SIMT deadlock
+# usage: hangs LAUNCH NAME OPTION... . Runs LAUNCH once and expects a SIMT deadlock
 hangs() {
     launch=$1
     name=$2
@@ -79,7 +81,7 @@ hangs() {
     grep -q '^hang: SIMT deadlock' out || fail "$name $*: $(head -n 1 out)"
 }
 
-# usage: object LAUNCH SOURCE NAME OPTIONS. Writes NAME.lwo, and NAME.object, the launch file that runs it
+# usage: object LAUNCH SOURCE NAME OPTIONS. Writes the object NAME.lwo, and NAME.object, the launch file that runs the object
 object() {
     # shellcheck disable=SC2086
     if ! "$lanewise" compile "$2" -o "$3.lwo" $4 >out 2>&1; then
@@ -89,8 +91,8 @@ object() {
     sed "s/^program: .*/program: {source: $3.lwo}/" "$1" >"$3.object"
 }
 
-# usage: in_blocks LAUNCH SIZE KEEP. Rewrites the launch file for one-dimensional blocks of SIZE threads. The number
-# of blocks covers the same threads (KEEP 0), or is unchanged (KEEP 1)
+# usage: in_blocks LAUNCH SIZE KEEP. Prints the launch file with one-dimensional blocks of SIZE threads. With KEEP 0 the number of
+# blocks changes so that the grid has the same threads, with KEEP 1 it does not change
 in_blocks() {
     awk -v size="$2" -v keep="$3" '
         match($0, /grid: \[[0-9]+\], block: \[[0-9]+\]/) {
@@ -109,7 +111,7 @@ sh "$src/kernels/prepare" "$work" || exit 1
 for launch in *.yaml; do
     name=${launch%.yaml}
     [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-    # The kernel is compiled once, because the runs test the machine.
+    # The kernel is compiled only once, because the runs test the machine and not the compiler.
     source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
     options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ' | sed 's/[^ ][^ ]*/-X &/g')
     object "$launch" "$source" "$name" "$options" || continue
@@ -129,11 +131,11 @@ for launch in *.yaml; do
             esac
         done
         case "$w$locks" in
-        [!4]*" $name "*) ;; # the lanes that spin run first
+        [!4]*" $name "*) ;; # not run: the lanes that spin would run first, for ever
         *) ! drawn || verify "$name.object" "$name.hash" "$name" --warp "$w" --reconv frontier ;;
         esac
     done
-    # The oldest compiler generates other code with the same results.
+    # The code of the oldest compiler differs, but its results must be the same.
     case $source in *.cl | *.cu)
         if command -v clang-14 >/dev/null && [ -z "${LANEWISE_CLANG:-}" ]; then
             object "$launch" "$source" "$name.14" "$options --clang=clang-14" || continue

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the lines of the shell: commands, expressions, definitions, completion. An input has the lines of a session
- * on a kernel that diverges, with history. Commands on files of the host are excluded.
+ * Fuzzes command lines of the shell: commands, expressions, definitions and completion. An input consists of the lines of a
+ * session with history on a kernel that diverges. Commands that use files of the host are excluded.
  *
- *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
- *   otherwise a program that replays files: its arguments, or tests/shell/corpus
+ *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    compiles the target of libFuzzer
+ *   other builds are a program that replays the files in its arguments, or those in tests/shell/corpus
  */
 #include "shell/shell_priv.h"
 
@@ -87,7 +87,7 @@ static bool session_open(struct session *s, struct lw_sink *out)
            dbg_history_start(s->dbg, 1 << 22, NULL, NULL, NULL, &err) == LW_OK;
 }
 
-/* The shell's own commands except those that open files. */
+/* Copy the shell's own commands, except those that open files, to @rows, and return them as a table. */
 static struct lw_command_table without_files(struct lw_command rows[MAX_ROWS],
                                              struct shell *shell)
 {
@@ -111,7 +111,7 @@ static void line_run(struct shell *shell, const char *text)
     sh_complete(&shell->set, shell->dbg, text, start, size, &candidates);
     sh_candidates_fini(&candidates);
     if (sh_line_run(shell, text, &err) != LW_OK && err.text[0] == '\0')
-        abort(); /* a failure is a sentence */
+        abort(); /* a command that fails must have an error message */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests shell/: completion, and the line editor on a real pseudo-terminal. */
+/* Tests the completion of the shell, and its line editor on a real pseudo-terminal. */
 #include "shell/shell_priv.h"
 #include "tests/debug/debug_fixture.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- completion ------------------------------------------------------------------------ */
 
-/* Return the completion candidates for the end of a line, joined by blanks. */
+/* Return the completion candidates for the last word of a line, separated by blanks. */
 static const char *completed(struct fix *f, const char *line, struct lw_buffer *out)
 {
     struct sh_candidates candidates;
@@ -44,7 +44,7 @@ static void each_command_is_found_by_its_name_and_its_abbreviation(void **state)
             if (lw_command_find(&f->set, row->name, NULL, NULL) != row)
                 fail_msg("command %s is in the tables twice", row->name);
             if (row->abbreviation != NULL && lw_command_find(&f->set, row->abbreviation, NULL, NULL) != row)
-                fail_msg("command %s: its abbreviation %s is another command's", row->name, row->abbreviation);
+                fail_msg("command %s: its abbreviation %s is that of another command", row->name, row->abbreviation);
         }
     fix_close(f);
 }
@@ -132,7 +132,7 @@ struct terminal {
     char state[64]; /* folder of the history */
 };
 
-/* Start the shell on kernel NAME in a child process with a new terminal. */
+/* Start the shell on kernel @name in a child process with a new terminal. */
 static void terminal_open(struct terminal *t, const char *name, const char *state_home)
 {
     struct winsize window = {.ws_row = 24, .ws_col = 200};
@@ -166,7 +166,7 @@ static void terminal_open(struct terminal *t, const char *name, const char *stat
     }
 }
 
-/* Read until the new output contains @wanted. The output is consumed. */
+/* Read the output until it contains @wanted, and discard it up to there. */
 static void expect(struct terminal *t, const char *wanted)
 {
     time_t until = time(NULL) + 20;
@@ -194,7 +194,7 @@ static void expect(struct terminal *t, const char *wanted)
     }
     kill(t->child, SIGKILL);
     waitpid(t->child, NULL, 0);
-    fail_msg("\"%s\" did not come; there is: %s", wanted, t->text);
+    fail_msg("\"%s\" was not printed; the output is: %s", wanted, t->text);
 }
 
 /* Check that the shell waits for input: it prints nothing during several of readline's polls. */
@@ -211,7 +211,7 @@ static void type(struct terminal *t, const char *keys)
     assert_int_equal(write(t->fd, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
-/* Return the exit status; -1 if the shell does not end. */
+/* Close the terminal and return the exit status of the shell, or -1 if it does not end. */
 static int terminal_close(struct terminal *t)
 {
     struct pollfd wait = {.fd = t->fd, .events = POLLIN};
@@ -220,7 +220,7 @@ static int terminal_close(struct terminal *t)
 
     while (poll(&wait, 1, 20000) > 0 && read(t->fd, rest, sizeof rest) > 0)
         ;
-    /* The process closes its terminal shortly before it ends. */
+    /* The process may still run for a short time after it has closed its terminal. */
     for (unsigned i = 0; i < 200 && waitpid(t->child, &status, WNOHANG) == 0; i++) {
         usleep(100000);
         if (i == 199) {
@@ -264,11 +264,11 @@ static void an_empty_line_repeats_the_last_step(void **state)
     type(&t, "print 41 + 1\n");
     expect(&t, "41 + 1 = 42");
     expect(&t, "l0) ");
-    type(&t, "\n"); /* print is not repeated */
+    type(&t, "\n"); /* an empty line does not repeat print */
     expect(&t, "l0) ");
     type(&t, "where\n");
     expect(&t, "#0  saxpy+0x20");
-    expect(&t, "l0) "); /* only the editor takes the key as the end of input */
+    expect(&t, "l0) "); /* wait for the prompt: only the line editor takes Ctrl-D as the end of input */
     type(&t, "\004");
     assert_int_equal(terminal_close(&t), 0);
 }
@@ -280,13 +280,13 @@ static void the_tabulator_completes(void **state)
     (void)state;
     terminal_open(&t, "saxpy.s", "/dev/null/none");
     expect(&t, "l0) ");
-    type(&t, "disa\tsaxp\t 1\n"); /* disa: disable or disassemble, so that completion adds nothing */
+    type(&t, "disa\tsaxp\t 1\n"); /* disa may be disable or disassemble, so completion adds nothing */
     expect(&t, "error: ");
     expect(&t, "l0) ");
     type(&t, "disas\tsaxpy 1\n");
     expect(&t, "<saxpy>  v_s2r v0, %ctaid.x");
     expect(&t, "l0) ");
-    type(&t, "break saxpy.\t18\n"); /* Completion adds no blank after the colon. */
+    type(&t, "break saxpy.\t18\n"); /* completion adds "s:", without a blank after the colon */
     expect(&t, "breakpoint 1 at saxpy+0xa0");
     expect(&t, "l0) ");
     type(&t, "quit\n");
@@ -358,7 +358,7 @@ static void history_is_saved_between_sessions(void **state)
     type(&t, "typed\n");
     expect(&t, "print 1234");
     expect(&t, "l0) ");
-    type(&t, "\020\020\020\n"); /* Three times up in the history: typed, quit, print. */
+    type(&t, "\020\020\020\n"); /* three entries back in the history: typed, quit, print */
     expect(&t, "1234 = 1234");
     expect(&t, "l0) ");
     type(&t, "quit\n");

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs `lanewise debug` on the sessions of tests/shell/golden and compares the output byte for byte. A session NAME.in
-# begins with "# launch: FILE" and may contain "# args: OPTIONS" and "# status: N". UPDATE_GOLDEN=1 rewrites the
+# begins with "# launch: FILE" and may contain "# args: OPTIONS" and "# status: N". UPDATE_GOLDEN=1 writes the
 # expected outputs instead.
 set -u
 srcdir=${srcdir:-.}
@@ -21,7 +21,7 @@ for session in "$folder"/*.in; do
     args=$(sed -n 's/^# args: //p' "$session")
     wanted=$(sed -n 's/^# status: //p' "$session")
     input=$(cd "$(dirname "$session")" && pwd)/$name.in
-    # Sessions name their files relative to the folder. args are words of a shell.
+    # Names of files in sessions are relative to the folder. The shell splits args into words.
     (cd "$folder" && eval "exec \"\$program\" debug $args \"\$launch\"" <"$input" \
         >"$work/$name.out" 2>&1)
     status=$?
@@ -41,9 +41,9 @@ if [ "$count" -eq 0 ]; then
     echo "no sessions in $folder"
     exit 99
 fi
-# The recorded output must depend on what the commands do. usage: stub WHAT EDIT LOST FOUND KEPT. The session saxpy is
-# edited as if a command were accepted and did nothing. Its output must not contain the line LOST of the recorded
-# output. It must contain FOUND, which the recorded output does not contain, and the remaining output KEPT.
+# usage: stub WHAT EDIT LOST FOUND KEPT. Tests that the recorded output depends on the effects of commands. The sed script EDIT
+# changes the session saxpy as if command WHAT were accepted but did nothing. The output must then lack the line LOST of the
+# recorded output, contain FOUND, which the recorded output does not contain, and still contain KEPT.
 stub() {
     sed "$2" "$folder/saxpy.in" >"$work/stub.in"
     (cd "$folder" && "$program" debug saxpy.yaml <"$work/stub.in" >"$work/stub.out" 2>&1)

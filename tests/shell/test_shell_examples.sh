@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the example of every command that `help` lists, each in a session of its own. An example must print no error
-# and at least one word.
+# Runs the example of every command that `help` lists, each in its own session. An example must print at least one word and no
+# error.
 set -u
 srcdir=$(cd "${srcdir:-.}" && pwd)
 program=${LANEWISE:-./lanewise}
@@ -15,12 +15,12 @@ cp "$srcdir"/tests/shell/golden/saxpy.s "$srcdir"/tests/shell/golden/saxpy.yaml 
     "$srcdir"/tests/shell/golden/calls.s "$srcdir"/tests/shell/golden/calls.yaml \
     "$srcdir"/tests/clients/behaviours/results.cl "$srcdir"/tests/clients/behaviours/results.yaml "$work"/
 cd "$work" || exit 99
-# Create the objects that the examples name: a script, memory, a checkpoint, three stoppoints, a mark.
+# Create the things to which the examples refer: a script, a file with memory, a checkpoint, three stoppoints, and a mark.
 echo 'echo from a script' >commands.lws
 "$program" debug saxpy.yaml --batch -c 'dump memory.bin 0x200000000000 64' -c 'save state.lwc' \
     >prepare.out 2>&1 || { cat prepare.out; exit 1; }
 "$program" debug saxpy.yaml -c help >list || exit 1
-# Silence is their answer.
+# These commands print nothing.
 quiet=' alias assert delete disable enable log quit set settings condition undisplay wunwatch typed '
 cycles=" $(sed -n '/^Cycles/,/^$/s/^  \([a-z][a-z-]*\).*/\1/p' list | tr '\n' ' ')"
 count=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shell in the program: files that commands write and read, checkpoints inside a session, exit statuses of
-# batches, and a C++ kernel with its names and types.
+# Tests `lanewise debug` as a program: files that commands write and read, checkpoints inside a session, exit statuses of
+# batches, and C++ kernels with the names and types of the source.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 program=${LANEWISE:-./lanewise}
@@ -13,7 +13,7 @@ cp "$src"/tests/shell/golden/saxpy.* "$src"/tests/shell/golden/wild.* \
     "$src"/tests/shell/golden/stuck.* "$src"/tests/kernels/names.cu "$work"/
 cd "$work" || exit 99
 failed=0
-# session STATUS LAUNCH ARGUMENTS...: runs a session and writes its output to `out`.
+# usage: session STATUS LAUNCH ARGUMENT... . Runs a session, writes its output to `out` and expects exit status STATUS
 session() {
     wanted=$1
     shift
@@ -24,11 +24,11 @@ session() {
     sed 's/^/    /' out
     failed=1
 }
-# usage: says PATTERN. The last session has a matching line. lacks PATTERN: it has none.
+# usage: says PATTERN. Expects a matching line in the output of the last session. usage: lacks PATTERN. Expects none
 says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 
-# Each command's output is written when the command ends, because the next command may be killed.
+# The output of each command must be written to the log when the command ends, because the program may be killed.
 mkfifo lines
 "$program" debug saxpy.yaml -c 'log said' -c 'print 40 + 1' -c 'source lines' >out 2>&1 &
 session=$!
@@ -55,7 +55,7 @@ sed -n 's/^(lanewise [^)]*) //p' session >typed
 sed '/^(lanewise /d' session | sed 's/[[:blank:]][[:blank:]]*/ /g' >wanted
 diff -u wanted got || { echo "docs/howto/debug-in-the-shell.md does not say what the shell says"; failed=1; }
 
-# Memory to a file and back.
+# Write memory to a file and read it back.
 session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
     -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
 says '^128 bytes at 0x[0-9a-f]* were written to file x.bin$'
@@ -66,7 +66,7 @@ session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
 says 'cannot read memory at 0x0'
 [ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
 
-# A checkpoint is saved in a session and restored: the state, the breakpoints and the end are the same.
+# After a checkpoint is saved and restored in a session, the state, the breakpoints and the end of the run are the same.
 session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 = 77' \
     -c 'save s.lwc' -c 'continue' -c 'set v1 = 1' -c 'restore s.lwc' -c 'assert at(5, v1) == 77' \
     -c 'assert (pc & 0xfff) == 0x30' -c 'points' -c 'continue' -c 'stepi' -c 'goto start' \
@@ -85,7 +85,7 @@ says 'restore cannot be used with --log'
 session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
 says '^still at 0x100000030'
 
-# Logs hold the session's output; -x and -c are executed in the order of the command line.
+# A log contains the session's output. -x and -c are executed in the order of the command line.
 echo 'echo from the script' >one.lws
 session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'echo behind' \
     -c 'log off' -c 'echo unheard'
@@ -104,7 +104,7 @@ lacks '^heard'
 session 2 saxpy.yaml --batch -x /dev/zero
 says '^lanewise: /dev/zero: not a regular file, and it does not end within 256 MiB$'
 
-# How batches end.
+# Exit statuses of batches
 session 0 saxpy.yaml --batch -c 'assert 1'
 session 1 saxpy.yaml --batch -c 'assert 0'
 session 0 saxpy.yaml -c 'assert 0'
@@ -120,7 +120,7 @@ printf 'define f\nf\nend\nf\n' >circle.lws
 session 2 saxpy.yaml --batch -x circle.lws
 says 'more than 16 deep'
 
-# C++ by the names of the source.
+# In C++ kernels the user can use the names of the source.
 cat >names.yaml <<'END'
 program: {source: names.cu, options: [-O0, -g, --cuda-noopt-device-debug]}
 buffers:
@@ -211,14 +211,14 @@ says '^v\[2\] = 9$'
 says '^v.s3 = 14$'
 says '^type = float4$'
 says '^t\.z = 12$'
-session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # v alone is not suggested
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # the message must not suggest v
 says '^lanewise: there is no "v" here: names are registers'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
 says 'there is no element \.w: the vector has 3 elements$'
-# A name belongs to a variable of another type in a function in which some lanes are. The value in the other lanes is
-# still shown.
+# Some lanes are in a function in which a name belongs to a variable of another type. The values in the other lanes are still
+# shown.
 cat >where.cl <<'END'
 float f(float v)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the tables of lanewise/_abi.py with lanewise.h, as a C compiler reads it."""
+"""Compares the tables of lanewise/_abi.py with lanewise.h: a C compiler must give the same sizes, offsets and values."""
 import ctypes
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the Python package as its users use it."""
+"""Tests the Python package in the way of its users."""
 import gc
 import json
 import os
@@ -538,7 +538,7 @@ def test_a_closed_machine_refuses_calls():
 
 
 def run(code, **environment):
-    """Runs Python code in a process of its own, with another environment."""
+    """Runs Python code in a new process, with additional environment variables."""
     changed = {k: v for k, v in {**os.environ, **environment}.items() if v is not None}
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=changed, check=False)
 
@@ -548,7 +548,7 @@ def test_the_version_is_that_of_the_package():
 
 
 def test_a_missing_library_is_one_error_with_what_was_tried(tmp_path):
-    # A copy, since the package in the source tree finds the library of a build
+    # Test a copy, since the package in the source tree would find the library of a build.
     package = tmp_path / "lanewise"
     package.mkdir()
     for name in os.listdir(os.path.dirname(lanewise.__file__)):
@@ -580,7 +580,7 @@ def test_the_library_is_found_by_pkg_config_and_in_a_prefix(tmp_path):
     (prefix / "bin").mkdir()
     (prefix / "lib" / "liblanewise.so.0").symlink_to(library)
     (prefix / "lib" / "lanewise.pc").write_text("libdir=%s\nName: lanewise\nDescription: d\nVersion: 0\n" % (prefix / "lib"))
-    tools = tmp_path / "tools"  # without a program lanewise that is installed
+    tools = tmp_path / "tools"  # the new PATH, without an installed program lanewise
     tools.mkdir()
     if shutil.which("pkg-config") is None:
         pytest.skip("no pkg-config")

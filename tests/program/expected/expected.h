@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Library of the programs that write the inputs and expected results of kernels/. It is plain C for the host and uses
- * nothing of the emulator. Each program gets the output folder as its argument.
+ * Library of the programs that write the inputs and expected results of kernels/. It is plain C for the host and does not
+ * use the emulator. The argument of each program is the output folder.
  */
 #ifndef EXPECTED_H
 #define EXPECTED_H
@@ -22,7 +22,7 @@ static inline void begin(int argc, char **argv)
     folder = argv[1];
 }
 
-/** Write the elements in little-endian order, as they are in memory. */
+/** Write @size bytes of elements to file @name. Elements are little-endian, as in the host's memory. */
 static inline void save(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -36,7 +36,8 @@ static inline void save(const char *name, const void *data, size_t size)
     }
 }
 
-/** Return 64 random bits for element @index of a launch file's {random: @seed}. An integer element is the low bits. */
+/** Return the 64 random bits of element @index of a launch file's {random: @seed}. An integer element consists of the low
+ *  bits. */
 static inline uint64_t launch_random(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -46,7 +47,7 @@ static inline uint64_t launch_random(uint64_t seed, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** Return element @index of {random: @seed} for floats, in [0, 1), before it is scaled to the bounds. */
+/** Return element @index of {random: @seed} for floats: a number in [0, 1), which is not yet scaled to the bounds. */
 static inline double launch_uniform(uint64_t seed, uint64_t index)
 {
     return (double)(launch_random(seed, index) >> 11) * 0x1p-53;

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++) {
         a[i] = (float)next_random(&state) / 1024.0f;
         b[i] = (float)next_random(&state) / 1024.0f;
-        if (i < 500) /* all, then none, then some */
+        if (i < 500) /* the branch is taken first by all lanes, then by none, then by some */
             a[i] = b[i] + 1.0f + (float)i;
         else if (i < 1000)
             b[i] = a[i] + (float)(i % 3);

@@ -24,7 +24,7 @@ static uint16_t half(double x)
         return sign;
     frexp(x, &exponent);
     if (exponent < -13)
-        exponent = -13; /* subnormal: the unit stays 2^-24 */
+        exponent = -13; /* the unit of subnormal numbers is 2^-24 */
     units = nearbyint(ldexp(x, 11 - exponent));
     if (units == 2048) {
         units = 1024;
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++) {
         a[i] = half((double)((int)(next_random(&seed) % 4001) - 2000) / 100);
         b[i] = half((double)((int)(next_random(&seed) % 4001) - 2000) / 1000);
-        /* A double holds the product and its sum with a half exactly. */
+        /* A double represents the product of two halves, and its sum with a half, exactly. */
         fused[i] = half(value(a[i]) * value(b[i]) + value(b[i]));
         separate[i] = half(value(half(value(a[i]) * value(b[i]))) + value(half(0.1f)));
     }

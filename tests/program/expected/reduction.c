@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     uint32_t seed = 2;
 
     begin(argc, argv);
-    /* Whole numbers below 512: the sum is below 2^24, so it is exact in any order. */
+    /* The inputs are integers below 512 and the sum is below 2^24, so sums are exact in any order. */
     for (int i = 0; i < N; i++) {
         in[i] = (float)(next_random(&seed) % 512);
         sum += in[i];

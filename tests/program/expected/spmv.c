@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     begin(argc, argv);
     for (int i = 0; i < N; i++)
         x[i] = (float)(next_random(&seed) % 64) - 32.0f;
-    /* Small whole numbers: sums are exact. Row lengths from none to MOST. */
+    /* The values are small integers, so sums are exact. Rows have 0 to MOST elements. */
     for (int i = 0; i < N; i++) {
         uint32_t length = next_random(&seed) % 4 == 0 ? next_random(&seed) % (MOST + 1)
                                                       : next_random(&seed) % 6;

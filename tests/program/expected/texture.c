@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texture: smooths a line twice with zeros outside, reads colours of a palette, and sums nine pixels. */
+/* Computes the results of kernel `texture`, which smooths a line twice, with zeros outside the line, reads colours of a
+ * palette, and sums nine pixels. */
 #include "expected.h"
 
 enum { N = 1000, COLOURS = 100, SHADES = 300, WIDTH = 50, HEIGHT = 20, PITCH = 64 };

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     static uint32_t out[WIDTH][HEIGHT];
 
     begin(argc, argv);
-    /* The input is a ramp: element i holds i. */
+    /* The input is a ramp, in which element i is i. */
     for (uint32_t y = 0; y < HEIGHT; y++) {
         for (uint32_t x = 0; x < WIDTH; x++)
             out[x][y] = y * WIDTH + x;

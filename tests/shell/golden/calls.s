@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A recursive function with the frames of the ABI: v0:1 return address, v2 stack pointer; its
-# argument and result are simply in v3. sum(n) = n + sum(n - 1).
+# The recursive function sum(n) = n + sum(n - 1), with the frames of the ABI. The return address is in v0:1, the stack
+# pointer in v2, and argument and result in v3.
 .kernel calls
     .param ptr.global out
     .local 1024

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes: derived, with a destructor, with a static member. */
+/* Classes that are derived, have a destructor, or have a static member. */
 struct base { float w; __device__ base(float x) : w(x) {} };
 struct odd : base {
     int k;

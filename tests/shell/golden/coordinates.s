@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Threads of even x leave early; the others count up to their block's number.
+# Threads with an even x exit early. The others count up to the number of their block.
 .kernel places
     .param ptr.global out
     v_s2r v0, %tid.x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Even lanes count to their lane number in a loop, odd ones take the short way; all meet.
+# Even lanes count to their lane number in a loop. Odd lanes take the shorter side. All lanes reconverge.
 .kernel diverge
     .param ptr.global out
     v_s2r v0, %tid.x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lanes 0 to 2 leave early.
+# Lanes 0 to 2 exit early.
 .kernel exits
     .param ptr.global out
     v_s2r v0, %tid.x

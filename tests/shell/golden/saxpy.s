@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# y[i] = a * x[i] + y[i], for i below n
+# Computes y[i] = a * x[i] + y[i], for i below n.
 .kernel saxpy
     .param ptr.global x
     .param ptr.global y

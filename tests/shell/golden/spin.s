@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Never ends.
+# A kernel that never ends.
 .kernel spin
     .param ptr.global out
     v_mov_b32 v0, 0

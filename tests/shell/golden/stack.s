@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lane 3 takes the long way; of the others lane 0 takes another. All meet behind.
+# At the first branch lane 3 takes another side than the other lanes, of which lane 0 diverges at the second branch.
 .kernel stack
     .param ptr.global out
     v_s2r v0, %tid.x

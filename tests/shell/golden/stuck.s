@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Warp 0 waits at one block barrier, the others at another: nobody can go on.
+# Warp 0 waits at one CTA barrier, and the other warps at another one, so no warp can continue.
 .kernel stuck
     .param ptr.global out
     v_s2r v0, %tid.x

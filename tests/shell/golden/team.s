@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each thread leaves its number in shared memory; after the barrier it takes its mirror's.
+# Each thread stores its number times 10 plus 1 in shared memory, and after the barrier loads the word of thread ntid - 1 - tid.
 .kernel team
     .param ptr.global out
     .shared 1024

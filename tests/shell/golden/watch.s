@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stores of all sizes and into all spaces, for watchpoints. A warp of 8 lanes: v0 is tid, v4:5
-# the address of out, of the words of the block.
+# Stores of all sizes to all spaces, for tests of watchpoints in warps of 8 lanes. v0 is tid, and v4:5 is the address of the
+# words of the block in out.
 .kernel watch
     .param ptr.global out
     .shared 256

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lanes from 5 on store far behind the buffer.
+# Lanes 5 and higher store far past the end of the buffer.
 .kernel wild
     .param ptr.global out
     v_s2r v0, %tid.x

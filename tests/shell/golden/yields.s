@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Odd lanes wait in a loop with yield until lane 0 has set a flag; lane 0 sleeps first.
+# Odd lanes wait in a loop with yield until lane 0 sets a flag, after it has slept.
 .kernel yields
     .param ptr.global out
     v_s2r v0, %tid.x
