@@ -40,7 +40,7 @@ struct variable {
 struct model {
     struct emu_observer observer;
     unsigned width, threads; /* warp width, and threads of a block */
-    unsigned count[BARRIERS]; /* number of threads that barriers from 2 on wait for */
+    unsigned count[BARRIERS]; /* for each barrier from 2 on the number of threads for which it waits */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
     uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads that wait at each barrier, and that have ended */

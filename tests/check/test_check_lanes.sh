@@ -286,7 +286,7 @@ for options in -O0 -O2; do
     done
 done
 
-# Both accesses of a race are named: the memory, and the callers, also through other functions.
+# For both accesses of a race the message names the memory and the callers, also through other functions.
 cat >names.cu <<'END'
 __shared__ float tile[4][32];
 __device__ __noinline__ void put(float *to, float v) { *to = v; }

@@ -830,7 +830,7 @@ static void continue_runs_all_launches(void **state)
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     assert_int_equal(f->launches, 0);
     assert_int_equal(emu_global_read(f->machine, f->out + 4 * 10, &y, 4, NULL), LW_OK);
-    assert_true(y == 60.0f); /* three times 2 * 10 */
+    assert_true(y == 60.0f); /* three launches have added 2 * 10 each */
     fix_close(f);
 }
 

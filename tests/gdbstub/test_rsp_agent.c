@@ -207,7 +207,7 @@ static void what_it_cannot_do_is_no_value(void **state)
     fails("25010203");
     fails("220122000527"); /* division by zero */
     fails("2200" "1927");  /* unreadable memory */
-    fails("220116002727"); /* ext 0 */
+    fails("220116002727"); /* a sign extension from 0 bits */
     fails("21000027");     /* an endless loop reaches the limit of steps */
     fails("22012921000027"); /* an endless loop with pops reaches the limit, too */
     fails("220121000027");   /* an endless loop fills the stack */

@@ -162,7 +162,7 @@ static const char *print_at(struct fixture *fix, const char *when, const char *f
     size_t length = strlen(format) + 1;
 
     hex(text, format, length);
-    /* const8 65, reg lane, const8 0 (channel), const8 0 (function), printf with 2, end */
+    /* the agent expression is: const8 65, reg lane, const8 0 (channel), const8 0 (function), printf with 2 arguments, end */
     snprintf(packet, sizeof packet, "Z0,100000020,1;%scmds:1,X%zx,224126%04x2200220034%02x%04zx%s27",
              when, 2 + 3 + 4 + 4 + length + 1, lane_number(fix), 2, length, text);
     return fix_ask(fix, packet);

@@ -122,7 +122,7 @@ static void each_stall_that_is_too_short_is_found(void **state)
         found += isa_control_check(object, &err) == LW_EFORMAT;
         change(object, i, &insn.control);
     }
-    /* the lint may miss a shortened stall at the end of a line, because the next line may not read the register */
+    /* the lint may miss a shortened stall at the end of a basic block, because the next block may not read the register */
     assert_true(tried >= 5 && found + 3 >= tried);
     isa_object_destroy(object);
 }

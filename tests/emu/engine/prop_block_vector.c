@@ -24,7 +24,7 @@
 enum {
     WORDS = 48 * 1024 + 1000, /* words of global data, so that the last page is partly used */
     TID = 0, GID = 1,      /* v0 and v1: number of the thread in its block and in the grid */
-    LINES = 4,             /* v2..v5, and the pairs v8:9 to v14:15 */
+    LINES = 4,             /* registers of values linear in the thread: v2..v5, and the pairs v8:9 to v14:15 */
     WIDES = 4, FIRST_LINE = 2, FIRST_WIDE = 8,
     DATA = 8, FIRST_DATA = 20, /* v20..v27 */
     PARAMETERS = 32,

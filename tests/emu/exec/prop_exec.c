@@ -516,7 +516,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
     *stops = NULL;
-    if (t->wanted_at != base) { /* the configuration must not change the results */
+    if (t->wanted_at != base) { /* the expected results do not depend on the configuration, so compute them once */
         if (!run_reference(t, base, stops))
             return false;
         t->wanted_at = base;
@@ -524,7 +524,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0 && (native == NULL || same_counts(t, setup));
 }
 
-/** Replace each instruction by nop that is not needed to reproduce the difference. */
+/** Replace by nop each instruction that is not needed to reproduce the difference. */
 static void shrink(struct trial *t, const struct setup *setup)
 {
     const char *stops;
@@ -660,7 +660,7 @@ static void one_program(uint64_t seed)
         fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], %s: %s", seed, t.width, t.block[0],
                  t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
     }
-    if (getenv("LW_NATIVE") != NULL && g->count <= NATIVE_CODE) { /* tests/native/prop_native.sh */
+    if (getenv("LW_NATIVE") != NULL && g->count <= NATIVE_CODE) { /* tests/native/prop_native.sh sets this variable */
         static const unsigned windows[] = {0, 7, 64, 1024, 1024, 1024};
         struct setup setup = {.reconv = "cbar", .push_order = "smaller", .merge = prop_below(&g->r, 4) != 0,
                               .policy = prop_below(&g->r, 2) ? setup_name(&g->r, emu_policy_names) : "rr_quantum",

@@ -22,7 +22,7 @@
 #include "tests/emu/exec/prop_exec_gen.h"
 
 enum {
-    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* words of global data, not a multiple of the page size */
+    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* WORDS: words of global data, which do not fill whole pages */
     SHARED_WORDS = 1024, SHARED_MIDDLE = 512,
     OFFSETS = 3,         /* v0..v2 hold offsets of lanes */
     CACHED = 30,           /* v30.. hold the values that v0..v2 have at the start of each iteration */

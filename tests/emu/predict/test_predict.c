@@ -361,7 +361,7 @@ static void a10_bytes_are_in_these_lines(void **state)
     rect_is(lines(0, 127, 0, 0), 0, 0, 1, 1);
     rect_is(lines(128, 255, 2, 2), 1, 2, 1, 1);
     rect_is(lines(127, 128, 2, 3), 0, 2, 2, 2);
-    rect_is(lines(-4, 67, -1, 16), 0, 0, 1, 17); /* clipped */
+    rect_is(lines(-4, 67, -1, 16), 0, 0, 1, 17); /* the rectangle is clipped at the upper left */
     rect_is(lines(4000, 4200, 1020, 1030), 31, 1020, 1, 4);
     rect_is(lines(-10, -1, 0, 0), 0, 0, 0, 0);
 }
