@@ -45,13 +45,13 @@ extern "C" __global__ void k(int *a, int *u)
 {
     int i = threadIdx.x;
     int v = i == 5 ? u[i] : i;
-    int any = __any_sync(~0u, v == 100); /* lane 0 hears of lane 5's */
+    int any = __any_sync(~0u, v == 100); /* the value of lane 5 affects the result of lane 0 */
     if (i == 0)
         if (any) /* find: uninitialised-branch */
             a[0] = 1;
     if (i == 0 && __shfl_sync(1u, i, 0) == 7)
         a[1] = 1;
-    int sure = __any_sync(~0u, (v == 100) | (i % 32 == 9)); /* one that is defined decides */
+    int sure = __any_sync(~0u, (v == 100) | (i % 32 == 9)); /* a defined true value decides the result */
     if (i == 0 && sure)
         a[2] = 1;
     int all = __all_sync(~0u, v == 100);
@@ -65,14 +65,14 @@ cat >halves.cu <<'END'
 extern "C" __global__ void k(int *a, int *u)
 {
     int i = threadIdx.x, p;
-    int v = i >= 32 ? u[i] : i; /* virtual warps of 32 lanes do not meet */
+    int v = i >= 32 ? u[i] : i; /* virtual warps of 32 lanes are independent */
     unsigned m = __match_all_sync(~0u, v, &p);
     unsigned n = __match_any_sync(~0u, v);
     int any = __any_sync(~0u, v == 40);
     unsigned b = __ballot_sync(~0u, v == 3);
     if (i < 32 && (m == 1 || p || n == 100 || any || b == 9))
         a[i] = 1;
-    int half = i >> 4 & 1; /* nor do members of two masks */
+    int half = i >> 4 & 1; /* members of two masks are independent, too */
     int w = half ? u[i] : i & 15;
     unsigned mask = half ? 0xffff0000u : 0xffffu;
     unsigned c = __ballot_sync(mask, w & 1);
@@ -91,10 +91,10 @@ cat >shuffle.cu <<'END'
 extern "C" __global__ void k(int *a, int *u)
 {
     int i = threadIdx.x;
-    int v = __shfl_sync(~0u, i & 31, u[0]); /* which lane? */
+    int v = __shfl_sync(~0u, i & 31, u[0]); /* the number of the lane is uninitialised */
     if (v == 40) /* find: uninitialised-branch */
         a[0] = 1;
-    int in; /* the predicate depends on lanes alone */
+    int in; /* the predicate depends only on the lane numbers */
     asm("{.reg .pred p; .reg .b32 d; shfl.sync.down.b32 d|p, %1, 1, 31, -1; selp.b32 %0, 1, 0, p;}" : "=r"(in) : "r"(u[i]));
     if (in)
         a[i] = 2;
@@ -270,7 +270,7 @@ extern "C" __global__ void k(int *a, int *u)
     int v = 3;
     a[0] = r(threadIdx.x == 5 ? 1000 : 3, &v);
     int t[4];
-    t[a[0] - 9000] = 1; /* below local memory, but no stack: it goes on */
+    t[a[0] - 9000] = 1; /* an access below local memory that is no stack overflow: the run continues */
     a[1] = t[a[0] & 3];
 }
 END

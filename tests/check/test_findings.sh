@@ -15,7 +15,7 @@ kernel void k(global int *o, global int *a, global int *never, int n)
     o[i] = s[i ^ 32]; /* a race with line 6 */
     if (i == 63)
         o[i + n] = 1; /* out of bounds */
-    if (never[i] == 3) /* a branch on what was never written */
+    if (never[i] == 3) /* a branch on an uninitialised value */
         o[i] = 2;
 }
 kernel void after(global int *o) { o[get_local_id(0) + 40] = 1; }

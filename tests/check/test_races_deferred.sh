@@ -20,7 +20,7 @@ __kernel void late(__global int *table, __global int *out, int often)
         table[AT(3)] = 1;
 }
 
-/* whoever comes first marks a place: all mark it the same, or each its own */
+/* The first work-item at an element marks it: all with the same value, or, with `own`, each with its own. */
 __kernel void mark(__global int *marks, __global int *any, int own)
 {
     uint i = get_global_id(0);
@@ -34,7 +34,7 @@ __kernel void mark(__global int *marks, __global int *any, int own)
     }
 }
 
-/* halves of a warp, each at its own: no lockstep orders them */
+/* The lanes of a warp diverge into two sides, so that no lockstep orders their accesses. */
 __kernel void arms(__global int *a, __global int *out, int often)
 {
     uint i = get_global_id(0);
@@ -50,7 +50,7 @@ __kernel void arms(__global int *a, __global int *out, int often)
     out[i] = sum + a[(i * 2 + 1) & 16383];
 }
 
-/* no one writes what others read */
+/* No work-item writes an element that others read. */
 __kernel void clean(__global const int *table, __global int *out, int often)
 {
     uint i = get_global_id(0);
@@ -61,7 +61,7 @@ __kernel void clean(__global const int *table, __global int *out, int often)
     out[i] = sum;
 }
 
-/* the first block's stores are scattered; then others read what the last one writes: 8 bytes at once */
+/* The stores of group 0 are scattered. Group 1 loads 8 bytes at a time of the elements that group 2 writes. */
 __kernel void pairs(__global int *a, __global int *out, int often)
 {
     uint l = get_local_id(0), g = get_group_id(0);
@@ -76,7 +76,7 @@ __kernel void pairs(__global int *a, __global int *out, int often)
         a[l] = (int)l + often;
 }
 
-/* or in two buffers at once, first in the one that nobody writes */
+/* One load instruction reads two buffers, of which the lower lanes read the one without writes. */
 __kernel void either(__global int *a, __global int *out, int often)
 {
     uint l = get_local_id(0), g = get_group_id(0);
@@ -91,7 +91,7 @@ __kernel void either(__global int *a, __global int *out, int often)
         a[l] = (int)l + often;
 }
 
-/* more loads than cells of the other form can tell apart, in order, and then one here and there */
+/* More consecutive loads than the cells of the packed shadow can distinguish, and then a load with another pattern. */
 #define READ(i) sum = (sum + (uint)a[l + (i) * 256u]) ^ (i + 7u);
 #define READ_8(i) READ(i) READ(i + 1) READ(i + 2) READ(i + 3) READ(i + 4) READ(i + 5) READ(i + 6) READ(i + 7)
 __kernel void many(__global int *a, __global int *out, int often)

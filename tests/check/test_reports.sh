@@ -12,8 +12,8 @@ kernel void k(global int *a, global int *never, int n)
 {
     local int s[4], t[32];
     int i = get_local_id(0);
-    twice(s);                  /* a race of one place with itself, in two calls */
-    t[i & 31] = i;             /* and without */
+    twice(s);                  /* a race of a location with itself, in two calls */
+    t[i & 31] = i;             /* a race of a location with itself, without calls */
     barrier(CLK_LOCAL_MEM_FENCE);
     a[i] = s[0] + t[i & 31] + 8 / n;
     a[i + 100] = 1 << (i + n);

@@ -11,7 +11,7 @@ cat >v.ptx <<'END'
 .shared .align 4 .b8 s[128];
 .shared .align 4 .b8 t[256];
 .extern .shared .align 4 .b8 d[];
-// lane l reads three words of s from l / 4 + the pass on: the last leaves it in pass 23, the second in pass 24
+// In iteration k lane l loads three words of s from index l / 4 + k on. The third load leaves s at k = 23, the second at k = 24.
 .entry follow(.param .u64 p, .param .u32 n) {
 .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
 ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2;
@@ -24,7 +24,7 @@ ld.shared.u32 %r10,[%r6+8];
 add.u32 %r11,%r8,%r9; add.u32 %r11,%r11,%r10; st.global.u32 [%rd1],%r11;
 add.u32 %r6,%r6,4; add.u32 %r7,%r7,1; setp.lt.u32 %p1,%r7,%r1; @%p1 bra LOOP;
 ret; }
-// the second is come to from elsewhere, too, with another address
+// Some lanes jump to the second load, with another address.
 .entry enter(.param .u64 p, .param .u32 n) {
 .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
 ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2;

@@ -195,7 +195,7 @@ kernel void twice_bad(global int *a, int n)
 END
 cat >>nodebug.cl <<'END'
 static __attribute__((noinline)) void through(global int *a) { put(a); }
-kernel void other_good(global int *a, int n) { through(a); } /* of no account to the others */
+kernel void other_good(global int *a, int n) { through(a); } /* calls from this kernel do not affect the others */
 END
 "$lanewise" compile -X -O0 -X -g -o object.lwo nodebug.cl 2>err || fail "nodebug.cl does not compile"
 run once_bad memory

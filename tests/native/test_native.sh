@@ -85,7 +85,7 @@ __kernel void work(__global const int *in, __global int *out, int n, int bad)
     int i = get_global_id(0), s = 0;
 
     if (i >= n)
-        return; /* the last warps have fewer lanes */
+        return; /* so the last warp is only partly active */
     for (int x = in[i]; x > 0; x = x & 4 ? x / 3 : x - 1 - (x & 2)) {
         if (x & 1)
             s += in[(x * 7 + i) % n];
