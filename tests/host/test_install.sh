@@ -54,8 +54,8 @@ for standard in c99 gnu11; do
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
         $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
 done
-# A program linked with -rpath finds the library without ldconfig, as docs/howto/use-from-c-or-python.md says. shellcheck
-# disable=SC2046
+# A program linked with -rpath finds the library without ldconfig, as docs/howto/use-from-c-or-python.md says.
+# shellcheck disable=SC2046
 $cc "$root/share/doc/lanewise/examples/saxpy.c" $(pkg --cflags --libs lanewise) -Wl,-rpath,"$lib" -o "$tmp/own" &&
     env -u LD_LIBRARY_PATH ldd "$tmp/own" | grep -q "liblanewise.so.0 => $lib/" || fail "-rpath does not find the library"
 case $(pkg --variable=libdir lanewise) in */lib | */lib/*) ;; *) fail "lanewise.pc has no libdir" ;; esac

@@ -22,7 +22,8 @@ missing() { # usage: missing NAME MESSAGE. Reports NAME if it is neither used no
     esac
     grep -qx "$1" "$used" || { echo "$2 $1"; bad=1; }
 }
-# emu reads core.reconvergence and tags.detect: tim_config_machine passes them to it. shellcheck disable=SC2086
+# emu reads core.reconvergence and tags.detect: tim_config_machine passes them to it.
+# shellcheck disable=SC2086
 for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9_]*\),.*/\2_\3/p' timing/keys.def); do
     [ "$name" = core_reconvergence ] || [ "$name" = tags_detect ] || missing "$name" "timing/keys.def: nothing reads"
 done

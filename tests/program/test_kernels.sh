@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel of kernels/ must give the result that a C program computed on the host, with every installed clang. The
-# newest clang compiles all kernels, and each other clang some of them; with LW_LONG=1 each compiles all. A wrong
+# Tests that every kernel of kernels/ gives the result that a C program has computed on the host, with every installed clang.
+# The newest clang compiles all kernels, and each other clang some of them, or all with LW_LONG=1. Also tests that a wrong
 # result, a store out of bounds and a missing file give different messages.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)

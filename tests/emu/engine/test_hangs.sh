@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every kernel of tests/kernels that hangs: its launch file has a line "# hang: KIND". The exit status is 4, the
-# statistics have the kind, and `lanewise run`, the shell and gdb's console print the text of NAME.hang, byte for byte.
-# UPDATE_GOLDEN=1 writes that file instead. Kernels with "# args: --reconv stack" or dualpath and a check must complete with
-# convergence barriers.
+# Runs every kernel of tests/kernels that must hang, whose launch file has a line "# hang: KIND". The exit status must be 4,
+# the statistics must contain the kind, and `lanewise run`, the shell and gdb's console must print the text of NAME.hang,
+# byte for byte. UPDATE_GOLDEN=1 writes NAME.hang instead. Kernels with "# args: --reconv stack" or dualpath and a check step must
+# complete with convergence barriers.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -224,7 +224,7 @@ static void programs_that_leave_their_function_are_refused_at_load(void **state)
 
 static void flow_never_falls_into_another_function(void **state)
 {
-    /* the fault has another number of registers than the warp */
+    /* The code after the kernel is a function that uses more registers than the warp has, so it must not be executed. */
     static const char *const ends[] = {"exit", "trap 1", "ret v2:3", "brx v2:3", "bra k0"};
     (void)state;
     for (size_t i = 0; i < LW_COUNT_OF(ends); i++) {

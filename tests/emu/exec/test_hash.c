@@ -2,7 +2,7 @@
 /* Tests that each kind of architectural state changes hash_state, and that no other state does. */
 #include "tests/emu/history/history_fixture.h"
 
-/* v8:9 is the address of the thread's word. At instruction 24 of 4 warps of 8 lanes, warp 0 is split. */
+/* v8:9 is the address of the thread's word. With 4 warps of 8 lanes, warp 0 has diverged after 24 warp instructions. */
 static const char text[] =
     ".kernel k\n.param ptr.global out\n.param u64 number\n.shared 64\n.local 8\n"
     "v_s2r v0, %tid.x\n"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise dis --host` prints the host code of an instruction from the bytes that the processor executes.
+# Tests that `lanewise dis --host` prints the host code of an instruction, from the bytes that the processor executes.
 set -u
 lanewise=${LANEWISE:-./lanewise}
 if nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then

@@ -287,7 +287,7 @@ static void other_reasons_have_their_names(void **state)
 }
 
 /** Check the predicted number of iterations of a loop that starts at @init, adds @step and runs while @compare holds with
- *  bound @n. @known tells whether the number must be predictable. */
+ *  bound @n. @known states whether the number must be predictable. */
 static void counts_as_a_run_does(const char *compare, uint32_t init, uint32_t step, uint32_t n, bool known)
 {
     struct made m;
