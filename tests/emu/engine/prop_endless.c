@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports of random loops, some of which end. A program with a hang report must not end when it runs without
+ * Tests hang reports with random loops, some of which end. A program with a hang report must not end when it runs without
  * hang detection, with any number of instructions. A program that ends must get no report and must leave the same
  * memory. Most counters have few bits, in registers or in local memory, so that most endless loops have few states;
  * most of these loops must get a report. Widths, policies, reconvergence engines and tags vary.
