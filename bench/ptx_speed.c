@@ -44,7 +44,7 @@ static void kernels(struct lw_sink *s, unsigned size)
     }
 }
 
-/* Straight-line code like that of an unrolled loop: loads, sums that stay live, and products that do not. */
+/* Straight-line code like that of an unrolled loop: loads, sums that are live to the end, and products that are not. */
 static void line(struct lw_sink *s, unsigned size)
 {
     lw_printf(s, ENTRY, 0u, 2u, 2u, size + 16, 2u);

@@ -54,7 +54,7 @@ void need(CUresult result, const char *what);
 char *read_file(const char *path);
 /** Returns @bytes of cleared memory of the device. */
 CUdeviceptr allocate(size_t bytes);
-/** Returns attribute @number (a CUdevice_attribute) of @device. */
+/** Returns attribute @number of @device. */
 int attribute(CUdevice device, int number);
 
 #endif

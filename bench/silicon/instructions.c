@@ -119,7 +119,7 @@ static void forms(const char *path, bool values)
 
         if (run_forms(all, first, end, values, log))
             continue;
-        for (unsigned i = first; i < end; i++) { /* at least one of the forms is refused: a module for each tells which */
+        for (unsigned i = first; i < end; i++) { /* at least one of the forms is refused: a module for each shows which */
             if (!run_forms(all, i, i + 1, values, log)) {
                 printf("%s\trefused\n", all[i].text);
                 fprintf(stderr, "%s: %s\n", all[i].text, log);

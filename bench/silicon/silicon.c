@@ -8,7 +8,7 @@
 
 #include "driver.h"
 
-enum { L2_BYTES = 38, SM_COUNT = 16, CORE_KHZ = 13, MEMORY_KHZ = 36, BUS_BITS = 37, SM_THREADS = 39 }; /* of CUdevice_attribute */
+enum { L2_BYTES = 38, SM_COUNT = 16, CORE_KHZ = 13, MEMORY_KHZ = 36, BUS_BITS = 37, SM_THREADS = 39 }; /* device attributes */
 enum { CHAIN = 64, LOADS = 512 };
 
 static CUmodule module;
