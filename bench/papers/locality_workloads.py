@@ -191,7 +191,7 @@ def gabor(folder, size):
 
 
 def share_rows(folder, size, wide, high):
-    blocks, rounds = int(400 * size) // 8 * 8 + (2 if wide == 16 else 4), 96 // high # an odd number of lines
+    blocks, rounds = int(400 * size) // 8 * 8 + (2 if wide == 16 else 4), 96 // high # a row is an odd number of lines long
     w = wide * blocks
     a = values(19, w * high * rounds)
     out = [sum(a[(k * high + ty) * w + x] for k in range(rounds)) for ty in range(high) for x in range(w)]

@@ -107,7 +107,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* the byte must be the next one of the address that the last initialiser began */
+    } else if (whole) { /* must follow the lower bytes of the same address */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 
