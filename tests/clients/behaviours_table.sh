@@ -50,7 +50,7 @@ diff -u "$page" "$new" && diff -u "${page%.md}.tsv" "$new.tsv" || {
     echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: make golden T=tests/clients/behaviours_table.sh"
     failures=1
 }
-# There are at least 60 rows for each client, and each name after `off:` is a feature of the stub.
+# Each client has at least 60 rows, and each name after `off:` is a feature of the stub.
 for client in gdb gdb-x86-64 gdb-aarch64 lldb; do
     rows=$(awk -F '\t' -v c=$client '(" " $3 " ") ~ (" " c " ")' "$new.list" | wc -l)
     [ "$rows" -ge 60 ] || { echo "FAIL: $client has only $rows rows"; failures=1; }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call these
- * functions instead of the core's. They call the function of the core, and then undo the effect of the feature that
- * is switched off. The product does not contain them.
+ * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call these functions
+ * instead of those of the core. Each calls the function of the core that it replaces, and undoes the effect of the feature that
+ * is switched off. The product does not contain these functions.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -22,12 +22,12 @@ static const struct {
 #include "tests/clients/fault_injection.def"
 };
 
-/* Functions that the linker wraps have no argument for this state, so each process has one. */
+/* The state of fault injection. It is global, because wrapped functions have no argument for it. */
 static struct {
     bool on[SPOIL_COUNT];
-    dbg_thread_id thread; /* ARRIVALS: lanes that hit last, and their location */
+    dbg_thread_id thread; /* for feature ARRIVALS: the thread whose lanes hit a breakpoint last, and its pc */
     uint64_t pc;
-    struct dbg_thread known[64]; /* GONE_THREADS: warps that were listed */
+    struct dbg_thread known[64]; /* for feature GONE_THREADS: warps that were listed */
     unsigned known_count;
     unsigned interrupts;
 } state;
@@ -142,7 +142,7 @@ enum lw_status __real_dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked,
 
 static void lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    (void)!dbg_lane_set(dbg, id, lane, NULL); /* it may have ended */
+    (void)!dbg_lane_set(dbg, id, lane, NULL); /* fails if the warp has ended */
 }
 
 /* Steps all other splits of the warp. */
@@ -199,7 +199,8 @@ static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 
 bool __real_dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
 
-/* A thread that has ended, while the stub does not know this, has the values that were shown last. */
+/* Returns the thread whose values are shown for @id. If @id has ended and the stub must not notice this, the values shown last
+ * remain. */
 static dbg_thread_id who(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -377,7 +378,7 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     struct dbg_thread thread;
 
     if (spoil_is(SPOIL_GONE_THREADS) && !__real_dbg_thread_get(dbg, id, &thread))
-        return LW_OK; /* the stub still shows the values that were shown last */
+        return LW_OK; /* the thread has ended: the stub still shows the last values */
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 
@@ -394,13 +395,13 @@ WRAP(dbg_thread_id, rsp_view, const struct rsp *rsp)
 
 WRAP(void, rsp_do_shown, struct rsp *rsp, const struct rsp_args *args)
 {
-    if (!spoil_is(SPOIL_FOLLOW)) /* otherwise the stub answers as if the packet were unknown */
+    if (!spoil_is(SPOIL_FOLLOW)) /* without the feature, the stub answers as for an unknown packet */
         __real_rsp_do_shown(rsp, args);
 }
 
 /* ---- the program that is served --------------------------------------------------------------- */
 
-/* The reader finds no section of this name. */
+/* Renames a section, so that a reader finds no section of this name. */
 static void rename_section(uint8_t *elf, size_t size, const char *name)
 {
     uint8_t *at = memmem(elf, size, name, strlen(name) + 1);
@@ -438,7 +439,7 @@ static void rename_inlined(uint8_t *elf)
             uint64_t name, form;
 
             if (uleb(&at) == 0)
-                continue; /* the end of a table; another may follow */
+                continue; /* the end of a table of abbreviations; another table may follow */
             if (*at == 0x1d)
                 elf[at - elf] = 0x0b;
             (void)uleb(&at);
@@ -447,7 +448,7 @@ static void rename_inlined(uint8_t *elf)
                 name = uleb(&at);
                 form = uleb(&at);
                 if (form == 0x21)
-                    (void)uleb(&at); /* its value is here */
+                    (void)uleb(&at); /* the value of this form is in the abbreviation itself */
             } while (name != 0 || form != 0);
         }
     }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Breakpoint conditions that gdb cannot compile to agent bytecode. With the Python file, the stub tests them in
-# each lane on `continue`. Random conditions are true where gdb's `print` says so. Steps and other breakpoints at
-# the same location miss no hit.
+# Breakpoint conditions that gdb cannot compile to agent bytecode. With the Python file, the stub tests them in each lane on
+# `continue`. Random conditions stop exactly where gdb's `print` shows that they are true. Steps to a breakpoint and other
+# breakpoints at its location miss no hit.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 {
@@ -158,9 +158,9 @@ buffers: {x: {type: f32, count: 128}, y: {type: u32, count: 128}}
 steps:
   - launch: {entry: lanes, grid: [2], block: [64], args: [x, y]}
 END
-# Steps to locations with a false condition; two conditions at one location, which hold in lanes of two splits; a
-# condition at the location of a breakpoint without condition, also a disabled one; reverse execution.
-# usage: lanes COMMAND. Runs the session, with that command before it
+# Steps to locations with a false condition; two conditions at one location, which hold in lanes of two splits; a condition at the
+# location of a breakpoint without condition, also a disabled one; reverse execution. usage: lanes COMMAND. Runs the session, with
+# COMMAND before it
 lanes() {
     # shellcheck disable=SC2086 # words
     serve $program lanes.yaml

@@ -133,8 +133,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "next: the run ended with status $status"
 
-# gdb would look for results in registers that the target architecture lacks. It does not show these results, and no
-# session ends because of this.
+# gdb expects some results in registers that the target architecture lacks. gdb does not show these results, and the session
+# continues.
 cat >"$work/kinds.cl" <<'END'
 struct pair { int a, b; };
 float half_of(int x) { return x * 0.5f; }

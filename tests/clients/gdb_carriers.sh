@@ -42,8 +42,7 @@ hit Breakpoint 1
 detached
 END
 
-# The machine is at the position at which the first session left it; breakpoints of that session have been
-# removed.
+# The machine is at the position at which the first session has detached; breakpoints of that session have been removed.
 cat >"$work/session" <<'END'
 print $lane
 info threads

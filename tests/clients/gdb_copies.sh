@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A line whose code the front end duplicated (a loop with several entries), or the compiler (an unrolled loop), stops
-# lanes in each duplicate: gdb 13, lldb 19, the shell. The reference is each lane's path through the source.
+# Tests lines whose code was duplicated by the front end (for a loop with several entries) or by the compiler (an unrolled loop):
+# a breakpoint on such a line stops lanes in each duplicate, in gdb 13, lldb 19 and the shell. The reference is each lane's path
+# through the source.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need "${LLDB:-lldb-19}"
@@ -20,7 +21,7 @@ steps:
   - check: {buffer: out, values: [252, 225, 245, 248]}
 END
 
-# Lane 3 enters the loop there with 0, and reaches the line again with 3 + 20 + 100 + 2.
+# Lane 3 enters the loop at line 14 with the value 0, and reaches the line again with 3 + 20 + 100 + 2.
 cat >"$work/session" <<'END'
 break circle.cl:14 if i == 3
 continue

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Features of the stub in real gdb, one session for each subject, in plain gdb; with LW_LONG=1 also in
-# gdb-multiarch.
+# Features of the stub, with one session of plain gdb for each subject; with LW_LONG=1 also in gdb-multiarch.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
-# Each session starts a new program. @gdb is the current debugger.
+# usage: fresh LAUNCH-FILE. Starts a new program for the next session.
 fresh() {
     serve "$lanewise" run "$1" --gdb 127.0.0.1:0
 }
@@ -324,7 +323,7 @@ continue
 print $pc
 kill
 END
-    # Ctrl-C is sent to gdb only: a separate shell finds its process id.
+    # Ctrl-C is sent to gdb only, so a separate shell finds out gdb's process id.
     (
         wait_until_busy
         pid=$(cat "$work/gdb.pid")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Inlined functions in stock gdb. Three levels of them: the PTX was compiled by nvcc 13.0 from golden/levels.cu with -G (lines and
-# variables) and with -lineinfo (lines only). Calls in unrolled and rolled loops: each clang at each level of optimisation.
+# Three levels of inlined functions in stock gdb. The PTX was compiled by nvcc 13.0 from tests/clients/golden/levels.cu with -G
+# (lines and variables) and with -lineinfo (lines only). Also calls in unrolled and rolled loops,
+# compiled by each clang at each level of optimisation.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/ptx/corpus/inlined_nvcc.ptx "$src"/tests/ptx/corpus/inlined_nvcc_lines.ptx \

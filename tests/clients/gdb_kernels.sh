@@ -92,7 +92,7 @@ END
     done >"$work/want"
     echo 'exited normally' >>"$work/want"
     expect "$1, $2: next and finish in three kernels" <"$work/want"
-    # Frames below the kernel appear if gdb does not know that the kernel is the outermost function.
+    # Frames outside the kernel appear if gdb does not know that the kernel is the outermost function.
     n=$(grep -c '^#1' "$work/transcript")
     [ "$n" = 1 ] || fail "$1, $2: $n backtraces go on below the kernel, expected 1"
     server_ends

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# In gdb the backtrace of a kernel that a kernel launched ends in the launch, and `up` above its outermost frame, or
-# `launcher`, goes to the lane that launched it.
+# If a kernel was launched by a kernel, gdb's backtrace ends with the launch. `up` from its outermost frame, or `launcher`,
+# selects the lane that launched it.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v gdb >/dev/null || exit 77
 gdb -batch -ex 'python print(1)' 2>/dev/null | grep -q 1 || exit 77

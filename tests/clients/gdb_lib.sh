@@ -42,7 +42,7 @@ serve() {
     tries=0
     while [ -z "$port" ]; do
         [ $tries = 0 ] || sleep 0.1
-        while read -r server_line; do # a line is whole when read says so
+        while read -r server_line; do # read returns 0 only for a complete line
             case $server_line in
             "gdb: target remote "*:[1-9]* | "listening on "*:[1-9]*) port=${server_line##*:}; break ;;
             esac
@@ -57,7 +57,7 @@ serve() {
     done
 }
 
-# usage: serve_unix COMMAND... . The same for a socket in the file system
+# usage: serve_unix COMMAND... . Does the same as serve for a socket in the file system
 serve_unix() {
     stop_server
     : >"$work/server.out"
@@ -143,8 +143,8 @@ in_order() {
     ' "$1" "$2"
 }
 
-# usage: expect NAME <EXPECTATIONS. The last transcript must match, and must fail without any one of the matched
-# lines, so that the check detects a missing feature.
+# usage: expect NAME <EXPECTATIONS. The last transcript must match EXPECTATIONS. Without any one of the matched lines it must not
+# match, so that the check detects a missing feature.
 expect() {
     cat >"$work/expected"
     if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then

@@ -8,7 +8,7 @@ cp "$src"/tests/clients/golden/variables.cl "$work"/
 token=0
 checks=0
 
-# start: starts gdb with pipe 3 as input, and its output in $work/mi
+# start: starts gdb, which reads from pipe 3 and writes to $work/mi
 start() {
     rm -f "$work/in"
     mkfifo "$work/in"
@@ -184,7 +184,7 @@ ask '-break-watch k' 'done,(hw-)?wpt=\{number="2",exp="k"\}'
 check note '^~"\[k: block\(1,0,0\) w0 lane 3\]'
 go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="2",exp="k"\}'
 ask '-data-evaluate-expression $lane' 'done,value="3"'
-# gdb would delete the watchpoint when another lane is in focus, so the stub then watches the memory itself.
+# When another lane gets the focus, gdb would delete the watchpoint, so the stub then watches the memory itself.
 ask '-interpreter-exec console "set $lane = 9"' done
 check replacement '^=breakpoint-created,bkpt=\{number="3",type="hw watchpoint"'
 check replacement '^=breakpoint-deleted,id="2"'
@@ -197,8 +197,7 @@ wait_for "^$token\\^" && check refusal "^$token\\^error"
 leave
 stop_server
 
-# The negative counterpart: with a stub that does not provide the program there are no lines, and the check of
-# lines fails.
+# The negative counterpart: if the stub does not provide the program, gdb shows no lines, and the check of lines fails.
 serve "$server_program" walk.yaml x86-64 --without exec-file
 start
 ask "-target-select remote 127.0.0.1:$port" connected

@@ -35,7 +35,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
-# OpenCL's work-item functions, which are not variables: as values, and in conditions that the stub evaluates.
+# OpenCL's work-item functions, for which gdb has no variables, are available as values, and in conditions that the stub
+# evaluates.
 serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break saxpy.cl:$line if get_local_id(0) == 37 && get_group_id(0) == 2
@@ -66,7 +67,7 @@ exited normally
 END
 server_ends
 
-# Two conditional breakpoints at one line are one packet with two expressions.
+# For two conditional breakpoints at one line, gdb sends one packet with two expressions.
 serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
 line=$(sed -n '/y\[i\] = alpha/=' "$src/kernels/saxpy.cl")
 cat >"$work/session" <<END
@@ -91,7 +92,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
-# Stepping one warp to a barrier, then over it: the others run, since it waits for them.
+# One warp is stepped to a barrier, then over it. The other warps run, because the stepped warp waits for them.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 line=$(sed -n '/barrier(/=' "$src/kernels/reduction.cl" | head -n 1)
 cat >"$work/session" <<END
@@ -112,7 +113,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "reduction: the run ended with status $status"
 
-# The second launch of the file has other threads, and conditions of the first do not apply.
+# The second launch of the file has other threads, and conditions on threads of the first launch do not apply.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break reduction.cl:$line if \$gridid == 2 && threadIdx.x == 64

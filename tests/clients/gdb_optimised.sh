@@ -125,7 +125,7 @@ for keep in '' --values '-g -X -O2'; do
     *) fail "locals with '$keep' says: $(cat more.out)" ;;
     esac
 done
-# A run without debugger and checks needs no values, and clang computes none; the code is the same.
+# A run without debugger and checks needs no debug values, so clang does not print them; the code is the same.
 clang=$(command -v clang-19 || command -v clang-16 || command -v clang-14)
 printf '#!/bin/sh\necho "$*" >>args\nexec %s "$@"\n' "$clang" >clang
 chmod +x clang

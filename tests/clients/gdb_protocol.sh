@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Packets that stock gdb sends by itself: watchpoints, printing breakpoints, `info os`, `run`, the end of a warp
-# at a breakpoint, and which clients may connect; with both target architectures.
+# Tests packets that stock gdb sends by itself: watchpoints, printing breakpoints, `info os`, `run`, the end of a warp at a
+# breakpoint. It also tests which clients may connect. Both target architectures are used.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 protocol() {

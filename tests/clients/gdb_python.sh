@@ -213,8 +213,8 @@ ours() {
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
-# A backtrace shows the same as a stop: parameters also without lines, names without types. A watchpoint on a variable
-# that all lanes share prints no note.
+# A backtrace shows the same as a stop: parameters even in code without lines, and names of functions without types. A watchpoint
+# on a variable that all lanes share prints no note.
 cat >"$work/bare.ptx" <<'END'
 .version 7.5
 .target sm_75
@@ -258,7 +258,7 @@ hit Breakpoint 1, square
 exited normally
 ^ok: 1 check passed, 1 launch
 END
-# With timing blocks begin one after the other.
+# With a timing model, blocks begin one after the other.
 ours "calm" 1 many.yaml --timing volta -- -nx -batch -ex 'tbreak *0x100000020 if blockIdx.x > 1000' -ex continue
 expect "lanewise gdb: calm" <<'END'
 hit Temporary breakpoint 1
@@ -274,7 +274,7 @@ END
 grep -q '^note:\|No frame' "$work/transcript" && fail "start: gdb's own condition is told of"
 ours "packets of a step" 1 walk.yaml -- -nx -batch -ex stepi -ex 'set debug remote 1' -ex stepi -ex 'set debug remote 0'
 sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
-# the step and its frame; `stop` reads code, which gdb takes from the file
+# the reads are those of the step and of its frame; the code that `stop` shows comes from gdb's copy of the file
 [ "$sent" -ge 1 ] && [ "$sent" -le 2 ] || { fail "lanewise gdb: a step reads $sent times"; cat "$work/transcript"; }
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'

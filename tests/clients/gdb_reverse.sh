@@ -94,7 +94,7 @@ session gdb
 same "reverse-next through while" "4 6 5 4 6 5 4 3 " "$(lines reverse-next)"
 server_ends
 
-# The end of the run is a stop: the session goes back from it, and reaches it again by continue and by a step.
+# gdb stops at the end of the run: the session goes back from this stop, and reaches it again by continue and by a step.
 back_from_end() {
     serve "$lanewise" run walk.yaml ${3:-} --gdb 127.0.0.1:0 --gdb-arch $2
     cat >"$work/session" <<'END'
@@ -140,8 +140,7 @@ END
 done
 server_ends
 [ "$status" = 0 ] || fail "the run ended with status $status"
-# Before it goes back in the selected warp, gdb steps the reported warp off its breakpoint; the reply is for the
-# selected warp.
+# Before gdb goes back in the selected warp, it steps the reported warp off its breakpoint; the reply is for the selected warp.
 sed 's/: 32}/: 64}/; s/block: .32./block: [64]/' "$work/loop.yaml" >"$work/two.yaml"
 serve "$lanewise" run two.yaml --gdb 127.0.0.1:0
 { echo 'break early'; repeat 2 continue; echo 'thread 1'; echo reverse-stepi; echo thread; } >"$work/session"
@@ -153,7 +152,7 @@ expect "reverse-stepi of another warp than the reported one" <<'END'
 END
 ! grep -q SIGTRAP "$work/transcript" || fail "the warp that was reported is shown"
 server_ends
-# Without history there is no stop at the end, and gdb asks no question twice.
+# Without history gdb does not stop at the end of the run, and sends no request twice.
 back_from_end gdb x86-64 '--history 0'
 expect "an end without history" <<'END'
 ^at the end of the run gdb stops before the last instruction
@@ -162,7 +161,8 @@ exited normally
 END
 ! grep -q 'was undone' "$work/transcript" || fail "the end is a stop without history"
 
-# A gdb that disconnects after the end has seen the end of the program. A gdb that has changed the state has not.
+# If gdb disconnects at the end of the run, the program has ended normally. If gdb has changed the state before, the program has
+# not.
 leave() {
     (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
         </dev/null) >"$work/transcript" 2>&1

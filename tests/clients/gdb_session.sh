@@ -45,10 +45,9 @@ for gdb in gdb gdb-multiarch; do
     cp "$work/transcript" "$work/last"
 done
 
-# The same session against a stub without a feature must fail because of that feature: gdb is set not to use the
-# packet, as with a stub that does not support it. usage: without PACKET LOST FOUND KEPT. The recorded session has
-# lines LOST and KEPT and no line FOUND (basic regular expressions). Without the packet there is no line LOST, and
-# there are lines FOUND and KEPT.
+# The same session with a stub that lacks a feature must fail because of that feature. For this, gdb is set not to use the
+# feature's packet. usage: without PACKET LOST FOUND KEPT. The recorded session has lines LOST and KEPT and no line FOUND (basic
+# regular expressions). Without the packet there is no line LOST, and there are lines FOUND and KEPT.
 without() {
     serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     gdb_off="set remote $1-packet off"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# How sessions of stock gdb end and begin again: attach, signals to lanewise, hangs; and the text of a stop for
+# Tests how sessions of stock gdb end and begin again: attach, signals to lanewise, hangs. It also tests the text of a stop for
 # several conditions.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Waiting times in gdb stay small: the test counts packets, and times, the best of several, are at most five times
-# the documented figures. If a busy machine slows everything, the CPU time of gdb and server is used.
-# bench/debugger measures exactly.
+# Waiting times in gdb stay small. The test counts packets. Times (the best of several) may be at most five times the documented
+# figures. If a busy host slows everything, the CPU time of gdb and server is used instead. bench/debugger measures exactly.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 slow=${ASAN_OPTIONS:+10} # sanitizers
@@ -53,8 +52,8 @@ done
 step=$(tail -n 1 "$work/count15000000.yaml")
 printf '%s\n%s\n%s\n' "$step" "$step" "$step" >>"$work/count15000000.yaml"
 
-# usage: measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]... . The command must not exceed
-# these limits
+# usage: measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]... . COMMAND must not take more milliseconds
+# or packets
 measured() {
     launch=$1 name=$2 command=$3 count=$4 ms=$5 packets=$6
     shift 6

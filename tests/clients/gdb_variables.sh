@@ -95,8 +95,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "variables: the run ended with status $status"
 
-# Optimised code: parameters have names and types, and are in the constant bank. Inlined functions and variables are
-# known, but have no location.
+# Optimised code: parameters have names and types, and are in the constant bank. Debug information contains inlined functions and
+# other variables, but no locations for them.
 sed 's/-O0, -g, -cl-opt-disable/-O3/' "$work/variables.yaml" >"$work/fast.yaml"
 serve "$lanewise" run fast.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
@@ -166,7 +166,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "calls: the run ended with status $status"
 
-# nvcc: variables in registers, for the instructions at which the registers hold them.
+# nvcc: variables in registers have values at the instructions at which the registers contain them.
 cat >"$work/nvcc.yaml" <<END
 program: {source: debug_nvcc.ptx}
 buffers: {out: {type: f32, count: 128}, records: {type: u8, count: 4096}}
@@ -252,8 +252,8 @@ expect "a stack that overflows" <<'END'
 lane -1 does not exist
 END
 
-# Static shared variables of one name in a kernel and in functions that it calls: each has its memory and its
-# entry. By clang, and as nvcc -G wrote it.
+# Static shared variables with the same name in a kernel and in functions that it calls: each has its own memory and its own debug
+# entry. The code was compiled by clang, and by nvcc -G.
 cp "$src/tests/ptx/corpus/shared_nvcc.ptx" "$work/"
 cat >"$work/twice.cu" <<'END'
 __device__ __noinline__ int first(int x)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lldb-dap 19 as an editor drives it, attached as docs/howto/debug-in-vscode.md describes: every run has the same
-# stops. LW_DAP_RUNS: number of runs.
+# Drives lldb-dap 19 as an editor does, attached as docs/howto/debug-in-vscode.md describes. Every run must have the same stops.
+# LW_DAP_RUNS: number of runs.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 adapter=${LLDB_DAP:-lldb-dap-19}
 need "$adapter"

@@ -101,7 +101,7 @@ big = -7
 END
 left_behind 0
 
-# With a file, as editors require: no other file is written.
+# With --gdb-file, as editors require, the stub writes this file and no other one.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' continue bt next 'image list' 'breakpoint delete -f' continue \
     >"$work/session"
@@ -140,7 +140,7 @@ END
 grep -q 'read failed' "$work/transcript" && fail "lldb cannot read the end of a buffer"
 left_behind 1
 
-# 160 warps reach a line after a barrier, 32 at a time: each of them hits once.
+# 160 warps reach a line after a barrier, 32 at a time. The breakpoint on this line hits once for each warp.
 sed 's/127/1023/; s/128/1024/' "$src/tests/clients/behaviours/wait.cl" >"$work/wait.cl"
 sed 's/256/5120/; s/\[2\]/[5]/; s/\[128\]/[1024]/' "$src/tests/clients/behaviours/wait.yaml" >"$work/wait.yaml"
 behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
@@ -168,7 +168,7 @@ expect "lldb: all warps that come to a line hit it" <<'END'
 END
 left_behind 0
 
-# A condition that holds in one lane of one block stops there once, out of 40 blocks.
+# A condition that is true in one lane of one of 40 blocks causes one stop, in that lane.
 cp "$src/tests/clients/behaviours/points.cu" "$work"/
 sed 's/grid: \[2\]/grid: [40]/; s/128\]/2560]/; s/count: 128/count: 2560/' "$src/tests/clients/behaviours/points.yaml" >"$work/points.yaml"
 behind=$(sed -n '/parts/=' "$work/points.cu")
@@ -261,7 +261,7 @@ END
 grep -q 'calls.cl:' "$work/transcript" && fail "there are lines without the feature"
 stop_server
 
-# A fault is a signal with its message. In batch mode lldb ends there.
+# lldb shows a fault as a signal, with the fault's message. In batch mode lldb ends at a fault.
 serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'continue' >"$work/session"
 talk
@@ -312,7 +312,7 @@ thread #2: .* at behind\.s:4,
 Process 1 exited with status = 0
 END
 left_behind 0
-# The warp still waits, so the next step cannot move it, since the other warp reaches the next breakpoint.
+# The warp still waits, and the next step cannot move it: the other warp, for which it waits, reaches its next breakpoint first.
 serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
 sed -i -e '/^thread list/,$d' -e 's/^\(breakpoint set -f behind.s -l \)5$/&\n\16/' "$work/session"
 echo 'thread step-inst' >>"$work/session"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Random sessions of gdb, with and without the Python file, and of lldb are compared with the shell: after each
-# command stops, locations and values are equal, and each packet is answered for its thread.
+# Compares random sessions of gdb, with and without the Python file, and of lldb with the shell. After each command, stops,
+# locations and values must be equal, and each packet must be answered for the thread that it names.
 #
 #   LW_SESSIONS=N  sessions of each client (4)    LW_SEED=NUMBER|random  the first seed (1)
 #   LW_CLIENTS="gdb plain lldb"  those clients alone: `plain` is gdb without the Python file
@@ -21,7 +21,7 @@ for client in ${LW_CLIENTS:-gdb plain lldb}; do
         fail "$client: $(cat "$work/said")"
     tail -n 3 "$work/said"
 done
-# usage: kept CLIENT PROGRAM SESSION. Runs a session that once showed an error.
+# usage: kept CLIENT PROGRAM SESSION. Runs a session that found an error earlier.
 kept() {
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" --lldb "$lldb" \
         --client "$1" --count 1 --program "$2" --session "$3" >"$work/said" 2>&1 || fail "$1: $(cat "$work/said")"
@@ -42,7 +42,7 @@ if [ -z "${LW_SESSIONS:-}" ]; then
     # A step into a static function: gdb lets all warps run there, and another warp is then selected.
     kept gdb scan "[('break', 15, ''), ('break', 30, ''), ('continue',), ('next',), ('continue',), ('next',), ('next',), \
         ('continue',), ('next',), ('step',), ('continue',)]"
-    # lldb does not read pcs again when breakpoints are set: for a warp that waits, and for a lane that was selected.
+    # When breakpoints are set, lldb does not read the pcs again of a warp that waits, or of a warp whose lane was selected.
     kept lldb reduction "[('break', 16, ''), ('continue',), ('stepi', 1), ('break', 17, ''), ('stepi', 1)]"
     # lldb caches lines of 512 bytes of memory. The computed values of two variables were in one line, and the later
     # one was read as 0.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The sessions of the README: their commands, run in real gdb, print what the README shows. UPDATE_GOLDEN=1 renews
-# the output of the `print` commands in the session that goes back to a cause.
+# Runs the commands of the README's sessions in real gdb: they must print what the README shows. UPDATE_GOLDEN=1 renews the output
+# of the `print` commands in the session that goes back to the cause of an error.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 readme=$src/README.md
 cp "$src"/docs/examples/overwrite.* "$work/"

@@ -22,9 +22,9 @@ enum { VARS = 6, WIDES = 3, UNIFORMS = 5, THREADS = 100, MAX_NODES = 4000, LOCAL
 
 enum kind {
     ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
-    SYNC,  /* a CTA barrier; if k & 1, one in each side of a divergent if */
+    SYNC,  /* a CTA barrier; if k & 1, a divergent if with a CTA barrier in each side */
     LOCK,  /* a spin lock around a plain increment */
-    CALL,  /* a call of function `then`, or through a pointer of `other` in some threads */
+    CALL,  /* a call of function `then`; or a call through a pointer, which is that of function `other` in some threads */
     ROUNDS_MORE, /* a recursive call, up to a limited depth */
     UNIFORM /* a warp-wide operation on variables that differ between threads only where flow has diverged */
 };
@@ -38,12 +38,12 @@ struct program {
     struct node node[MAX_NODES];
     int count, first;
     unsigned counters, labels;
-    bool barriers, locks, calls, by_struct; /* results are returned in a structure, or one by one */
+    bool barriers, locks, calls, by_struct; /* @by_struct: results are returned in a structure, otherwise one by one */
     int body[MAX_FUNCTIONS];
     int functions, inside; /* while generating: the index of the function, or -1 for the kernel */
     uint64_t seed;
     unsigned deep;    /* number of deep nests that are still to be generated */
-    unsigned uniform; /* flow diverges in few places or none; 0: it may diverge anywhere */
+    unsigned uniform; /* not 0: control flow diverges in few places or in none; 0: it may diverge anywhere */
     struct lw_buffer text;
 };
 
@@ -234,7 +234,7 @@ static unsigned trips(const struct node *n, const struct thread *t)
 
 static enum flow run_list(const struct program *p, int at, struct thread *t);
 
-/* A function computes on copies of all variables and returns all copies. */
+/* Execute a function: it computes with copies of all variables, and returns all copies. */
 static void run_function(const struct program *p, int function, unsigned depth, struct thread *t)
 {
     struct thread inner = *t;
@@ -359,7 +359,8 @@ struct predicate {
     char name[16];
 };
 
-/* Return the predicate of a condition. Each uniform condition has its own predicate, since others would overwrite it. */
+/* Return the predicate of a condition. Each uniform condition has its own predicate, since other conditions would overwrite
+ * it. */
 static struct predicate predicate(const struct program *p, const struct node *n, bool uniform)
 {
     struct predicate q = { "p0" };
@@ -790,7 +791,7 @@ struct hits {
     unsigned saving, saving_around_calls, programs, scalar, branches, rows, calling;
 };
 
-/* Generate regions that reuse the barrier register of the surrounding region, and calls between bssy and bsync. */
+/* Count regions that reuse the barrier register of the surrounding region, and calls between bssy and bsync. */
 static void count_saves(const struct isa_object *object, struct hits *hits)
 {
     bool any = false, around = false, inside[ISA_BREG_COUNT] = { false };
@@ -879,7 +880,7 @@ static void one_program(uint64_t seed, struct hits *hits)
         }
     }
     ptx_options_default(&options);
-    /* functions save further barrier registers */
+    /* with fewer registers, functions save more barrier registers */
     options.barrier_registers = seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 9) : 0;
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
@@ -902,7 +903,7 @@ static void one_program(uint64_t seed, struct hits *hits)
                      x % 3 == 0 ? 3 : 0, blocks[x / 5 % LW_COUNT_OF(blocks)], want, why,
                      sizeof why);
     }
-    /* on a SIMT stack, lanes that wait for each other may wait forever */
+    /* programs with locks or barriers do not run on a SIMT stack, on which lanes that wait for each other may wait forever */
     if (why[0] == '\0' && !p->locks && !p->barriers)
         (void)run_on(p, object, widths[seed % LW_COUNT_OF(widths)], "stack", emu_policy_names[0], 0,
                      blocks[seed % LW_COUNT_OF(blocks)], want, why, sizeof why);

@@ -39,7 +39,7 @@ struct program {
     struct lw_buffer text;
     struct slot slot[SLOTS];
     unsigned slots, words, wides, preds, labels, loops; /* registers that may be read at this point */
-    unsigned next_word, next_wide, next_pred;           /* those made */
+    unsigned next_word, next_wide, next_pred;           /* registers generated so far */
     unsigned word[600], wide[600], pred[600];           /* their numbers */
 };
 
@@ -171,7 +171,7 @@ static void make_pred(struct program *p)
         lw_printf(&p->text.sink, "setp.%s.s64 %s,%%w%u,%%w%u;\n", cmp[pick(p, 2)], d,
                   recent(p, p->wide, p->wides), recent(p, p->wide, p->wides));
     else {
-        if (pick(p, 3) == 0) { /* equal strides: the comparison may still depend on the lane */
+        if (pick(p, 3) == 0) { /* both operands have equal strides, but the comparison may still depend on the lane */
             unsigned m = p->next_word++;
 
             snprintf(b, sizeof b, "%%a%u", m);
@@ -186,8 +186,8 @@ static void make_pred(struct program *p)
     p->pred[p->preds++] = n;
 }
 
-/* Emit a register that is written in several places. No write is a plain copy, because the analysis may look through
- * a copy. */
+/* Emit a write of a register that is written in several places. No write is a plain copy, because the analysis propagates
+ * copies. */
 static void change(struct program *p)
 {
     char d[12], a[12];
@@ -208,7 +208,7 @@ static void make_inner(struct program *p, unsigned depth, unsigned loop, unsigne
     unsigned words = p->words, wides = p->wides, preds = p->preds;
 
     make_list(p, depth, loop, out);
-    p->words = words; /* the test must not read past the end of the text */
+    p->words = words; /* registers of the inner list are not readable after it */
     p->wides = wides;
     p->preds = preds;
 }
@@ -372,9 +372,9 @@ static uint32_t index_of(const struct shape *s, unsigned thread, unsigned dim)
     }
 }
 
-/* Return whether the values of threads @a and @b of one instance may differ by @difference, by class @c. some[d] is the
- * value of an unknown stride, valid if some_known[d] is set: an earlier pair has determined the stride. *@given is set if
- * the class and the known strides determine the difference of this pair. */
+/* Return whether class @c permits that the values of threads @a and @b of one instance differ by @difference. some[d] is the
+ * value of an unknown stride, valid if some_known[d] is set: an earlier pair has determined the stride. *@given is set if the
+ * class and the known strides determine the difference of this pair. */
 static bool agrees(const struct class *c, const struct shape *s, unsigned a, unsigned b,
                    uint64_t difference, uint64_t mask, uint64_t some[DIMS], bool some_known[DIMS],
                    bool *given)
@@ -419,7 +419,7 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
             uint64_t some[DIMS] = { 0 };
             bool some_known[DIMS] = { false }, given;
 
-            for (unsigned pass = 0; pass < 2; pass++) { /* the first finds strides */
+            for (unsigned pass = 0; pass < 2; pass++) { /* the first pass finds unknown strides */
                 for (unsigned t = warp; t < warp + s->width; t++) {
                     for (unsigned u = t + 1; u < warp + s->width && of[t].there; u++) {
                         if (!of[u].there)
@@ -582,7 +582,7 @@ static void lanes_differ_as_the_classes_of_registers_say(void **state)
     printf("%u programs: %u places uniform, %u affine, %u of unknown stride, %u varying; %u wrong classes seen, %u not\n",
            n.programs, n.uniform, n.affine, n.strides, n.varying, n.wrong_found, n.wrong_missed);
     assert_int_equal(n.wrong_missed, 0);
-    if (programs >= 100) { /* or nothing is claimed */
+    if (programs >= 100) { /* otherwise the analysis may have called too many registers varying */
         assert_true(n.uniform > 3 * programs && n.affine > 2 * programs && n.strides > programs / 4);
         assert_true(n.wrong_found > 5 * programs && n.varying > programs);
     }

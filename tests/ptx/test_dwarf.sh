@@ -19,7 +19,7 @@ if [ -z "$dump" ]; then
     exit 77
 fi
 
-# usage: verify NAME. $work/o is stored until all objects are verified
+# usage: verify NAME. Stores $work/o until verified() checks all objects
 mkdir "$work/kept"
 verify() {
     checked=$((checked + 1))
@@ -66,7 +66,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ $clang = clang-19 ] || kernels="$src/kernels/gemm_tiled.cl $src/kernels/bfs.cl"
     for file in $kernels "$src/tests/clients/golden/variables.cl"; do
         for form in '-X -O3' '-X -gline-tables-only' '-X -O0 -X -g -X -cl-opt-disable'; do
-            case "$form $file" in # all kernels are alike in this form: a few will do
+            case "$form $file" in # in this form all kernels are similar, so a few are enough
             *tables*gemm_tiled* | *tables*bfs* | *tables*variables*) ;;
             *tables*) continue ;;
             *enqueue*) form="$form -X -cl-std=CL2.0" ;;

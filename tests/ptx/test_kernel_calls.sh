@@ -116,7 +116,7 @@ expect 0 '' compile --emit ptx calls.cl -o calls.ptx
 sed -i 's/^program: .*/program: {source: calls.ptx}/' calls.yaml
 expect 0 'ok: 1 check passed, 5 launches' run calls.yaml
 
-# in a debugger each of the two has its lines, frames and variables
+# in a debugger each of the two kernels has its own lines, frames and variables
 sed -i 's/^program: .*/program: {source: calls.cl, options: [-O0, -g, -cl-opt-disable]}/' calls.yaml
 expect 0 '' debug calls.yaml --batch -c 'break calls.cl:7' -c continue -c backtrace -c 'print bias' -c 'print small' -c 'print i'
 grep -q 'add.*calls.cl:7' out || fail "the shell does not stop in the kernel that is called"

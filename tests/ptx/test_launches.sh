@@ -5,7 +5,7 @@
 # also run with a timing model. Unsupported calls are refused by name. Expected results are closed forms.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# A child adds its number, and the value that it was given, to its own word.
+# Each thread of a child grid adds its arguments, and 1000 times the number of blocks, to its own word.
 cat >calls.cu <<'C'
 struct pair { char a; double b; };
 __global__ void child(int *out, char first, pair p, short last)

@@ -43,7 +43,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     expect 0 "" run -q --dump one=one.bin --dump two=two.bin half.yaml
     ./check one.bin two.bin >err || fail "$clang: half: $(cat err)"
 done
-# clang 19 crashes at this comparison; an older clang, if there is one, is tried.
+# clang 19 crashes on this comparison; then an older clang is tried, if one is installed.
 cat >pair.cl <<'END'
 kernel void pair(global short2 *a, global short2 *b) { a[0] = a[1] < b[1]; }
 END

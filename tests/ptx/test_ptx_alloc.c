@@ -129,7 +129,7 @@ static unsigned check_unit(const struct ptx_unit *unit)
 
 struct outcome {
     unsigned vregs, pressure, local_bytes, instructions, copies;
-    unsigned loads, loads_in_loops, stores; /* registers created for values that have no register */
+    unsigned loads, loads_in_loops, stores; /* accesses to memory for spilled values */
 };
 
 static void count_transfers(const struct ptx_unit *unit, struct outcome *out)
@@ -307,7 +307,7 @@ static void loops_load_what_lies_in_memory_before_they_begin(void **state)
     make_loops(&text);
     out = allocate_in(text.text, text.size, 20);
     assert_in_range(out.vregs, 14, 20);
-    assert_in_range(out.stores, 4, 20); /* some values are spilled to memory, though each is used in a loop */
+    assert_in_range(out.stores, 4, 20); /* some values are spilled, although each is used in a loop */
     assert_int_equal(out.loads_in_loops, 0);
     lw_buffer_fini(&text);
 }

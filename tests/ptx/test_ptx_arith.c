@@ -28,7 +28,7 @@ struct out {
     uint64_t x, y;
 };
 typedef struct out case_fn(const struct in *in);
-static struct in inputs[THREADS]; /* a warp has 32 of the cases */
+static struct in inputs[THREADS]; /* one for each thread; a warp computes 32 of them */
 
 static uint64_t next(uint64_t *s)
 {
@@ -57,8 +57,8 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* Run @code, which reads %a %b %c %d and %p %q (as floats %fa %fb %ga) and writes %x and %y, and compare the results with
- * those of @host. */
+/* Run @code and compare its results with those of @host. @code reads %a %b %c %d and %p %q (the same bits as floats: %fa %fb %ga)
+ * and writes %x and %y. */
 static void check(const char *code, case_fn *host)
 {
     struct emu_config config;
@@ -197,7 +197,8 @@ static void carry_chains_add_subtract_and_multiply(void **state)
     check("setp.lt.u32 %t0,%a,%b; @%t0 bra L; add.cc.u32 %r2,%a,%b; bra M;\n"
           "L: add.cc.u32 %r2,%b,%a;\nM: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           lone_carry);
-    /* an instruction under a guard, and the first one of the text, leaves the flag of other lanes unchanged */
+    /* a guarded instruction leaves the flag of the other lanes unchanged, even if it is the first one of the text that writes the
+     * flag */
     check("mov.u32 %r2,0;\nLB: setp.eq.u32 %t0,%r2,1; setp.lt.u32 %t1,%a,%b; and.pred %t2,%t0,%t1;\n"
           "@%t2 sub.cc.u32 %r3,0,1; @%t0 bra LX; add.cc.u32 %r4,%a,%b; add.u32 %r2,%r2,1; bra LB;\n"
           "LX: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r4; cvt.u64.u32 %y,%r3;", guarded_carry);
@@ -469,7 +470,7 @@ static uint32_t pick16(const struct soft_format *f, uint32_t a, uint32_t b, bool
 {
     uint32_t wide_a = f == &soft_bf16 ? a << 16 : (uint32_t)soft_real(&soft_f32, 0), r;
     uint32_t wide_b = b << 16, sign = (a ^ b) & 0x8000;
-    if (f != &soft_bf16) { /* f16 to f32, exactly, to compare there */
+    if (f != &soft_bf16) { /* f16 are converted exactly to f32, and compared as f32 */
         struct soft_number x = soft_number(f, a), y = soft_number(f, b);
         wide_a = soft_is_nan(f, a) ? 0x7fffffff : soft_is_infinite(f, a) ? 0x7f800000 | (a & 0x8000) << 16
                  : (uint32_t)soft_round(&soft_f32, x, false, SOFT_RN, a & 0x8000);
@@ -493,7 +494,7 @@ CASE(half_signs, OUT(TWO(A ^ 0x80008000u, A & 0x7fff7fffu),
 static uint32_t quiet(uint32_t h) { return (h & 0x7fff) > 0x7c00 ? 0x7fff : h; }
 CASE(half_signs_ftz, OUT(quiet(flush16(low(A) ^ 0x8000)) | quiet(flush16(high(A) ^ 0x8000)) << 16,
                          quiet(flush16(low(A) & 0x7fff))))
-static int order16(const struct soft_format *f, uint32_t a, uint32_t b) /* 2: unordered */
+static int order16(const struct soft_format *f, uint32_t a, uint32_t b) /* returns 2 for unordered operands */
 {
     if (soft_is_nan(f, a) || soft_is_nan(f, b))
         return 2;
@@ -570,7 +571,7 @@ CASE(short_cas, OUT((C & 0xffff0000u) | (low(C) == low(A) ? low(B) : low(C)), lo
 static void sixteen_bit_words_change_atomically(void **state)
 {
     (void)state;
-    /* the thread's own 32 bytes of input hold its atomics */
+    /* the thread executes its atomics on its own 32 bytes of input */
     check("st.global.u32 [%d0],%a; atom.global.add.noftz.f16x2 %r3,[%d0],%b; ld.global.u32 %r2,[%d0];\n"
           "mov.b64 %x,{%r2,%r3}; cvt.u16.u32 %h8,%d; atom.global.add.noftz.bf16 %h9,[%d0+8],%h8;\n"
           "ld.global.u32 %r4,[%d0+8]; cvt.u32.u16 %r5,%h9; mov.b64 %y,{%r4,%r5};", half_atomics);
@@ -620,8 +621,8 @@ static void vectors_of_registers_load_move_and_have_elements(void **state)
 
 /* ---- floats of 19 bits, of two precisions, of a warp ---------------------------------------- */
 
-/* Round to the 13th bit from below: ties away from zero, or ties to even. The function compares the distances
- * themselves. */
+/* Round a float to 19 bits, which drops its lowest 13 bits: ties away from zero, or ties to even. The function compares the
+ * distances to both neighbours. */
 static uint32_t tf32(uint32_t bits, char how, bool finite, bool relu)
 {
     uint32_t sign = bits & 0x80000000u, magnitude = bits & 0x7fffffff, low, up, r;
@@ -651,7 +652,8 @@ static float float_of(uint32_t bits)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-static uint32_t bits_of(double exact) /* a value that a float can hold, or a double rounded once */
+static uint32_t bits_of(double exact) /* returns the bits of the value as a float; if a float cannot represent it, it is rounded
+                                       * once */
 {
     float f = (float)exact;
     uint32_t bits;
@@ -686,7 +688,7 @@ CASE(mixed_brain, double h = half_value(A & 0xffff, true), g = half_value(B & 0x
      OUT((uint64_t)bits_of((double)((float)h + near(C))) << 32 | bits_of((double)((float)h - near(C))),
          bits_of((double)__builtin_fmaf((float)h, (float)g, near(C)))))
 
-/* Order floats as IEEE's totalOrder does, without NaN, among the members of the warp. */
+/* Return the minimum or maximum over the members of the warp. Floats other than NaN are ordered as by IEEE's totalOrder. */
 static uint32_t warp_float(const struct in *in, bool max, bool magnitude, bool nan_wins, uint32_t members)
 {
     size_t first = (size_t)(in - inputs) / 32 * 32;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every function of OpenCL C 1.2, except those of images and samplers, compiles with every type and is translated:
-# a kernel for each. By default scalars and one vector width for each function, with the newest clang;
-# LW_BUILTINS=all tests every width with every clang (minutes).
+# Every function of OpenCL C 1.2, except those of images and samplers, compiles with every type and is translated. Each function
+# is tested in its own kernel. By default, the test uses scalars and one vector width for each function, with the newest clang.
+# LW_BUILTINS=all tests every width with every clang, which takes minutes.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -201,7 +201,8 @@ BEGIN {
     k("printf", "__global int *p", "p[0] = printf(\"%d %s %v4f\\n\", p[1], \"x\", (float4)(1));")
 }
 END
-# One file, or with all widths one file for each width, because a compiler may take at most a minute.
+# By default, all kernels are in one file. LW_BUILTINS=all uses one file for each width, because a compiler may run for at most a
+# minute.
 parts=0
 [ -z "$all" ] || parts='1 2 3 4 5 6'
 kernels=0
@@ -227,7 +228,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ -n "$all" ] || break
 done
 [ $tried != 0 ] || { echo "no clang of the list is installed"; exit 77; }
-# The error of a refused function gives its name.
+# If a function is refused, the error names it.
 cat >"$work/image.cl" <<'END'
 __kernel void k(read_only image2d_t i, __global float4 *p)
 {

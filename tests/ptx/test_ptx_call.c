@@ -32,14 +32,14 @@ static void ok(enum lw_status status, const struct lw_error *err)
 }
 
 #define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
-/* The kernel: %r0 is the thread, %d0 the address of its results. */
+/* The head of a kernel: %r0 is the thread's number, and %d0 is the address of its results. */
 #define ENTRY(name)                                                                          \
     ".visible .entry " name "(.param .u64 " name "_out) {\n"                                 \
     ".reg .pred %p<12>; .reg .b16 %s<12>; .reg .b32 %r<40>; .reg .b64 %d<20>;\n"             \
     "mov.u32 %r0,%tid.x; ld.param.u64 %d0,[" name "_out]; mul.wide.u32 %d1,%r0,32;\n"        \
     "add.s64 %d0,%d0,%d1;\n"
 
-/* Run a kernel with 96 threads in one block. The stop says how the run ended. */
+/* Run a kernel with 96 threads in one block. *@stop says how the run ended. */
 static void run_way(const char *text, const char *name, const struct way *way, uint32_t dynamic,
                     struct emu_stop *stop)
 {
@@ -312,7 +312,7 @@ static void what_lives_across_a_call_is_preserved(void **state)
                       i);
         lw_put(&text.sink, "and.b32 %r4,%r2,15; setp.eq.u32 %p2,%r4,9; @%p2 bra OUT;\n"
                            "add.u32 %r1,%r1,1; bra LOOP;\nOUT: mov.u32 %r5,0;\n");
-        if (f == 1) /* the function calls once more while all values are live */
+        if (f == 1) /* the function calls another function while all values are live */
             lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
                                "call (r), work, (a); ld.param.b32 %r6,[r]; }\n");
         for (unsigned i = 0; i < CACHED; i++)
@@ -360,7 +360,7 @@ static void calls_and_returns_may_be_guarded(void **state)
            ENTRY("k")
            "setp.gt.u32 %p1,%r0,40; call nothing; call nothing, (); mov.u32 %r2,1;\n"
            "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; call (r), pick, (a);\n"
-           "ld.param.b32 %r1,[r]; call (r), pick, (a); }\n" /* its result is ignored */
+           "ld.param.b32 %r1,[r]; call (r), pick, (a); }\n" /* the result of the second call is ignored */
            "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; st.param.b32 [r],%r2;\n"
            "@%p1 call (r), five, (a); ld.param.b32 %r2,[r]; }\n"
            "mov.u32 %r4,0; mov.u32 %r5,0;\n"
@@ -573,7 +573,7 @@ static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
     assert_int_not_equal(registers_joined(object, "f"), 0);
     assert_int_equal(registers_joined(object, "f") & 1, 0);
     assert_int_equal(registers_joined(object, "g") & 1, 0);
-    /* a caller outside of the recursion does not use its registers */
+    /* a caller outside of the recursion does not use the registers of the recursive functions */
     assert_int_equal(registers_joined(object, "k") & (registers_joined(object, "f") | 1), 0);
     isa_object_destroy(object);
 }
@@ -924,7 +924,7 @@ static void variables_of_debuggable_code_are_local_accesses(void **state)
         assert_true(isa_insn_decode(object->text[i], &in));
         generic += in.op == ISA_LD_GENERIC || in.op == ISA_ST_GENERIC;
     }
-    assert_int_equal(generic, 1); /* through the kernel's %d2, which is written twice */
+    assert_int_equal(generic, 1); /* the access through the kernel's %d2, which is written twice */
     isa_object_destroy(object);
 }
 

@@ -68,7 +68,7 @@ static const char sized[] = "#define SIDE 8\n"
                             "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void d(global int *p)\n"
                             "{ *p = 1; }\n";
 
-/* Sizes of sized[]: clang's PTX does not contain them, but its debug information does. */
+/* Check the block sizes of the kernels in sized[]: clang's PTX does not contain the sizes, but its debug information does. */
 static void expect_blocks(const char *ptx)
 {
     static const uint32_t wanted[][4] = {{16, 8, 1, 128}, {0, 0, 0, 0}, {64, 1, 1, 64}, {0, 0, 0, 0}};

@@ -89,7 +89,7 @@ static void every_installed_clang_makes_an_entry_with_lines_of_the_source_only(v
     ptx = compile(*state, plain, NULL, NULL);
     assert_null(strstr(ptx, "lanewise_"));
     free(ptx);
-    /* Debuggers have variables of this name, and clang's place-holder would hide them. */
+    /* Debuggers define variables with these names, which clang's place-holders would hide. */
     ptx = compile(*state, plain, "-O0", NULL);
     assert_null(strstr(ptx, "threadIdx"));
     expect_text(ptx, "%tid.x");
@@ -128,7 +128,7 @@ static void host_code_beside_a_kernel_only_has_to_parse(void **state)
     with_all(*state, text, parts);
 }
 
-/* nvcc declares all these without an #include, so kernels may be compiled without one. */
+/* nvcc declares all names in this text without an #include, so Lanewise must, too. */
 static const char no_include[] =
     "#ifndef __CUDACC__\n"
     "#error not CUDA\n"

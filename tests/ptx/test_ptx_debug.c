@@ -48,7 +48,7 @@ static struct isa_object *from_corpus(const char *name)
     return object;
 }
 
-/* Return the first entry of this tag and name; -1 if there is none. */
+/* Return the index of the first debug entry with this tag and name; -1 if there is none. */
 static int64_t find(const struct isa_debug *debug, unsigned tag, const char *name)
 {
     for (uint32_t i = 0; i < debug->die_count; i++) {
@@ -127,7 +127,7 @@ static void registers_of_nvcc_have_location_lists(void **state)
     isa_object_destroy(object);
 }
 
-/* The memory begins after the static memory, which has 36 bytes in one kernel and none in the other. */
+/* Dynamic shared memory begins after the static shared memory, which has 36 bytes in one kernel and none in the other. */
 static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
 {
     struct isa_object *object = from_corpus("debug_dynamic.ptx");
@@ -212,7 +212,8 @@ static void types_that_nothing_needs_are_left_out(void **state)
     isa_object_destroy(object);
 }
 
-/* clang's code without a line after a label: the code before the label is a side that may not have been taken. */
+/* clang's code without a line after a label gets the line of the following code: the code before the label belongs to a branch
+ * side that may not have been executed. */
 static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
 {
     static const char text[] =
@@ -237,7 +238,7 @@ static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
     isa_object_destroy(object);
 }
 
-/* The directive before the label holds for the code after it, too. */
+/* The .loc directive before the label applies to the code after the label, too. */
 static void code_of_no_line_before_and_after_a_label_has_two_lines(void **state)
 {
     static const char text[] =
@@ -386,7 +387,7 @@ static void the_first_statement_ends_the_prologue(void **state)
     assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
     assert_false(object->lines[2].prologue_end);
     isa_object_destroy(object);
-    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* which has one */
+    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* the line of the brace has an instruction */
     assert_int_equal(object->lines[0].line, 5);
     assert_true(object->lines[0].insn < object->lines[1].insn);
     assert_int_equal(object->lines[1].line, 7);

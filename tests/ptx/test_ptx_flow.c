@@ -211,7 +211,8 @@ static void a_loop_that_is_entered_twice_is_one_of_one_entry(void **state)
     lw_buffer_fini(&out);
 }
 
-/* Each of @count blocks branches to the next two blocks, and to every block from its own start on. */
+/* Write @count blocks that form loops with many entries: each branches to two other blocks, and the kernel's start branches to
+ * every block. */
 static void whirl(struct lw_buffer *text, unsigned count)
 {
     lw_buffer_init(text);
@@ -244,7 +245,7 @@ static void too_many_jumps_into_loops_are_refused_by_name(void **state)
     lw_buffer_fini(&text);
 }
 
-/* The class that the analysis determines for a register. */
+/* Check a line of the output: the class that the analysis determines for a register. */
 static void expect_class(const struct lw_buffer *out, const char *line)
 {
     char text[80];
@@ -275,7 +276,7 @@ static void registers_are_uniform_affine_or_varying(void **state)
     expect_class(&out, "%rd3: affine, -48*tid.x + s*tid.y, if no index wraps");
     expect_class(&out, "%r6: affine, 4*tid.x + s*tid.y");
     expect_class(&out, "%r7: affine, 4*tid.x");
-    expect_class(&out, "%p3: uniform"); /* the difference is n */
+    expect_class(&out, "%p3: uniform"); /* the difference of the operands is n in all lanes */
     expect_class(&out, "%p4: varying"); /* the value wraps at a point that depends on the lane */
     expect_class(&out, "%r8: varying");
     expect_class(&out, "%r9: varying");
@@ -402,7 +403,7 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(returns, ISA_TRAP, &err), LW_OK);
     assert_int_equal(verify_without(returns, ISA_BSYNC, &err), LW_ESTATE);
     assert_non_null(strstr(err.text, "b0 of 'f' is not left on a path"));
-    assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* nothing taken away */
+    assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* no instruction is removed */
     assert_int_equal(verify_without(nest, ISA_TRAP, &err), LW_OK);
     assert_int_equal(verify_without(loop, ISA_BSYNC, &err), LW_ESTATE);
     assert_non_null(strstr(err.text, "is joined twice on a path"));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how translation time grows with the size of the text. Four times the text may take about four times as long,
- * or sixteen times if loops are nested or a loop has many exits. The test includes code shapes whose time was once
- * cubic. It measures CPU time and takes the least of several translations. To fail without a reason, the host would
- * have to be much slower for one size than for the other in three consecutive measurements.
+ * Tests how translation time grows with the size of the text. Four times the text may take about four times as long, or sixteen
+ * times if loops are nested or a loop has many exits. The test includes code shapes whose time was once cubic. It measures CPU
+ * time and takes the least of several translations. The test fails without a reason only if the host is much slower during one
+ * size than during the other in three consecutive measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,7 +178,7 @@ GROWS(nested_ifs, 1000, 9)
 GROWS(nested_ifs_with_else, 1000, 9)
 GROWS(nested_divergent_loops, 400, 25)
 GROWS(exits_from_nested_loops, 125, 40) /* the small text fits into a cache; on a busy host the ratio reaches 27 */
-GROWS(nested_uniform_loops, 400, 50) /* 42 there; 10 in instructions */
+GROWS(nested_uniform_loops, 400, 50) /* the time ratio reaches 42 on a busy host; the ratio of executed host instructions is 10 */
 GROWS(branches_to_one_label, 3000, 9)
 GROWS(breaks_out_of_one_loop, 1500, 25)
 GROWS(cases_of_a_switch, 2000, 9)

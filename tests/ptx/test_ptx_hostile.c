@@ -37,7 +37,7 @@ enum { THREADS = 64 };
 struct row {
     const char *text;
     size_t size;
-    const char *message; /* of the refusal */
+    const char *message; /* message of the refusal */
     const char *stop;     /* a part of the message of the fault or hang */
     uint32_t first, step; /* the result of thread t is first + t * step */
 };

@@ -98,7 +98,7 @@ static void long_sides_and_each_single_reason_keep_their_branch(void **state)
     branches(KERNEL("@%p1 bra J;\nbar.sync 0;\n"));
     branches(KERNEL("@%p1 bra J;\nvote.sync.any.pred %p2,%p1,-1; selp.u32 %r3,1,2,%p2;\n"));
     branches(KERNEL("@%p1 bra J;\natom.global.add.u32 %r3,[%rd1],1;\n"));
-    branches(KERNEL("@%p1 bra J;\nld.u32 %r3,[%rd3];\n")); /* generic: for debuggers */
+    branches(KERNEL("@%p1 bra J;\nld.u32 %r3,[%rd3];\n")); /* a generic address, as in code for debuggers */
     branches(KERNEL("@%p1 bra J;\nsetp.lt.u32 %p1,%r2,3; selp.u32 %r3,1,2,%p1;\n"));
     branches(KERNEL("@%p1 bra J;\n@%p1 add.u32 %r3,%r3,1;\n"));
     /* a uniform branch is cheap and skips instructions, so it stays a branch */

@@ -124,7 +124,7 @@ static void u2_branches_to_a_lat_land_on_its_barrier(void **state)
     unsigned branches = 0, to_barriers = 0;
 
     (void)state;
-    assert_int_equal(check(plain, with), 4); /* the atomic has none */
+    assert_int_equal(check(plain, with), 4); /* the atomic has no barrier */
     for (uint32_t i = 0; i < with->text_count; i++) {
         struct isa_insn insn = insn_of(with, i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests which instructions are legal PTX. tests/ptx/ptx_legal.txt has the answers of NVIDIA's assembler. */
+/* Tests which instructions are legal PTX. tests/ptx/ptx_legal.txt contains the answers of NVIDIA's assembler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -116,7 +116,7 @@ static void externals_mean_what_other_modules_define(void **state)
 
     (void)state;
     gives(texts, 2, want, 4);
-    gives(back, 2, want, 4); /* in any order */
+    gives(back, 2, want, 4); /* modules may be linked in any order */
 }
 
 static void an_extern_array_has_one_location_in_all_modules(void **state)
@@ -459,8 +459,8 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
     gives(texts, 2, want, 2);
 }
 
-/* If a kernel, or a function or variable that it uses, is refused, the translator still translates the other kernels.
- * The object states the reason, also after it was read from a file. */
+/* If a kernel, or a function or variable that it uses, is refused, the translator still translates the other kernels. The object
+ * contains the reason, also after it has been written to a file and read again. */
 static void refusals_are_of_the_kernels_that_have_them(void **state)
 {
 #define GOOD ".entry good() { call fine; ret; }\n"

@@ -71,7 +71,7 @@ static void translating_survives_every_failed_allocation(void **state)
         assert_true((object != NULL) == done);
         isa_object_destroy(object);
     }
-    assert_true(n > 4); /* some did fail */
+    assert_true(n > 4); /* some allocations have failed */
     free(text);
 }
 

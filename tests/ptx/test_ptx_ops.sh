@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Expressions over all scalar types give on the machine what the host's compiler computes (a soft float for
-# halves), with every installed clang, optimised and not. Included are half precision for a target that computes
-# with it, and cases in which compilers and libclc were found wrong (lib, edges; of CUDA C++ fun).
+# Expressions over all scalar types have the same results on the machine and in code of the host's compiler (for halves: in a soft
+# float), with every installed clang, with and without optimisation. The test includes half precision for a target that computes
+# with halves, and cases in which compilers and libclc were found wrong (lib, edges; for CUDA C++: fun).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 tried=0
 
@@ -14,7 +14,7 @@ for what in ops half lib fun edges; do
         command -v $clang >/dev/null || continue
         tried=$((tried + 1))
         for level in -O3 -O1 '-O0, -g'; do
-            case "$what $clang $level" in # the library's own; levels that differ least
+            case "$what $clang $level" in # skips combinations whose results differ least from others
             edges*-1[56]* | edges*-O[01]* | *-1[56]*-O1) continue ;;
             esac
             [ "$what $level" != 'fun -O0, -g' ] || level='-O0, -g, --cuda-noopt-device-debug'
@@ -100,8 +100,8 @@ E
         failures=$((failures + 1))
     done
 done
-# A value that one lane has written and all lanes read: through the header's shuffles, functions of the source, and
-# assembly. clang drops the `if` if an argument counts as written.
+# One lane writes a value and all lanes read it: through the shuffles of our headers, functions of the source, and assembly. clang
+# would remove the `if` if it assumed that arguments are initialised in all lanes.
 cat >own.cu <<'E'
 __device__ int from(int x, int lane) { return __shfl_sync(~0u, x, lane); }
 template <class T> __device__ T tell(T x, int lane) { return __shfl_sync(~0u, x, lane); }

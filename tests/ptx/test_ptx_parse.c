@@ -282,7 +282,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("ret %r1;"), "t.ptx:6: ret: expected 0 operands, found 1", LW_EINPUT },
         { KERNEL("@%p1 exit.uni;"), "t.ptx:6: exit: the modifier '.uni' is not supported here",
           LW_EUNSUPP },
-        { HEAD ".entry k() {\nbra M;\nL: bra M;\nM: bra L;\n}", NULL, LW_OK }, /* a loop of two */
+        { HEAD ".entry k() {\nbra M;\nL: bra M;\nM: bra L;\n}", NULL, LW_OK }, /* a loop of two jumps */
     };
 
     (void)state;
@@ -304,7 +304,7 @@ static void refusals_name_line_construct_and_reason(void **state)
 }
 
 /* An unsupported feature in one kernel prevents only that kernel from running. */
-/* Lines of the compiler's source: of the file that .loc names, and of the call into which the code was inlined. */
+/* Messages name a line of the compiler's source: of the file that .loc names, and of the call into which the code was inlined. */
 static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
 {
 #define SOURCE(body)                                                                              \

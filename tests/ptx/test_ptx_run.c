@@ -365,8 +365,7 @@ static void malloc_and_free_are_those_of_the_machine(void **state)
     }
 }
 
-/* Operations that compute a low word from low words, one after the other. Then the same, but a shift reads the high
- * word at the end. */
+/* A chain of operations whose low words depend on low words only. In the second text, a shift at the end reads the high word. */
 #define LOW_WORDS                                                                              \
     "cvt.u64.u32 %d2,%r0; ld.param.u64 %d3,[extra]; mad.lo.u64 %d4,%d2,%d3,%d2; neg.s64 %d5,%d4;\n" \
     "add.s32 %r1,%r0,0x80000000; mul.wide.s32 %d6,%r1,%r0; mad.wide.u32 %d6,%r1,3,%d6;\n"           \

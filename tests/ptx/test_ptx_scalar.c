@@ -60,7 +60,7 @@ static void is_shaped(const char *text, const char *want)
     assert_null(strpbrk(got, "sS"));
 }
 
-/* Emit three scalar instructions whose results the end of the kernel needs. */
+/* A loop of three scalar instructions, whose result the end of the kernel needs. */
 #define COUNT(l, r, p)                                                                       \
     "mov.u32 " r ",0;\n" l ": add.u32 " r "," r ",1; setp.lt.u32 " p "," r ",%r1;\n@" p " bra " l ";\n"
 #define USE(r) "add.u32 %r2,%r2," r ";\n"
@@ -77,7 +77,7 @@ static void nothing_is_written_in_a_divergent_region(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n" COUNT("L", "%r5", "%p5") USE("%r5")
                      "E:\n" STORE), "vv|bvvvbv/vx");
-    /* before and after it */
+    /* uniform loops before and after a divergent branch and its join are scalar */
     is_shaped(KERNEL(COUNT("A", "%r5", "%p5") USE("%r5") "setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n"
                      "ld.u32 %r2,[%rd1];\nE:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
               "vvsssSvv|bv/sssSvvx");

@@ -165,7 +165,7 @@ static void a_fetch_gives_four_components(void **state)
     }
 }
 
-/* Row 0 holds word k of the texels at k, row 1 word 10 + k. */
+/* A row of the texture has 10 words of memory: texel (k, 0) is word k, and texel (k, 1) is word 10 + k. */
 static void two_coordinates_find_row_and_column(void **state)
 {
     static const char *const forms[] = {

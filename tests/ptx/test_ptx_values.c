@@ -73,7 +73,7 @@ static void assert_same_text(const struct isa_object *a, const struct isa_object
     assert_memory_equal(a->text, b->text, a->text_count * sizeof *a->text);
 }
 
-/* Return the locations of the first variable of this name in the object; 0 if it has none. */
+/* Return the number of locations of the first variable of this name in the object; 0 if it has none. */
 static unsigned locations_of(const struct isa_object *object, const char *name)
 {
     for (uint32_t i = 0; object->debug != NULL && i < object->debug->die_count; i++) {
@@ -433,7 +433,7 @@ static void words_of_a_dump_are_one_write(void **state)
             if (put(STDERR_FILENO, said[i], strlen(said[i])) != (ssize_t)strlen(said[i]))
                 _exit(1);
         if (loaded != NULL)
-            dlclose(loaded); /* the state at the end of a program */
+            dlclose(loaded); /* as at the end of a program */
         _exit(put == NULL);
     }
     close(pair[1]);
@@ -499,7 +499,7 @@ static void expressions_have_pieces_in_memory_values_and_gaps(void **state)
     at = 0;
     assert_true(isa_expression_next(by_zero, sizeof by_zero, &at, &reader, &piece));
     assert_int_equal(piece.kind, ISA_PIECE_MISSING);
-    /* for any bytes the result is an answer or none; the function never reads past the end */
+    /* for any bytes, the function returns a result or fails, and never reads past the end */
     for (uint64_t n = 0; n < 20000; n++) {
         uint8_t bytes[24];
         uint64_t seed = n * UINT64_C(0x9e3779b97f4a7c15);

@@ -83,10 +83,10 @@ function print_commands(   i, j) {
     }
     print "\001end"
 }
-# Check row i in the transcript without line number `gone`. The result is "" if the row holds, else the reason. The
-# output of a command ends at the echo of the next command.
-# On a failure the function also sets: how it failed (not-reached, not-carried-out, missing, forbidden), the lines
-# wrong_from to wrong_to of the transcript, and whether the client returned from the command.
+# Check row i in the transcript without line number `gone`. The result is "" if the row holds, else the reason. The output of a
+# command ends at the echo of the next command. On a failure the function also sets `how`, the kind of failure (not-reached,
+# not-carried-out, missing, forbidden), the range wrong_from to wrong_to of transcript lines, and whether the client returned from
+# the command.
 function holds(i, gone,   from, j, k, l, next_echo, e, ok, w, no) {
     how = "not-reached"
     if (!(name[i] in begins)) return "the session did not come to it"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ compiled without optimisation: members, references, shared and local arrays, a lane's
- * own way through a loop. */
+/* CUDA C++ compiled without optimisation: members, references, shared and local arrays, a divergent loop. */
 struct point {
     int x, y;
     float w[2];

@@ -43,7 +43,7 @@ big make_big(int i)
     big b = {{i, i + 1, i + 2}, i * 0.25}; /* in memory */
     return b;
 }
-/* The hidden argument is relative to the stack pointer here. */
+/* In this function, the hidden argument is relative to the stack pointer. */
 long through(int i)
 {
     big b = make_big(i);

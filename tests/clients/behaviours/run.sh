@@ -40,7 +40,7 @@ kernels=$work/kernels
 lldb=${LLDB:-lldb-19}
 tab=$(printf '\t')
 client=
-# No process writes to this pipe: `read -t` from it waits without starting a process.
+# No process writes to this pipe: `read -t` from it serves as a sleep that starts no process.
 mkfifo "$work/never"
 exec 8<>"$work/never"
 
@@ -81,7 +81,7 @@ prepare() {
     sed -i 's/^program: {source: \([a-z_]*\.c[lu]\)[,}].*/program: {source: \1.lwo}/' "$kernels"/*.yaml
 }
 
-# usage: ticks PID. Adds the CPU time of its threads to $ticks and to $used, which is their sum. $busy is set if a
+# usage: ticks PID. Appends the CPU time of each of the process's threads to $ticks, and adds it to $used. $busy is set if a
 # thread runs
 ticks() {
     for stat in "/proc/$1"/task/*/stat; do
@@ -94,7 +94,7 @@ ticks() {
     done
 }
 
-# usage: has_child PID. Tests whether a child process works for it (gdb's `shell`)
+# usage: has_child PID. Tests whether the process has a running child (as gdb has during `shell`)
 has_child() {
     for stat in /proc/[0-9]*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
@@ -136,8 +136,8 @@ watch_client() {
     client_status=$?
 }
 
-# usage: launch_with CLIENT LIMIT HANGS. Starts the debugger with the commands of $work/commands. It leaves no core
-# file if the debugger aborts, and limits the output
+# usage: launch_with CLIENT LIMIT HANGS. Starts the debugger with the commands in $work/commands. Core files are disabled, and the
+# output is limited
 launch_with() {
     case $1 in
     gdb | mi) debugger=gdb ;;
@@ -284,10 +284,10 @@ behaviours() {
     finish
 }
 
-# usage: twins CLIENT. Prints the negative counterparts to run, as lines for pool. With LW_LONG=1 these are all.
-# Otherwise they are one for each feature, the one with the fewest rows before it, in gdb. In gdb's machine interface
-# and lldb they are the same for features that gdb does not show, and a third of the others. For other target
-# architectures they are those of rows for that client alone.
+# usage: twins CLIENT. Prints the negative counterparts to run, as lines for pool. With LW_LONG=1 it prints all. Otherwise it
+# prints for gdb one for each feature, the one with the fewest rows before it. For gdb's machine interface and lldb it prints the
+# same for features that gdb does not show, and a third of those for other features. For other target architectures it prints the
+# counterparts of rows that only this client has.
 twins() {
     [ "${LW_TWINS:-}" != none ] || return 0
     awk -F '\t' -v OFS='\t' -v client="$1" -v all="${LW_LONG:-}" -v sessions=" ${LW_SESSIONS:-} " -v rows=" ${LW_ROWS:-} " '

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All warps come to one line at once. */
+/* All warps reach the same line at the same time. */
 __kernel void wait(__global int *out, int n)
 {
     __local int tile[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loop that lanes enter in the middle: the front end copies what they meet before its head. */
+/* A loop that lanes enter in the middle: the front end duplicates the code between this entry and the loop's header. */
 __kernel void circle(__global int *out, int n)
 {
     int i = (int)get_global_id(0);

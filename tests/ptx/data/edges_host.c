@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the arguments and results of edges.cl into the current folder: the host's C library in
- * long double, rounded once. */
+/* Writes the arguments and expected results of edges.cl into the current folder. The host's C library computes the results in
+ * long double, and they are rounded once. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ enum { N = 1024 };
 static float x[N], y[N], want[16 * N];
 static double z[N], gammas[N];
 static int32_t k[N];
-static long double turn(long double v) /* in half turns, in [-1, 1] */
+static long double turn(long double v) /* reduces an angle in units of half turns to [-1, 1] */
 {
     return v - 2 * rintl(v / 2);
 }
@@ -82,7 +82,7 @@ int main(void)
             x[i] = -(float)(int)(next() >> 8) * 0x1.4p-17f; /* down to -160 */
             y[i] = ldexpf(x[i], (int)(next() % 60) - 50);
         } else if (i < 768) {
-            x[i] = ldexpf(x[i], -300); /* most below the normal numbers */
+            x[i] = ldexpf(x[i], -300); /* most of them are subnormal */
             y[i] = ldexpf((float)(other >> 8), -149 - (int)(other & 15));
         }
         k[i] = i % 7 == 0 ? (i % 2 ? INT32_MAX : INT32_MIN) : (int)(next() % 600) - 300;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes in.bin and want.bin of half.cl into the current folder: halves are their bits, and
- * soft_float.h computes with them. */
+/* Writes in.bin and want.bin, the input and the expected output of half.cl, into the current folder. Halves are represented by
+ * their bits, and soft_float.h computes with them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the results of halfmath.cl with the host's functions of double, within the bounds of cl_khr_fp16 in units of the
- * last place. Arguments: the files of one() and two(). */
+/* Compares the results of halfmath.cl with the host's functions of double. The differences must be within the bounds of
+ * cl_khr_fp16, in units of the last place. Arguments: the files with the results of kernels one() and two(). */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static double nextafter_(double x, double y)
         return x == y ? y : NAN;
     if (isinf(x))
         return copysign(65504, x);
-    /* the neighbour below a power of two is nearer */
+    /* below a power of two, the neighbour is half a step away */
     return x + (y > x ? 1 : -1) * (inward && fabs(x) > 0x1p-14 && frexp(fabs(x), &(int){0}) == 0.5 ? step / 2 : step);
 }
 struct row {
@@ -67,7 +67,7 @@ static double error(double got, double want)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got) ? 0 : INFINITY;
-    if (isinf(got)) /* as if there were larger numbers */
+    if (isinf(got)) /* infinity counts as the number that would follow the largest half */
         return fabs(want) >= 65520 && signbit(got) == signbit(want) ? 0 : isinf(want) && want == got ? 0 : (65536 - fabs(want)) / 32;
     if (isinf(want))
         return INFINITY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments of the host's programs: the same in each run. */
+/* Random arguments for the host's programs, which are the same in each run. */
 #include <stdint.h>
 
 static uint64_t state = 88172645463325252u;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random PTX on the translator and the machine, compared with the direct evaluator of tests/ptx/eval/ptx_eval.h. The
- * PTX contains every instruction by type and modifier, literals, guards, branches, loops, chains of comparisons,
- * memory of every space, atomics, barriers, cross-lane operations, calls and traps. Width, policy, reconvergence
- * engine and tags follow from the seed. If a program fails, the test removes parts of the program as long as the rest still
- * fails, and prints the seed and the rest. LW_SEED and LW_RANDOM_COUNT select other programs.
+ * Compares random PTX that is translated and runs on the machine with the direct evaluator of tests/ptx/eval/ptx_eval.h. The PTX
+ * contains every instruction by type and modifier, literals, guards, branches, loops, chains of comparisons, memory of every
+ * space, atomics, barriers, cross-lane operations, calls and traps. Width, policy, reconvergence engine and tags follow from the
+ * seed. If a program fails, the test removes parts of the program as long as the rest still fails, and prints the seed and the
+ * rest. LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -105,7 +105,7 @@ static bool open_module(struct module *m, const char *text, uint64_t seed, bool 
     return true;
 }
 
-/** Run one kernel both ways. */
+/** Run one kernel on the machine and in the evaluator. Return whether the results are equal. */
 static bool compare(struct module *m, const char *name, uint64_t seed, bool warp, char *why)
 {
     struct pm_shape shape = pm_shape(seed, warp);
@@ -295,7 +295,7 @@ static void random_kernels_compute_what_the_manual_says(void **state)
                    (first + i) % 3 != 0);
 }
 
-/* Reduced kernels that once failed. */
+/* Reduced kernels that failed earlier. */
 static const char *const kept[] = {
     "mad.wide.s32 %d1,%r7,%r0,0x1;\nmad.wide.u32 %d2,%r1,%r2,8;\n",
     "@!%p3 lop3.or.b32 %r5|%p3,%r6,%r5,%r5,108,!%p1;\n@%p0 elect.sync %r1|%p0,-1;\n",

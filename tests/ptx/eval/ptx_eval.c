@@ -7,7 +7,7 @@
 #include "tests/ptx/eval/ptx_eval_priv.h"
 
 enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, SLICE = 7 };
-/* PTX leaves the windows of generic addresses open; these are our choice */
+/* PTX does not define the address ranges of generic addresses; these ranges are our choice */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
                       static_window = UINT64_C(0x57) << 48,
                       function_window = UINT64_C(0xf0) << 48;
@@ -16,7 +16,7 @@ struct frame {
     const struct pe_function *fn;
     int pc;
     uint64_t *regs;
-    uint32_t local; /* where its variables start */
+    uint32_t local; /* offset in local memory at which the function's variables start */
     const struct pe_insn *call; /* the call that created the next frame */
 };
 enum state { RUNNING, AT_WARP, AT_BARRIER, DONE };
@@ -26,7 +26,7 @@ struct thread {
     enum state state;
     bool carry;
     uint32_t tid[3], linear, mask;
-    uint32_t barrier; /* number */
+    uint32_t barrier; /* number of the barrier at which the thread waits */
     uint8_t local[LOCAL_BYTES];
 };
 struct runner {
@@ -167,7 +167,7 @@ static uint64_t value(struct runner *r, struct thread *t, const struct pe_operan
     case PE_O_SPECIAL: v = special(r, t, o->index); break;
     case PE_O_SYMBOL: v = symbol_address(r, f, o->index, &space) + o->imm; break;
     case PE_O_FUNCTION: v = function_window + (uint64_t)o->index; break;
-    case PE_O_VECTOR: { /* packed, the first element lowest */
+    case PE_O_VECTOR: { /* the elements are packed, the first one lowest */
         unsigned each = pe_type_bits(type) / (unsigned)o->count;
 
         for (int i = 0; i < o->count; i++)
@@ -307,7 +307,7 @@ static void copy(struct runner *r, struct thread *t, const struct pe_insn *in)
     enum pe_space to = PE_SHARED, from = PE_GLOBAL;
 
     if (!pe_has(in, PE_W_shared))
-        return; /* groups: all copies are done */
+        return; /* commit and wait for groups: all copies are already done */
     uint64_t d = address(r, t, &in->operand[0], &to), s = address(r, t, &in->operand[1], &from);
     struct pe_type u32 = { 'u', 32, 0 };
     unsigned bytes = (unsigned)value(r, t, &in->operand[2], u32), part = bytes;
@@ -660,7 +660,8 @@ static void at_barrier(struct runner *r, struct thread *t, const struct pe_insn 
     t->barrier = (uint32_t)value(r, t, &in->operand[k], u32) & 15;
     if (counts > k + 1) {
         r->expected[t->barrier] = (uint32_t)value(r, t, &in->operand[k + 1], u32);
-        /* a count is in whole warps: threads that a partial last warp lacks arrive together with its first thread */
+        /* thread counts are in whole warps: the threads that are missing in a partial last warp arrive together with its first
+         * thread */
         if (t == &r->threads[r->count / 32 * 32])
             r->arrived[t->barrier] += 32 - r->count % 32;
     }

@@ -80,7 +80,7 @@ static long double to_integral(long double v, int mode)
     }
 }
 
-/** Round once to a format. */
+/** Round @v to a format, once. */
 static uint64_t round_to(const struct format *f, long double v, int mode)
 {
     uint64_t sign = signbit(v) ? sign_bit(f) : 0;
@@ -349,7 +349,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;
-    case PE_copysign: /* the sign of the first operand on the second one */
+    case PE_copysign: /* the second operand with the sign of the first one */
         *out = (s[1] & (sign_bit(f) - 1)) | (s[0] & sign_bit(f));
         return true;
     default:
@@ -465,7 +465,7 @@ static uint64_t convert(const struct pe_insn *in, struct pe_type to, struct pe_t
     x = flush(f, x, ftz && from.bits == 32);
     v = value_of(f, x);
     if (!is_float(to)) {
-        if (isnan(v)) /* manual 9.7.9.21: zero, or the top bit if either side has 64 bits */
+        if (isnan(v)) /* manual 9.7.9.21: zero, or only the top bit set if the source or the destination has 64 bits */
             return from.bits == 64 || to.bits == 64 ? UINT64_C(1) << (to.bits - 1) : 0;
         v = to_integral(v, integral ? rounding(in) : FE_TOWARDZERO);
         if (fabsl(v) > ldexpl(1, 70))
@@ -589,7 +589,7 @@ static uint32_t dot(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c
     return c;
 }
 
-/* Absolute differences of the parts of two words. With .add their sum plus @c. */
+/* Return the absolute differences of the parts of two words; with .add, return the sum of the differences plus @c. */
 static uint32_t differences(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c)
 {
     unsigned width = in->op == PE_vabsdiff4 ? 8 : 16;
@@ -820,7 +820,7 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
         return true;
     }
     case PE_cvt:
-        if (pe_has(in, PE_W_pack)) { /* the third operand first, then the first one, with the second one lowest */
+        if (pe_has(in, PE_W_pack)) { /* from the highest bits down: the third, the first and the second operand */
             out->value = pe_cut(source[2] << 2 * type.bits |
                                     convert(in, type, in->type[1], source[0]) << type.bits |
                                     convert(in, type, in->type[1], source[1]), 32);

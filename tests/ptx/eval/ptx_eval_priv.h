@@ -55,7 +55,7 @@ struct pe_operand {
     enum pe_operand_kind kind;
     /* operand kinds: register, special register, symbol, function, label; an address has the kind of its register */
     int index;
-    int symbol; /* of an address, -1: none */
+    int symbol; /* symbol of an address; -1: none */
     bool negated;
     uint64_t imm; /* an integer, or the bits of a double */
     int count;
@@ -98,7 +98,7 @@ struct pe_function {
     int *label_at;
     char (*labels)[64];
     int label_count;
-    int params[32], results[4]; /* symbols */
+    int params[32], results[4]; /* indices of symbols */
     int param_count, result_count;
     uint32_t param_bytes, local_bytes;
 };

@@ -95,7 +95,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
 }
 
-/** Read a word of letters, with @dot a word after a dot. The result is empty if there is none. */
+/** Read a word of letters; with @dot, a word after a dot. The result is empty if the text has no word here. */
 static void word(struct reader *r, char *out, size_t size)
 {
     size_t n = 0;
@@ -453,7 +453,7 @@ static void named(struct reader *r, struct pe_operand *o)
             return;
         }
     }
-    /* a label is a number for its name. The position is set at the end of the body */
+    /* a label is represented by the number of its name; its position is set at the end of the body */
     struct pe_function *fn = r->function;
 
     o->kind = PE_O_LABEL;
@@ -586,7 +586,7 @@ static void leave(struct reader *r)
     r->depth--;
     while (r->name_count > 0 && r->names[r->name_count - 1].depth > r->depth)
         r->name_count--;
-    /* names of inner blocks may precede the registers of ranges: remove the inner names */
+    /* remove the names of the inner block, which may precede names from register ranges in the list */
     int kept = 0;
 
     for (int i = 0; i < r->name_count; i++) {

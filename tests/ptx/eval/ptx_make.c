@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random PTX kernels. A statement is a template; in it
+ * Generates random PTX kernels. A statement is made from a template, in which these sequences stand for text:
  *
  *   <a|b|c>               one of them
  *   $H $R $D $F $G $P     a register written: 16, 32, 64 bits, f32, f64, predicate
@@ -14,14 +14,14 @@
  *   $u $j $a              sources of these; $V: one of 32 bits written again
  *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
  *   $o                    an offset in scratch memory, a multiple of 16
- *   \001                  a bar, '|'
- *   $L                    a label of its own
+ *   \001                  the character '|'
+ *   $L                    a label that only this statement has
  *   $S $B                 a space of scratch memory and its base register; $T: one with atomics
  *   ^                     at the beginning: a device with sm_90 has no such instruction, rounds it in its own way,
  *                         chooses another NaN, leaves memory or a register undefined, or NVIDIA's compiler computes
  *                         it wrongly for constant operands; kernels for a device are made without it
  *
- * Divisors are made odd or large first, so that nothing is left to the machine.
+ * Divisors are made odd or large first, so that no result is undefined.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -659,7 +659,7 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
     struct text t = { 0 };
 
     template += *template == '^';
-    /* NVIDIA's compiler executes a part of these without their guard */
+    /* NVIDIA's compiler executes a part of these instructions without their guard */
     if (k->device && (strncmp(template, "set.", 4) == 0 || strncmp(template, "testp", 5) == 0))
         guards = false;
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
@@ -667,7 +667,7 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
     k->labels++; /* the label that $L uses */
     put_template(k, &t, template, template + strlen(template));
     size_t size = strlen(template);
-    bool block = strcmp(template + size - 2, "\n}") == 0; /* NVIDIA's compiler refuses an empty statement after it */
+    bool block = strcmp(template + size - 2, "\n}") == 0; /* NVIDIA's compiler refuses an empty statement after a block */
 
     put(&t, "%s\n", template[size - 1] == ':' || (k->device && block) ? "" : ";");
     if (k->device && strstr(template, "$G") != NULL) /* devices choose other NaNs for f64 */
@@ -727,7 +727,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         struct text t = { 0 };
         int open, close;
 
-        if (depth != 0 && x < 7) { /* if, perhaps with else */
+        if (depth != 0 && x < 7) { /* an if, perhaps with an else */
             unsigned l = (k->labels += 2) - 2;
             bool other = pick(k, 2);
 
@@ -746,7 +746,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             }
             put(&t, "L%u:\n", other ? l + 1 : l);
             close = add(k, &t);
-        } else if (depth != 0 && x < 11 && k->counters < 8) { /* a loop of few rounds */
+        } else if (depth != 0 && x < 11 && k->counters < 8) { /* a loop of few iterations */
             unsigned l = (k->labels += 2) - 2, c = k->counters++;
 
             if (pick(k, 2))
@@ -781,7 +781,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         } else if (depth != 0 && x < 14) { /* a chain of comparisons, as compilers emit for a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
-            bool table = pick(k, 3) == 0; /* or a table of branches */
+            bool table = pick(k, 3) == 0; /* a branch table instead of comparisons */
 
             bool fresh = k->scalar && k->s.synthetic < PM_SHARED && k->q.synthetic + 3 < PM_SHARED;
             unsigned q = fresh ? k->q.synthetic : 0;
@@ -883,7 +883,7 @@ char *pm_head(uint64_t seed, bool with_calls, bool device)
           "st.param.b64 [q],%d1;\nst.param.b64 [q+8],%d2;\nret;\n}\n" },
         { ".func (.param .f32 q) fn2 (.param .b32 a0)\n{\n",
           "st.param.f32 [q],%f1;\nret;\n}\n" },
-        { ".func (.param .b32 q) fn3 (.param .b32 a0)\n{\n", /* itself, of one less */
+        { ".func (.param .b32 q) fn3 (.param .b32 a0)\n{\n", /* calls itself with a depth that is lower by one */
           "setp.eq.u32 %p0,%left,0;\n@%p0 bra END;\n{\n.param .b32 b;\n.param .b32 s;\n"
           "sub.u32 %left,%left,1;\nst.param.b32 [b],%left;\ncall (s), fn3, (b);\n"
           "ld.param.b32 %r3,[s];\nmad.lo.u32 %r2,%r3,5,%r2;\n}\nEND:\n"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum { PM_SHARED = 64 };
-/** Registers of one kind that all threads share, and that may be read at this point. */
+/** Registers of one kind that have the same value in all threads, and that may be read at this point. */
 struct pm_shared {
     unsigned synthetic, count, visible[PM_SHARED];
 };
@@ -19,7 +19,8 @@ enum {
     PM_PARAMETERS = 6,
     PM_KERNELS = 20      /* kernels of a module for a device */
 };
-/** A kernel as a list of statements. A statement that opens or closes a block names the other end. */
+/** A statement of a kernel, which is a list of statements. A statement that opens or closes a block has the index of the other
+ *  end. */
 struct pm_statement {
     char *text;
     int match; /* -1: the statement opens and closes nothing; otherwise the index of the other end */
@@ -34,8 +35,8 @@ struct pm_kernel {
     bool scalar;         /* most of the kernel is computed identically by all threads, control flow too */
     bool leaves;         /* threads may end early, so that the kernel has no barriers */
     bool traps;          /* threads may reach a trap, which ends the run */
-    bool device;         /* the kernel has only what a device with sm_90 computes exactly as PTX defines it */
-    struct pm_shared s, e, q; /* shared registers of 32 and 64 bits, and predicates */
+    bool device;         /* the kernel contains only instructions that a device with sm_90 computes exactly as PTX defines them */
+    struct pm_shared s, e, q; /* registers that are equal in all threads: of 32 and 64 bits, and predicates */
     char kind;           /* registers that the current statement defines */
     unsigned defines;
     uint64_t state;      /* state of the random number generator */

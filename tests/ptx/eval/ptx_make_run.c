@@ -31,7 +31,7 @@ struct pm_shape pm_shape(uint64_t seed, bool warp)
     return s;
 }
 
-/* Numbers of every kind: small integers, random words, floats near to and far from 1. */
+/* The memory gets numbers of every kind: small integers, random words, floats near to and far from 1. */
 void pm_fill(uint8_t *memory, const struct pm_shape *shape, uint64_t seed)
 {
     uint64_t state = seed ^ 0xf111;

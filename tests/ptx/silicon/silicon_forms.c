@@ -10,7 +10,8 @@
 
 #define COUNT_OF(x) (sizeof(x) / sizeof(x)[0])
 
-/* The kinds of register: their place in a row, and how a kernel moves one there. */
+/* The kinds of registers, with their offsets in a thread's row of memory, and the types with which a kernel loads and stores
+ * them. */
 static const struct kind {
     char letter;
     const char *declared, *moved; /* types of the register and of the load and store */

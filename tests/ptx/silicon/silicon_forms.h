@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 enum {
-    SF_THREADS = 256,    /* of the only block */
-    SF_ROW_BYTES = 256,  /* of global memory for each thread: its registers, then 64 bytes at SF_SCRATCH */
+    SF_THREADS = 256,    /* number of threads in the only block */
+    SF_ROW_BYTES = 256,  /* bytes of global memory for each thread (its row): its registers, then 64 bytes at offset SF_SCRATCH */
     SF_SCRATCH = 192,
     SF_BYTES = SF_THREADS * SF_ROW_BYTES,
-    SF_HASHES = 4        /* hashes of a form's result, each of SF_THREADS / SF_HASHES rows */
+    SF_HASHES = 4        /* number of hashes of a form's result; each covers SF_THREADS / SF_HASHES rows */
 };
 /** One instruction, or a few separated by semicolons. */
 struct silicon_form {
@@ -24,8 +24,8 @@ struct silicon_form {
     bool refused;      /* the emulator refuses the form by name */
     bool differs;      /* the results of the device and of the emulator are known to differ */
     bool approximate;  /* the two results may differ by up to `ulps` or `difference` */
-    double ulps;       /* in units in the last place */
-    double difference; /* absolute */
+    double ulps;       /* permitted difference in units in the last place */
+    double difference; /* permitted absolute difference */
 };
 /** Read forms.txt from @path with all alternatives. Return a heap array of @count forms, or NULL after a message. */
 struct silicon_form *sf_read(const char *path, unsigned *count);

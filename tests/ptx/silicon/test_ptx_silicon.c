@@ -55,7 +55,7 @@ static bool open_module(struct module *m, const char *text, size_t bytes, struct
            emu_engine_functional_create(m->machine, &m->engine, err) == LW_OK;
 }
 
-/* Run kernel @name with @memory, which it changes. */
+/* Run kernel @name, which reads and changes @memory. */
 static bool run(struct module *m, const char *name, uint32_t blocks, uint32_t threads, uint64_t *parameters, uint8_t *memory,
                 size_t bytes, struct lw_error *err)
 {
@@ -79,7 +79,7 @@ static bool run(struct module *m, const char *name, uint32_t blocks, uint32_t th
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-/* Return the value of @bits as the type of the register and of the form. */
+/* Return the value of @bits, whose type follows from the register's kind and the form. */
 static double value(const struct silicon_form *form, char kind, uint64_t bits)
 {
     double d;
@@ -103,7 +103,7 @@ static double value(const struct silicon_form *form, char kind, uint64_t bits)
     }
 }
 
-/* Return a number for which neighbours differ by 1. */
+/* Return the rank of a float: neighbouring floats have ranks that differ by 1. */
 static double order(char kind, uint64_t bits)
 {
     unsigned width = kind == 'g' ? 64 : kind == 'f' ? 32 : 16;
@@ -112,7 +112,7 @@ static double order(char kind, uint64_t bits)
     return bits & sign ? -(double)size : (double)size;
 }
 
-/* Return whether the device's @theirs is within the band of the form around @ours. */
+/* Return whether the device's result @theirs differs from the emulator's result @ours by no more than the form permits. */
 static bool near(const struct silicon_form *form, char kind, uint64_t ours, uint64_t theirs)
 {
     double a = value(form, kind, ours), b = value(form, kind, theirs);
@@ -122,7 +122,8 @@ static bool near(const struct silicon_form *form, char kind, uint64_t ours, uint
     return fabs(order(kind, ours) - order(kind, theirs)) <= form->ulps || fabs(a - b) <= form->difference;
 }
 
-/* Compare @memory with @device's line. Return the differences, and describe the first in @why. */
+/* Compare @memory with the device's result in @device. Return true if they agree. Otherwise describe the first difference in
+ * @why. */
 static bool equal(const struct silicon_form *form, const uint8_t *memory, const char *device, char *why, size_t room)
 {
     char ours[SF_HASHES * 8 + 1] = "", kind;
@@ -180,7 +181,7 @@ static char *read(const char *path)
     return text;
 }
 
-/* Call @compare for each file of a device that ends in @kind, or for @only. */
+/* Call @compare for each file devices/*.KIND with KIND = @kind, or only for file @only if it is not NULL. */
 static void each_device(const char *kind, const char *only, unsigned (*compare)(const char *path))
 {
     char pattern[4096], name[32];
@@ -196,7 +197,7 @@ static void each_device(const char *kind, const char *only, unsigned (*compare)(
     assert_int_equal(wrong, 0);
 }
 
-/* Compare each form with the results in the file @name. Return the forms that are wrong. */
+/* Compare each form with the results in file @name. Return the number of wrong forms. */
 static unsigned compare_forms(const char *name)
 {
     char path[4096], why[400], *lines = read(name);
@@ -273,7 +274,7 @@ static unsigned random_module(uint64_t seed, const char *line)
         uint64_t one = seed * PM_KERNELS + i, parameters[PM_PARAM_BYTES / 8] = { 0 };
         struct pm_shape shape = pm_shape(one, k[i].warp);
         uint8_t *memory = malloc(shape.bytes);
-        bool differs = line[1] == '!'; /* known: docs/evidence/silicon.md */
+        bool differs = line[1] == '!'; /* docs/evidence/silicon.md describes this difference */
         char *end;
         uint32_t theirs = (uint32_t)strtoull(line + 1 + differs, &end, 16);
 
