@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dap_client.py ADAPTER PAGE PORT PROGRAM SOURCE LINE [CONDITION]: a session by the debug adapter protocol, as an editor
-begins it: attach with the first `attachCommands` of PAGE, at PORT in place of 4711, a breakpoint, and all stops up to the end.
+"""dap_client.py ADAPTER PAGE PORT PROGRAM SOURCE LINE [CONDITION]: runs a session in the debug adapter protocol, as
+an editor does: it attaches with the first `attachCommands` of PAGE, at PORT in place of 4711, sets a breakpoint, and
+continues up to the end.
 
-A line for each stop: its reason, the name of its thread, function:line, lid=VALUE of the variable lid. Exits with status 1 where the
-adapter does not answer."""
+Prints a line for each stop: its reason, the name of its thread, function:line, and lid=VALUE of variable lid. Exits with
+status 1 if the adapter does not answer."""
 import json
 import queue
 import re
@@ -23,7 +24,7 @@ class Adapter:
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
-        """Messages up to the end, at which the adapter may leave one unfinished."""
+        """Reads messages until the adapter ends. The last message may be incomplete."""
         data = self.process.stdout.read1()
         rest = b""
         while data:
@@ -38,7 +39,7 @@ class Adapter:
         self.messages.put(None)
 
     def wait(self, wanted):
-        """The first message that is wanted; others stay for later."""
+        """Returns the first message for which wanted() is true; other messages are kept for later calls."""
         for i, message in enumerate(self.kept):
             if wanted(message):
                 return self.kept.pop(i)

@@ -11,7 +11,7 @@ enum spoil {
 #include "tests/clients/fault_injection.def"
     SPOIL_COUNT
 };
-/** Returns the name of a feature, or NULL if @spoil is not below the number of features. */
+/** Returns the name of a feature, or NULL for a number past the last feature. */
 const char *spoil_name(unsigned spoil);
 const char *spoil_summary(unsigned spoil);
 /** Switches a feature off for the rest of the process. Returns false if there is no feature of this name. */

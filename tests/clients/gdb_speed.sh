@@ -6,7 +6,7 @@
 need gdb
 slow=${ASAN_OPTIONS:+10} # sanitizers
 slow=${slow:-1}
-case $server_program in */tests/gdb_server) ;; *) slow=20 ;; esac # another processor's, emulated
+case $server_program in */tests/gdb_server) ;; *) slow=20 ;; esac # a program for another processor, emulated
 cat >"$work/speed.py" <<'END'
 import os, time
 def spent():

@@ -43,7 +43,7 @@ while tried < count:
     quiet("set var $lane = %d" % lane)
     older = gdb.newest_frame().older()
     if older is None or older.name() in (None, "<launch>"):
-        continue  # the kernel's own frame: nobody called it
+        continue  # the kernel's own frame, which has no caller
     tried += 1
     quiet("reverse-finish")
     found = state()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture: it runs launch files with small kernels in a temporary folder. */
+/* Fixture of tests that run launch files with small kernels in a temporary folder. */
 #ifndef LAUNCH_FIXTURE_H
 #define LAUNCH_FIXTURE_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A kernel without a launch file (docs/howto/run-and-verify.md): options, the launch file that they give, missing
-# options, -g, and files of a wrong kind.
+# Tests kernels that run without a launch file (docs/howto/run-and-verify.md): options, the launch file to which they are
+# equivalent, missing options, -g, and files of a wrong kind.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >saxpy.cl <<'END'
 __kernel void saxpy(float a, __global const float *x, __global float *y, uint n)
@@ -81,7 +81,7 @@ grep -v '^ok' out >seven
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=3,-1,1 --arg f32[1024] --arg 1024 --hash --seed 4
 grep -v '^ok' out | cmp -s - seven || fail "--seed 4 with random=3 is not random=7"
 
-# ---- what must come out
+# ---- expected results
 expect 0 '^ok: 1 check passed, 1 launch, ' run saxpy.cl --grid 1 --block 4 --arg 1 --arg 'f32[]:6,7,8,9' --arg f32[4]:1 --arg 4 --expect y=7,8,9,10
 expect 0 '^ok: 3 checks passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[8]:6 --arg f32[8] --arg 8 --expect y=6,6,6,6,0 --expect x=6 --expect x=constant=6 --save-launch expect.yaml
 grep -qx '  - check: {buffer: y, values: \[6, 6, 6, 6, 0\]}' expect.yaml && [ "$(grep -cx '  - check: {buffer: x, constant: 6}' expect.yaml)" = 2 ] &&
@@ -112,7 +112,7 @@ refuse '--tolerance lots: expected a number such as 1e-5' $four_of --expect y=1 
 refuse '--tolerance is used only with --expect: add --expect$' $four_of --tolerance 1
 refuse '--expect can be used only with a kernel file' run expect.yaml --expect y=1
 
-# ---- a structure by its members
+# ---- a structure by value, given by its members
 cat >view.cu <<'END'
 struct span { const int *from; int *to; };
 struct view { int count; char sign; span data; double factor; int steps[2]; };

@@ -305,7 +305,7 @@ static double half(unsigned bits)
     return value;
 }
 
-/* Return the double before a positive one. */
+/* Return the next smaller double of a positive value. */
 static double before(double value)
 {
     uint64_t bits;
@@ -458,7 +458,7 @@ static void a_read_only_buffer_is_one_for_kernels(void **state)
     close_run(&r);
 }
 
-/* A CUDA host program does this with cudaMemcpyToSymbol. */
+/* A CUDA host program writes such a variable with cudaMemcpyToSymbol. */
 static void a_buffer_may_be_a_variable_of_the_program(void **state)
 {
     static const char text[] =
@@ -667,7 +667,7 @@ static void a_number_becomes_what_its_parameter_is(void **state)
     assert_true(d == -3.0);
     assert_int_equal(lw_get32(bank + p[2].offset), (uint32_t)-4);
     assert_int_equal(bank[p[3].offset], 200);
-    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a type that is not known: the value is printed as written */
+    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a parameter whose type is unknown gets the value as written */
     memcpy(&f, bank + p[5].offset, sizeof f);
     assert_true(f == 2.5f);
     close_run(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of base/ and launch/, and those for checkpoints, may fail. Then the error says that memory is
- * short, and nothing leaks (the sanitizer build detects leaks). The program is linked with --wrap for the allocators. */
+/* Tests failures of each allocation in base/ and launch/, and of those for checkpoints. The error must be LW_ENOMEM, and nothing
+ * may leak (the sanitizer build detects leaks). The program is linked with --wrap for the allocators. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "launch/launch.h"
 
-static unsigned long until_failure; /* allocations that still succeed; 0: all do */
+static unsigned long until_failure; /* number of the next allocation that fails, counted from 1; 0: no allocation fails */
 static unsigned long failures;
 
 void *__real_malloc(size_t size);
@@ -58,7 +58,7 @@ static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n
 static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.param ptr.global again\n.param f32 f\n"
                             ".param bytes 24 s\n    nop\n    nop\n    exit\n.end\n";
 
-/** Saves the position of the session and the machine's state as a checkpoint. */
+/** Saves the session's position in the launch file and the machine's state as a checkpoint. */
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {
@@ -90,8 +90,9 @@ static enum lw_status load(struct lnc_session *session, struct emu_engine *engin
     return status;
 }
 
-/* Executes everything up to the last step: from the start; from a checkpoint in the middle of the kernel, which a run
- * from the start writes; or from the start without a launch file. Returns the status of the first failure. */
+/* Executes a launch file to its last step: from the start (START); from a checkpoint in the middle of the kernel, which a run
+ * from the start writes (RESUME); or from the start, with options instead of a launch file (BY_OPTIONS). Returns the status of
+ * the first failure. */
 enum way { START, RESUME, BY_OPTIONS, WAYS };
 static enum lw_status go(enum way way, struct lw_error *err)
 {

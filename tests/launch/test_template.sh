@@ -56,7 +56,8 @@ grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
     grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out || fail "guesses by dimension: $(cat out)"
 cp out plane.yaml
 expect 0 '4 launches' run plane.yaml
-# The line after it has the options for a debugger, and a source compiled with them has its variables.
+# The line after `program:` contains the options for a debugger. If the source is compiled with these options, the debugger shows
+# variables.
 grep -qx '# to debug, compile with options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
 sed -n 's/^# to debug, compile with \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
 expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
@@ -85,8 +86,8 @@ cp below/t.yaml kept
 expect 2 't.yaml: the file exists' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
-# Headers of a launch file are in its folder, as its program is. A launch file that template writes into another
-# folder finds them.
+# Paths of headers in a launch file are relative to its folder, like the path of its program. If template writes the launch file
+# into another folder, the launch file still finds them.
 mkdir away away/inc away/sys headers
 echo '#define BY 2' >away/inc/by.h
 echo '#define BY 3' >headers/by.h
@@ -114,7 +115,7 @@ for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
 done
 grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
 
-# PTX has types, too, or numbers in place of names. Assembly has no types.
+# PTX contains types, too, but parameters have numbers in place of names. Assembly contains no types.
 "$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
@@ -122,8 +123,8 @@ expect 0 'ok: results were not checked' run ptx.yaml
 # The file names the compiler, because another compiler may give other parameters.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
-# In PTX of nvcc pointers and sizes have the same type, so the template finds out from their uses which is which. This
-# PTX also has an extern array in shared memory.
+# In PTX of nvcc, pointers and sizes have the same type, so template finds the pointers by their uses. This PTX also has an extern
+# array in shared memory.
 cat >n.ptx <<'END'
 .version 7.0
 .target sm_70
@@ -143,7 +144,7 @@ expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
 grep -q '# 64-bit arguments that the kernel does not use as addresses' out || fail "a number that may be a pointer is not told"
 cp out n.yaml
 expect 0 'ok: results were not checked' run n.yaml
-# The same for CUDA C++. Names and types are those of a compilation without optimiser, in which accesses are generic.
+# The same for CUDA C++. Names and types come from a compilation without optimisation, in which accesses are generic.
 cat >dynamic.cu <<'END'
 extern __shared__ float s[];
 __device__ __noinline__ float there(int i) { return s[i]; }
@@ -180,7 +181,7 @@ ret;
 }
 END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
-# Structures by value have their members, with pointers among them. Gaps in C's layout are filled.
+# Structures by value are written by their members, which may be pointers. Gaps in C's layout are filled with zeros.
 cat >struct.cu <<'END'
 struct inner { char kind; double weight; };
 struct alignas(16) wide { int a; float b; };

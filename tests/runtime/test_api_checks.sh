@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks of a program's calls (`lanewise app --check=api`): the lines of `lanewise explain` for each kind, and programs with more
-# than one finding. Each finding has the line of the call, and reports have it, too.
+# Tests the checks of a program's calls (`lanewise app --check=api`) with the examples of `lanewise explain` for each kind, and
+# with programs that have several findings. Each finding names the line of the call, also in reports.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -17,7 +17,7 @@ fi
 work=$scratch
 . "$src/tests/lib/compile_once.sh"
 cd "$scratch" || exit 99
-# Without libdw findings have no lines, but the names of functions.
+# Without libdw, findings name functions instead of lines.
 lines=yes
 ldd "$(dirname "$lanewise")/liblanewise-runtime.so.0" | grep -q libdw || lines=
 
@@ -33,7 +33,7 @@ app() {
     timeout 120 "$lanewise" app "$@" "./$name" >out 2>err || fail "$name $*: status $?: $(cat err)"
 }
 
-# usage: finds LINE KIND TEXT. The finding of the line of the last program that has the mark
+# usage: finds MARK KIND TEXT. The last program must have a finding of KIND with TEXT at the line that contains the comment MARK
 finds() {
     line=$(grep -n "/\* $1 \*/" "$name.c" | cut -d: -f1)
     if [ -n "$lines" ]; then
@@ -75,7 +75,7 @@ static void end(void)
 }
 END
 
-# The lines of `lanewise explain`: the wrong one has the finding and no other, the right one has none.
+# The examples of `lanewise explain`: the wrong one has only the finding of its kind, the right one has no finding.
 kinds=$("$lanewise" explain api | awk '{print $2}')
 [ "$(echo "$kinds" | wc -w)" -ge 3 ] || fail "explain api lists no kinds"
 for kind in $kinds; do
@@ -85,7 +85,8 @@ for kind in $kinds; do
         printf '#include "frame.h"\nint main(void)\n{\n    begin();\n    { %s /* here */ }\n    end();\n    return 0;\n}\n' "$text" >"$name.c"
         build "$name" || continue
         if [ $form = wrong ]; then
-            # nothing is reported that was not selected; the loader would read the memory of a released object
+            # kinds that are not selected are not reported; skips api-use-after-release, as the loader would read the memory of a
+            # released object
             [ "$kind" = api-use-after-release ] || { app "$name" --check=memory; [ ! -s err ] || fail "$name: not selected: $(cat err)"; }
             app "$name" --check=all --check-file findings.json --stats stats.json
             grep -q "\"kind\": \"$kind\"" findings.json && grep -q '"thread_instructions"' stats.json || fail "$name: no reports"
@@ -182,7 +183,7 @@ if build many; then
     [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "many: not one finding: $(cat err)"
 fi
 
-# Findings of the end are sorted among those that were printed before: each is printed once.
+# Findings at the end of the program are sorted among those that were printed before. Each finding is printed once.
 cat >order.c <<'END'
 #include "frame.h"
 int main(void)

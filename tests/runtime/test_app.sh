@@ -22,7 +22,8 @@ grep -q 'Device Name *Lanewise volta' "$scratch/clinfo" || fail "clinfo: the GPU
 grep -q 'Max compute units *80' "$scratch/clinfo" || fail "clinfo: the GPU model has not 80 cores"
 grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: the GPU model's clock"
 
-# The driver's own tests as a program: lanewise reports the overrun, writes reports, and returns the program's status.
+# The tests of the OpenCL driver run as a program: lanewise reports their overrun, writes reports, and returns the program's
+# status.
 LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
 "$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
     "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "the program: status $?"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gdb on the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, a second gdb for the
-# host; findings name the host's calls; launches as launch files; devices after a fault.
+# Tests gdb for the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, a second gdb
+# for the host. It also tests that findings name the host's calls, that launches are recorded as launch files, and devices after a
+# fault.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/debug
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
@@ -31,7 +32,7 @@ debug() { # options of app, --; commands of gdb on standard input
     [ -z "$(ls tmp)" ] || { fail "$*: left behind in TMPDIR: $(ls tmp)"; rm -rf tmp/*; }
 }
 
-# The first launch stops; variables, lanes, the way back within the launch; the next launches run to the breakpoint.
+# gdb stops in the first launch: variables, lanes, reverse execution within the launch. The next launches run to the breakpoint.
 debug ./both <<'END'
 break first.cu:12
 continue
@@ -89,7 +90,7 @@ printf 'break first.cu:12\ncontinue\n' | sed '$a quit' >commands
 debug ./both <commands
 grep -q 'host: 35' out && fail "quit: the host went on"
 
-# No such kernel is launched; the program's status; options that do not fit.
+# A kernel that is never launched; the program's exit status; options that exclude each other.
 debug --gdb-kernel nothing ./both </dev/null
 [ $status = 0 ] || fail "no such kernel: status $status"
 has session 'without launching a matching kernel' "no such kernel"
@@ -100,7 +101,7 @@ debug ./no-such-program </dev/null
 debug --gdb 0 ./both </dev/null
 has session 'leave --gdb out' "--debug with --gdb"
 
-# Another gdb holds the host.
+# Another gdb debugs the host code.
 "$lanewise" app --gdb unix:socket gdb -q -nx -batch -ex 'break first.cu:30' -ex run -ex 'print h[10]' -ex continue ./both >host 2>&1 </dev/null &
 n=0
 while [ ! -S socket ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done
@@ -111,7 +112,7 @@ has session 'exited normally' "a gdb on the device"
 has host '= 35' "a gdb on the host"
 has host 'exited normally' "a gdb on the host"
 
-# Launch files of all launches, which are right.
+# --record writes launch files of all launches, and their checks pass.
 (mkdir elsewhere && cd elsewhere && "$lanewise" app --record ../record ../both >../out 2>../err) || fail "--record: status $?"
 [ "$(cd record && echo *.yaml)" = "0001-first.yaml 0002-second.yaml 0003-first.yaml" ] || fail "--record: $(ls record)"
 ls record/*.tmp >/dev/null 2>&1 && fail "--record: a temporary file was left"
@@ -120,12 +121,12 @@ for file in record/*.yaml; do
 done
 grep -q 'index: 200' record/0002-second.yaml || { fail "--record: a pointer into a buffer"; cat record/0002-second.yaml; }
 grep -q 'struct: \[b[0-9]*, {u8' record/0001-first.yaml || { fail "--record: a pointer in a structure"; cat record/0001-first.yaml; }
-# What is expected is checked: another factor is a wrong result.
+# The recorded launch files check results: with another factor the check fails.
 sed 's/{u8: \[5, 0, 0, 0/{u8: [6, 0, 0, 0/' record/0003-first.yaml >record/changed.yaml
 cmp -s record/changed.yaml record/0003-first.yaml && fail "--record: no argument to change"
 "$lanewise" run record/changed.yaml >out 2>&1 && fail "--record: a wrong result was not found"
 
-# Findings name the calls; the launch file of a launch with a finding says so, and has it.
+# Findings name the host's calls. The launch file of a launch with a finding says so, and running it reports the finding.
 for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
     case $options in *nvcc*) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;; esac
     # shellcheck disable=SC2086
@@ -159,7 +160,8 @@ for options in "" "--timing fermi" "--threads 2"; do
 done
 grep -q '^lanewise: fault: ' err || fail "recover: no report of the fault"
 
-# OpenCL: the context continues after a command that failed. Sources are files while something shows them.
+# In OpenCL, the context remains usable after a failed command. Sources are written to files while a debugger or a message may
+# show them.
 if [ -f "$(dirname "$lanewise")/liblanewise-opencl.so" ] && cc -g "$src/queue.c" -o queue -lOpenCL 2>log; then
     "$lanewise" app --strict ./queue >out 2>err
     has out '0 -5 0 45 567' "OpenCL after a fault"
@@ -187,7 +189,7 @@ END
     "$lanewise" app --record record ./queue >out 2>err
     "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 || { fail "--record with OpenCL"; cat out record/0001*; }
     grep -q 'local: 128' record/0001-scale.yaml || fail "--record: local memory"
-    # One device for both interfaces: its statistics have both launches.
+    # Both interfaces use one device, whose statistics include both launches.
     "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 || { fail "both interfaces"; cat log; }
     "$lanewise" app --stats stats.json ./two-interfaces >out 2>err
     has out '7 12' "both interfaces"
@@ -195,7 +197,7 @@ END
     [ -z "$(ls tmp)" ] || fail "OpenCL: left behind in TMPDIR: $(ls tmp)"
 fi
 
-# A folder that cannot be made is refused before anything runs.
+# If the folder for --record cannot be created, the command fails before the program runs.
 "$lanewise" app --record none/record ./both >out 2>err
 grep -q 'none/record' err && ! grep -q 'host: 35' out || { fail "--record in no folder"; cat out err; }
 exit $failed

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lanewise cc: programs of several files by clang without an SDK and by nvcc if it is there, and what is refused.
+# Tests lanewise cc: it builds programs of several files with clang without an SDK, and with nvcc if it is installed, and refuses
+# wrong usage.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/cc
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
@@ -35,7 +36,7 @@ for clang in clang-14 clang-19; do
     grep -q 'parts.h' 3.d || fail "$clang: -MD wrote no 3.d"
     right parts-$clang
 done
-# Each file is a module of its own without -rdc=true, as with nvcc; then the message names what is missing.
+# Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"
 grep -q 'twice' err || { fail "the function of another file is not named"; cat err; }
@@ -51,7 +52,7 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     grep -q 'bad.cu(1): error' log && [ ! -e bad ] || { fail "nvcc: its error is not shown"; cat log; }
 fi
 
-# Errors are clang's; a program that was there stays, and nothing half-written is left.
+# Errors are shown in clang's words. After an error, an existing program remains unchanged, and no incomplete file is left.
 mkdir empty && cd empty || exit 99
 printf '__global__ void k(int *p) { p[0] = nothing; }\nint main() { k<<<1, 1>>>(0); }\n' >bad.cu
 printf 'int main() { return also_nothing; }\n' >bad.cpp

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Programs of CUDA's runtime, compiled by clang without an SDK and by nvcc if it is installed, run unchanged on our
+# Programs for CUDA's runtime, which are compiled by clang without an SDK and by nvcc if it is installed, run unchanged on our
 # runtime.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that opens libcuda.so.1 as libraries do: modules from PTX, launches, memory, contexts, linking, errors. It has
- * no header of CUDA's, and gets every function by its name. */
+/* A program that opens libcuda.so.1 with dlopen(), as libraries do, and looks up every function by its name, without CUDA's
+ * headers. It tests modules from PTX, launches, memory, contexts, linking and errors. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -12,7 +12,8 @@
 static bool failed;
 static void *library;
 
-/** Calls function NAME of the driver, whose parameters are those of the call. */
+/** Calls function @name of the driver with the following arguments. The types of the arguments must be those of the function's
+ *  parameters. */
 #define CU(name, ...) ((int (*)())(uintptr_t)symbol(#name))(__VA_ARGS__)
 #define IS(want, ...) is(want, __VA_ARGS__, #__VA_ARGS__)
 
@@ -82,7 +83,7 @@ int main(void)
         printf("%s\n", dlerror());
         return 1;
     }
-    /* before there is anything */
+    /* before initialisation */
     IS(3, CU(cuDeviceGetCount, &count));
     IS(3, CU(cuMemAlloc_v2, &memory, (size_t)16));
     IS(1, CU(cuInit, 5));
@@ -114,7 +115,7 @@ int main(void)
     IS(0, CU(cuCtxSetCurrent, context));
     IS(0, CU(cuDevicePrimaryCtxRelease_v2, device));
 
-    /* a module with a function that another one defines */
+    /* a module with a function that another module defines */
     IS(218, CU(cuModuleLoadDataEx, &module, scale, 2u, log_options, log_values));
     IS(1, strstr(log, "twice") != NULL);
     IS(0, CU(cuLinkCreate_v2, 0u, NULL, NULL, &link));
@@ -152,7 +153,7 @@ int main(void)
     packed.small = 1;
     packed.n = 2;
     IS(0, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, NULL, extra));
-    packed_bytes = 12; /* too short for the last one */
+    packed_bytes = 12; /* too short for the last argument */
     IS(1, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, NULL, extra));
     IS(1, CU(cuLaunchKernel, function, 1u, 1u, 1u, 2048u, 1u, 1u, 0u, NULL, arguments, NULL));
     IS(400, CU(cuLaunchKernel, text, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, arguments, NULL));
@@ -166,7 +167,7 @@ int main(void)
     IS(0, CU(cuMemGetInfo_v2, &available, &total));
     IS(1, available < total);
 
-    /* a box between the host and the device */
+    /* a copy of a three-dimensional box between the host and the device */
     {
         struct {
             size_t x, y;
@@ -200,7 +201,7 @@ int main(void)
         IS(0, CU(cuMemFree_v2, first));
     }
 
-    /* names by cuGetProcAddress, what does not exist, and what ends */
+    /* functions from cuGetProcAddress, names that do not exist, and the release of all objects */
     IS(0, CU(cuGetProcAddress_v2, "cuMemFree", &same, 12000, UINT64_C(0), &state));
     IS(1, same == symbol("cuMemFree") && state == 0);
     IS(500, CU(cuGetProcAddress_v2, "cuNoSuchFunction", &same, 12000, UINT64_C(0), &state));

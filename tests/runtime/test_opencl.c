@@ -205,7 +205,7 @@ static void shapes_that_a_kernel_does_not_allow_are_refused(void **state)
     OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL));
     OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &sixteen, NULL, 0, NULL, NULL));
     OK(clReleaseKernel(kernel));
-    kernel = kernel_named("flat"); /* it needs two dimensions */
+    kernel = kernel_named("flat"); /* this kernel needs two dimensions */
     OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
     assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &eight, NULL, 0, NULL, NULL), CL_INVALID_WORK_GROUP_SIZE);
     OK(clReleaseKernel(kernel));
@@ -311,7 +311,7 @@ static void sub_buffers_share_memory(void **state)
     assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
     sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
     OK(error);
-    OK(clReleaseMemObject(mem)); /* the sub-buffer holds it */
+    OK(clReleaseMemObject(mem)); /* the sub-buffer keeps the memory allocated */
     assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
     OK(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 8, 4, &value, 0, NULL, NULL));
     OK(clEnqueueReadBuffer(queue, sub, CL_TRUE, 0, 512, out, 0, NULL, NULL));
@@ -348,7 +348,7 @@ static void a_user_event_holds_commands_back(void **state)
     OK(clReleaseEvent(gate));
     OK(clReleaseEvent(write));
     OK(clReleaseEvent(read));
-    gate = clCreateUserEvent(context, &error); /* a failure is passed on to the events that wait for it */
+    gate = clCreateUserEvent(context, &error); /* a failure of this event is passed on to the events that wait for it */
     OK(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, &data, 1, &gate, &write));
     OK(clSetUserEventStatus(gate, -5));
     assert_int_equal(clWaitForEvents(1, &write), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -375,7 +375,7 @@ static void queues_out_of_order_run_what_is_ready(void **state)
     OK(clGetEventInfo(held, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
     assert_int_equal(status, CL_QUEUED);
     OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-    assert_int_equal(status, CL_QUEUED); /* the command waits for all earlier ones */
+    assert_int_equal(status, CL_QUEUED); /* the marker waits for all earlier commands */
     OK(clSetUserEventStatus(gate, CL_COMPLETE));
     OK(clFinish(own));
     OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
@@ -541,7 +541,7 @@ static void handles_from_queries_are_valid(void **state)
     kernel = clCreateKernel(p, "k", &error);
     OK(error);
     OK(clReleaseProgram(p));
-    OK(clReleaseContext(own)); /* the kernel keeps both */
+    OK(clReleaseContext(own)); /* the kernel retains its program and its context */
     OK(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof found_program, &found_program, NULL));
     OK(clRetainProgram(found_program));
     OK(clGetProgramInfo(found_program, CL_PROGRAM_KERNEL_NAMES, sizeof name, name, NULL));
@@ -600,7 +600,7 @@ static void an_overrun_is_reported_and_the_program_continues(void **state)
     OK(clReleaseKernel(kernel));
 }
 
-/** Work of one of several threads, which share the context. */
+/** Main function of several threads that share the context. */
 static void *thread_main(void *argument)
 {
     int *good = argument;
@@ -646,13 +646,13 @@ static void several_threads_may_call(void **state)
     }
 }
 
-/** What several threads share: queues, a buffer and an event of the user. */
+/** Objects that several threads share: queues, a buffer and a user event. */
 struct shared {
     cl_command_queue queues[2];
     cl_mem mem;
     cl_event gate;
     pthread_mutex_t mutex;
-    unsigned called, threads; /* callbacks so far, threads so far */
+    unsigned called, threads; /* numbers of callbacks that were called and of threads that have started */
 };
 
 static void CL_CALLBACK count_completion(cl_event event, cl_int status, void *context)

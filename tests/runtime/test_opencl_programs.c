@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The OpenCL driver: separate compilation, declarations of kernels, and shared virtual memory. */
+/* Tests the OpenCL driver: separate compilation, declarations of kernels, and shared virtual memory. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's machine lives until the process ends: what it holds is no leak. */
+/* The driver's machine exists until the process ends, so its memory is not a leak. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -73,7 +73,7 @@ static cl_program_binary_type type_of(cl_program program)
     return type;
 }
 
-/** Runs a kernel of one parameter, an int, with one work-item, and returns the int. */
+/** Runs a kernel whose only parameter is a pointer to an int, with one work-item, and returns the int. */
 static int result_of(cl_program program, const char *name)
 {
     const size_t one = 1;
@@ -90,7 +90,7 @@ static int result_of(cl_program program, const char *name)
     return value;
 }
 
-/** Makes a program of another one's binary. */
+/** Creates a program from the binary of @program. */
 static cl_program reloaded(cl_program program)
 {
     size_t size;
@@ -105,7 +105,7 @@ static cl_program reloaded(cl_program program)
     OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
     copy = clCreateProgramWithBinary(context, 1, &device, &size, &given, &status, &error);
     OK(error);
-    /* what is cut off or damaged is refused */
+    /* truncated and damaged binaries are refused */
     for (size_t cut = 1; cut < size; cut += 1 + cut / 3)
         assert_null(clCreateProgramWithBinary(context, 1, &device, &cut, &given, &status, &error));
     free(bytes);
@@ -142,7 +142,7 @@ static void several_programs_are_linked(void **state)
     OK(error);
     assert_int_equal(result_of(linked, "k"), 42);
 
-    /* an executable is no input, and unknown options and missing functions are errors */
+    /* executables as input of the linker, unknown options and missing functions are errors */
     assert_null(clLinkProgram(context, 0, NULL, NULL, 1, &linked, NULL, NULL, &error));
     assert_int_equal(error, CL_INVALID_OPERATION);
     assert_null(clLinkProgram(context, 0, NULL, "-no-such-option", 2, copies, NULL, NULL, &error));
@@ -276,7 +276,7 @@ static void host_and_kernels_share_memory(void **state)
     assert_int_equal(clEnqueueSVMMemcpy(queue, CL_TRUE, nodes, nodes + 1, 2 * sizeof *nodes, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
 
     OK(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
-    /* a buffer of the same memory */
+    /* a buffer that uses the shared virtual memory */
     assert_null(clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 9 * sizeof *nodes, nodes, &error));
     assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
     mem = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8 * sizeof *nodes, nodes, &error);

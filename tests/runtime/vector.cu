@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of CUDA's runtime for test_cuda.sh: prints a line for each thing that is wrong; status 1 then.
+// A program for CUDA's runtime, for test_cuda.sh. It prints a line for each error, and exits with status 1 if there were any.
 #include <stdio.h>
 #include <string.h>
 #ifdef __CUDACC_VER_MAJOR__
@@ -61,7 +61,7 @@ int main()
     EXPECT(cudaMemcpy(g, b, sizeof g, cudaMemcpyDeviceToHost) == 0);
     for (int i = 0; i < n; i++)
         EXPECT(g[i] == 1 + 3 * i);
-    // memory that both use; dynamic shared memory; a static variable
+    // memory that host and device use; dynamic shared memory; a static variable
     EXPECT(cudaMallocManaged((void **)&m, 64 * sizeof *m, 1) == 0);
     for (int i = 0; i < 64; i++)
         m[i] = i;
@@ -79,7 +79,7 @@ int main()
     EXPECT(cudaMemcpy2D(block, 16, m, pitch, 16, 4, cudaMemcpyDeviceToHost) == 0);
     for (int i = 0; i < 16; i++)
         EXPECT(block[i] == i);
-    // wrong use: an error code, which stays until it is read
+    // wrong use returns an error code, which remains until the program reads it
     reverse<<<1, 2048>>>(m);
     EXPECT(cudaPeekAtLastError() == 9 && cudaGetLastError() == 9 && cudaGetLastError() == 0);
     reverse<<<1, 64, 1 << 20>>>(m);
@@ -104,7 +104,7 @@ int main()
     // an overrun is a finding, and the program continues
     past<<<1, 4>>>((int *)a, n);
     EXPECT(cudaDeviceSynchronize() == 0);
-    EXPECT(cudaStreamSynchronize(stream) == 0); // the error stays if it is a fault
+    EXPECT(cudaStreamSynchronize(stream) == 0); // after a fault, this call would also return the error
     EXPECT(cudaMemcpy(h, a, 4, cudaMemcpyDeviceToHost) == 0);
     EXPECT(cudaFree(a) == 0 && cudaFree(b) == 0 && cudaStreamDestroy(stream) == 0 && cudaEventDestroy(begin) == 0);
     puts(wrong ? "wrong" : "all right");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random sessions of stock gdb and lldb, with the shell as the oracle.
+"""Runs random sessions of stock gdb and lldb, and compares them with the shell.
 
   random_sessions.py --lanewise PATH --kernels DIR [--client gdb|plain|lldb] [--count N] [--seed S]
   random_sessions.py --lanewise PATH --kernels DIR --client CLIENT --count 1 --program NAME --session LIST
@@ -10,7 +10,7 @@ a model of what this client does with it (session_oracle.py), to the shell of th
 command both print where they are: block, warp, lane, pc, active lanes, instructions retired, why they stopped, the
 line, and the values of the variables that are in scope. All must be equal.
 In gdb the packets are recorded as well: what a packet that names a thread is answered must be of that
-thread. Exit status 0: all sessions were equal; 1: the first difference of each other one was printed.
+thread. Exit status 0: all sessions were equal; 1: the first difference of each unequal session was printed.
 """
 import argparse
 import ast
@@ -26,7 +26,7 @@ import tempfile
 from session_oracle import BACK, RUNS, GdbOracle, LldbOracle, Unknown
 from session_talk import Gone, gdb_client, lldb_client
 
-# ---- what is debugged ---------------------------------------------------------------------------
+# ---- debugged programs --------------------------------------------------------------------------
 
 DEBUG = "[-O0, -g, -cl-opt-disable]"
 PROGRAMS = ["reduction", "mandelbrot", "histogram", "bitonic", "scan", "spmv", "calls", "variables"]
@@ -92,11 +92,11 @@ def prepare(args, folder):
 
 KINDS = ["break", "tbreak", "continue", "next", "step", "stepi", "lane", "focus", "delete", "finish", "set", "watch",
          "monitor", "rstepi", "rnext", "rcontinue", "advance"]
-AWAY = 9  # one in so many selects a warp that is not resident
+AWAY = 9  # one selection in AWAY is of a warp that is not resident
 
 
 def make(rng, program, client):
-    """A session: a list of tuples. lldb 19 cannot go back, and evaluates conditions for itself."""
+    """Returns a session, a list of tuples. lldb 19 cannot go back, and evaluates conditions itself."""
     session, points = [], 0
     for _ in range(rng.randint(16, 32)):
         kind = rng.choices(KINDS, [5, 1, 7, 6, 3, 4, 4, 3, 1, 2 * program.calls, 1] +
@@ -117,7 +117,7 @@ def make(rng, program, client):
         elif kind in ("focus", "monitor"):
             session.append((kind, rng.randrange(AWAY * 1000)))
         elif kind == "set":
-            names = [name for name in program.variables if name != "lane"]  # in the shell also the lane in focus
+            names = [name for name in program.variables if name != "lane"]  # in the shell, also the focus lane
             session.append((kind, rng.choice(names), rng.randrange(100)))
         elif kind == "watch":
             session.append((kind, program.memory + 4 * rng.randrange(8)))
@@ -132,7 +132,7 @@ def make(rng, program, client):
 
 
 def resolved(step, oracle):
-    """`focus` and `monitor` name a warp that is resident, or one that is not."""
+    """Completes a `focus` or `monitor` step with the number of a warp, which is resident or, seldom, not."""
     if step[0] not in ("focus", "monitor"):
         return step
     warps = [number for number, _, _ in oracle.warps()]
@@ -184,7 +184,7 @@ def same_value(a, b):
 
 
 def client_kind(client, text):
-    """As kind_of() in session_oracle.py; None: the client does not show it."""
+    """Why the client stopped, as kind_of() in session_oracle.py; None: the client does not show the reason."""
     if client == "lldb":
         found = re.search(r"stop reason = (\w+)", text)
         return {"breakpoint": "breakpoint", "watchpoint": "watchpoint"}.get(found.group(1), "step") if found else None
@@ -210,7 +210,7 @@ class Session:
         self.oracle = (LldbOracle if args.client == "lldb" else GdbOracle)(args, program)
         self.client = lldb_client(args, program, folder, packets) if args.client == "lldb" else \
             gdb_client(args, program, folder, args.client == "plain", packets)
-        self.numbers = []   # of the session's points, in the client
+        self.numbers = []   # the client's numbers of the session's stoppoints
         self.last = ("", "")
         self.packets = packets
         self.places = {}    # block and warp by the number of a thread
@@ -233,7 +233,7 @@ class Session:
         return answer
 
     def step(self, step):
-        """Gives both a command. Returns what differs, or None. Raises Unknown where no model says."""
+        """Executes a step in the shell and in the client. Returns the difference or None, or raises Unknown."""
         user = self.oracle.warp()
         self.oracle.perform(step)
         begin = os.path.getsize(self.packets) if os.path.exists(self.packets) else 0
@@ -278,7 +278,7 @@ class Session:
         for name, value in expected.values.items():
             other = seen.values.get(name, "error")
             if name == "lane" and other.startswith("error"):
-                continue  # where no variable is called so, it is the shell's name of the lane in focus
+                continue  # no variable has this name, which the shell then uses for the focus lane
             if value.startswith("error") != other.startswith("error") or \
                     not value.startswith("error") and not same_value(value, other):
                 return f"{name}: shell {value}, client {other}"
@@ -323,9 +323,9 @@ class Session:
 
 
 def carries_on(kind, user, path, begin):
-    """Does lldb carry on with an earlier command that another stop has ended, such as a `next`, in which another
-    breakpoint was hit? It keeps the plans of that command's thread: a later command, also of another thread, begins
-    with the steps of that one, or with its breakpoint at the return of a call."""
+    """Returns true if lldb continues an earlier command that another stop has ended, such as a `next` during which
+    another breakpoint was hit. lldb keeps the plans of that command's thread: a later command, even in another thread,
+    begins with the remaining steps of the earlier one, or with its breakpoint at the return address of a call."""
     lifted, seen, ran, last = set(), set(), False, 0
     with open(path, errors="replace") as log:
         log.seek(begin)
@@ -348,7 +348,7 @@ def carries_on(kind, user, path, begin):
 
 
 def check_packets(places, path):
-    """Each `p` of $warp or of $block is answered for the thread of the last Hg or stop."""
+    """Checks that the stub answers each `p` packet for $warp or $block for the thread of the last Hg packet or stop."""
     general, asked, numbers = None, None, {}
     for at, line in enumerate(open(path, errors="replace"), 1):
         if "<reg name" in line:
@@ -365,7 +365,7 @@ def check_packets(places, path):
             continue
         answer = got.group(1)
         stop = re.match(r"T..(?:.*;)?thread:(\w+);", answer)
-        if stop:  # a warp that has ended has no place of its own: its pc is the one that kernels return to
+        if stop:  # a warp that has ended: its pc is the return address of kernels
             general = None if ":f0ffffff00000000;" in answer else int(stop.group(1), 16)
         elif asked and asked.startswith("Hg") and answer == "OK" and asked not in ("Hg0", "Hg-1"):
             general = int(asked[2:], 16)

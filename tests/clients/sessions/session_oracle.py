@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a session of a client must show, from the shell of the same launch file.
+"""Computes what a session of a client must show, by means of the shell with the same launch file.
 
 The shell is given each command of a session. Where a client does something else by its own nature, its model here
 gives the shell what amounts to it: gdb steps the warp that a breakpoint has reported off it, with the others
@@ -15,24 +15,24 @@ RUNS = STEPS + ("continue", "rcontinue", "advance")
 
 
 class Unknown(Exception):
-    """No model says what the client shows now."""
+    """Raised where no model predicts what the client shows."""
 
 
 class Oracle:
-    """The shell, and what every client does."""
+    """The shell, and the behaviour that all clients have in common."""
 
     def __init__(self, args, program):
         self.program = program
         self.shell = Shell(args.lanewise, program.path, args.timeout, program.variables)
         self.answer = self.shell.do("focus")
         self.functions = re.findall(r"^(?:static )?(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
-        self.override = None  # why it stopped, if the last answer does not say it
-        self.text = ""      # what the shell has said to the commands of this step
-        self.made = {}      # the commands that made them, by number
-        self.numbers = []   # of the session's points, in the shell; None: there is none
-        self.at_own = False # it stopped at a breakpoint of the client's own, which it calls a step
-        self.doubt = None   # why the model may be wrong about this step
-        self.notes = []     # what the client did in this step that the shell does not
+        self.override = None  # why the client stopped, if the shell's last answer does not say it
+        self.text = ""      # the shell's answers to the commands of this step
+        self.made = {}      # the commands that created stoppoints, by the number of the stoppoint
+        self.numbers = []   # the shell's numbers of the session's stoppoints; None: the shell has created none
+        self.at_own = False # the client stopped at an internal breakpoint, and reports a step
+        self.doubt = None   # why the model may be wrong in this step; None: no reason is known
+        self.notes = []     # what only the client did in this step
 
     # ---- the shell's state ----
 
@@ -47,7 +47,7 @@ class Oracle:
         return tuple(int(word, 0) for word in words) if len(words) == 6 else None
 
     def warp(self):
-        """The number of the focus warp, as gdb's threads have it; 0: there is none."""
+        """Returns the number of the focus warp, which gdb uses as its thread number; 0: there is none."""
         for number, focus, _ in self.warps():
             if focus:
                 return number
@@ -68,11 +68,11 @@ class Oracle:
         return (frames[0][1], len(frames)) if frames else ("", 0)
 
     def kind(self):
-        """Why it stopped last."""
+        """Returns the reason of the last stop."""
         return self.override or kind_of(self.answer.text)
 
     def why(self):
-        """As kind(), in the client's words; of several each client names another first."""
+        """Returns the possible results of kind() for the client: of several hits, each client names a different one first."""
         if self.at_own or self.override:
             return {"step" if self.at_own else self.override}
         also = {"breakpoint"} if re.search(r"^breakpoint \d+, lanes ", self.answer.text, re.M) else set()
@@ -83,14 +83,14 @@ class Oracle:
         return self.shell.do("echo", values=True)
 
     def caller(self):
-        """Where the function returns to."""
+        """Returns the location to which the function of the focus lane returns."""
         call = re.search(r"^#1 +(\w+)\+(0x\w+) \(", self.shell.do("where").text, re.M)
         if not call:
             raise Unknown("a function whose caller is not known")
         return f"*{call.group(1)}+{int(call.group(2), 0) + 16:#x}"
 
     def line_range(self):
-        """(the line of the focus lane's pc, the addresses of its code there), by gdb's table of lines."""
+        """(the line of the focus lane's pc, the address range of the line's code there), by gdb's line table."""
         pc = self.place()[3]
         for (low, line), (high, _) in zip(self.program.rows, self.program.rows[1:]):
             if low <= pc < high:
@@ -156,7 +156,7 @@ def shell_command(step):
 
 
 def kind_of(text):
-    """Why the shell stopped: fault, breakpoint, watchpoint, begin (of history), end (of it), ended, waiting, or step."""
+    """Why the shell stopped: fault, breakpoint, watchpoint, begin (of history), end (of history), ended, waiting, or step."""
     if re.search(r"^fault: ", text, re.M):
         return "fault"
     if re.search(r"^watchpoint \d+: ", text, re.M):
@@ -178,12 +178,12 @@ class GdbOracle(Oracle):
         self.reported = {}       # warps that a breakpoint has reported and that were not resumed since: their pc
         self.beside = (0,)       # a warp that waits at a breakpoint: its pc, instructions retired, and the pc shown
         self.user = 0            # the warp that the user has chosen
-        self.later = 0           # watchpoints that the last instruction has hit as well
-        self.faulted = False     # it stopped for a fault
+        self.later = 0           # number of further watchpoints that the last instruction has hit
+        self.faulted = False     # the last stop was a fault
         self.stopped = None      # the warp of the last stop, and its pc
 
     def shown_pc(self):
-        """The stub shows a warp that cannot step over its breakpoint, as it waits, next to that."""
+        """For a warp that waits, and so cannot step over its breakpoint, the stub shows a pc next to the breakpoint."""
         place, user = self.place(), self.warp()
         waits = re.search(rf"^\*? +{user}  .* state=(?!ready)", self.shell.do("warps").text, re.M)
         if waits and self.beside[:3] == (user, place[3], place[5]):
@@ -209,7 +209,7 @@ class GdbOracle(Oracle):
             self.reported[self.stopped[0]] = place[3]
 
     def watched_as_well(self):
-        """The ranges of the other watchpoints of the same instruction: gdb inserts one for all in the same place."""
+        """Returns the ranges of the other watchpoints that the instruction has hit. gdb inserts one for equal ranges."""
         found = re.search(r"^watchpoint (\d+): .*; also hit: watchpoint or catchpoint ([\d, ]+)", self.answer.text, re.M)
         if not found:
             return set()
@@ -282,7 +282,7 @@ class GdbOracle(Oracle):
         self.user = user
         points = self.breakpoints()
         if kind == "finish" and self.function()[1] <= 1:
-            self.do("finish")  # an error in both
+            self.do("finish")  # an error in the shell and in the client
             return
         for warp, pc in sorted(self.reported.items()):
             here = [at for number, _, at in self.warps() if number == warp]
@@ -370,7 +370,7 @@ class GdbOracle(Oracle):
             self.answer, self.override = answer, override
 
     def advance(self, user, line, over):
-        """It stops where the first lane of the warp arrives, or where the function returns."""
+        """gdb's advance stops where the first lane of the warp reaches the line, or where the function returns."""
         depth = self.function()[1]
         self.run_to(user, self.place()[2], [(line, 0)] + ([(self.caller(), depth - 1)] if depth > 1 else []), over)
 
@@ -434,18 +434,18 @@ class GdbOracle(Oracle):
 
 
 class LldbOracle(Oracle):
-    """lldb, which steps by instructions of one warp, and to which the stub shows a warp at a breakpoint if it has
-    hit it. Where others run as the warp waits, and stop, the stub shows the warp that lldb steps."""
+    """Model of lldb. lldb steps one warp by instructions. The stub shows lldb a warp at a breakpoint only if the warp has
+    hit it. If the stepped warp waits, and other warps run and stop, the stub shows the stop in the stepped warp."""
 
     def __init__(self, args, program):
         super().__init__(args, program)
-        self.chosen = 0, 0      # a warp and its lane that the user wrote last: the stub returns to it
-        self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
-        self.free = {}           # their pcs at the last stop, where no breakpoint was
-        self.own = set()         # where lldb's own breakpoint was at the last stop
-        self.seen = 0            # the pc that lldb has read of the warp that it steps
-        self.then = set()        # the breakpoints at the last stop; None: it runs
-        self.reread = {}         # by warp, those as the user wrote its lane, after which lldb reads its pc again
+        self.chosen = 0, 0      # the warp and the lane that the user selected last, to which the stub returns
+        self.shown = {}          # by warp, what the stub has shown of it at a stop: (pc, instructions retired)
+        self.free = {}           # by warp, its pc at the last stop, if no breakpoint was there
+        self.own = set()         # addresses of lldb's internal breakpoints at the last stop
+        self.seen = 0            # the pc of the stepped warp that lldb has read
+        self.then = set()        # the addresses of breakpoints at the last stop; None: the program runs
+        self.reread = {}         # by warp, the breakpoints when the user selected its lane, after which lldb reads its pc
 
     def shown_pc(self):
         """A warp that has not yet hit the breakpoint at its pc is shown one instruction earlier. lldb caches this: a breakpoint that is added or removed later does not change it."""
@@ -463,7 +463,7 @@ class LldbOracle(Oracle):
         pc = self.shown_pc() if place else 0
         if place and pc != place[3]:
             answer.where = answer.where.replace(f"{place[3]:#x}", f"{pc:#x}")
-            answer.values = {}  # the scope is that of the other place
+            answer.values = {}  # the scope is that of the shown pc
         return answer
 
     def source_line(self):
@@ -505,7 +505,7 @@ class LldbOracle(Oracle):
                 self.shell.do(f"delete {number}")
 
     def at_breakpoint(self, warp):
-        """Returns true if lldb considers it a warp that has hit a breakpoint; it then gets the focus."""
+        """Returns true if lldb assumes that the warp has hit a breakpoint; the warp then gets the focus."""
         pc = {number: at for number, _, at in self.warps()}.get(warp)
         if warp not in self.shown or pc != self.shown[warp][0] or pc not in self.breakpoints():
             return False
@@ -513,17 +513,17 @@ class LldbOracle(Oracle):
         return self.place()[5] == self.shown[warp][1]
 
     def step_one(self, user):
-        """One instruction. True: the command ends."""
+        """Steps one instruction. Returns true if that ends the command."""
         lane, before = self.place()[2], self.place()
         waits = self.free.get(user) == before[3] in self.breakpoints() and not self.is_ready()
-        self.free, self.own = {}, set()  # the next stop shows them next to it
+        self.free, self.own = {}, set()  # the next stop shows these warps next to their breakpoints
         # If the warp waits and a breakpoint was set at its pc, lldb's step over the breakpoint executes nothing, and
         # lldb shows the breakpoint next to it.
         self.do("step-alone" if self.at_breakpoint(user) else "echo" if waits else "stepi")
         if self.warp() == user:
             self.show()
             if self.kind() == "step" and self.shown_pc() == self.seen:
-                self.do("stepi")  # it reached where it was shown before: to lldb that is no step
+                self.do("stepi")  # the warp reached the pc that was shown before, which lldb does not count as a step
         if self.warp() != user and self.kind() not in ("step", "ended"):
             self.do(f"focus {user}")
             self.override = "step"
@@ -536,7 +536,7 @@ class LldbOracle(Oracle):
         return self.moved_on(user, lane)
 
     def resume(self):
-        """All, once those at breakpoints were stepped over them, each alone. True: one of these stopped."""
+        """Steps each warp at a breakpoint over it, alone, then resumes all warps. Returns true if one of these steps stopped."""
         user, stepped, self.seen = self.warp(), set(), 0
         for warp in sorted(self.shown):
             if not self.at_breakpoint(warp):
@@ -575,14 +575,14 @@ class LldbOracle(Oracle):
         elif kind == "finish":
             depth = self.function()[1]
             if depth <= 1:
-                self.do("finish")  # an error in both
+                self.do("finish")  # an error in the shell and in the client
             else:
                 self.run_to(user, self.place()[2], self.caller(), depth - 1)
         else:
             self.step_line(user, kind)
 
     def run_to(self, user, lane, location, depth=0):
-        """A breakpoint of lldb's own, for one warp and, with @depth of frames, for one lane."""
+        """Runs to an internal breakpoint of lldb, for one warp and, if @depth (of frames) is given, for one lane."""
         text = self.do(f"break {location}").text
         found = re.search(r"breakpoint (\d+) at ", text)
         if not found:

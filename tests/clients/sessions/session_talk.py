@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shell, gdb and lldb as programs that are asked one command at a time.
+"""Runs the shell, gdb and lldb as child processes that execute one command at a time.
 
-Each answer is the text that the command printed, where the program is then, and the values of the variables.
+Each answer is the text that the command printed, the position at which the program is then, and the values of the variables.
 """
 import json
 import os
@@ -203,7 +203,7 @@ def run(debugger, text):
     result = lldb.SBCommandReturnObject()
     debugger.GetCommandInterpreter().HandleCommand(text, result)
     print((result.GetOutput() or "") + (result.GetError() or ""))
-    # In synchronous mode the commands that step select their thread again, after the one that stopped was shown.
+    # In synchronous mode the step commands select their thread again after lldb has shown the thread that stopped.
     process = debugger.GetSelectedTarget().GetProcess()
     if text.startswith("thread step") and process.GetSelectedThread().GetStopReason() == lldb.eStopReasonNone:
         for thread in process:
@@ -215,7 +215,7 @@ def here(debugger, variables):
         return
     thread = process.GetSelectedThread()
     frame = thread.GetFrameAtIndex(0)
-    if "(" not in (thread.GetName() or ""):  # a warp that has ended has a pc, no block and no registers
+    if "(" not in (thread.GetName() or ""):  # a warp that has ended has only a pc
         print("@S %s %#x" % (thread.GetName(), frame.GetPC()))
         return
     register = lambda name: frame.FindRegister(name).GetValueAsUnsigned()
@@ -240,7 +240,7 @@ def __lldb_init_module(debugger, names):
                 run(debugger, request["run"])
             elif process.GetThreadByID(request["go"]).IsValid():
                 process.SetSelectedThreadByID(request["go"])
-            else:  # lldb would select the first one
+            else:  # lldb would select the first thread
                 print("error: no thread", request["go"])
             print("@@state")
             here(debugger, request["values"])

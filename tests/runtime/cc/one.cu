@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     EXPECT(cudaMemcpy(f.data(), e, n * sizeof *e, cudaMemcpyDeviceToHost) == cudaSuccess);
     for (int i = 0; i < n; i++)
         EXPECT(v[i] == 2 * i + 5 && f[i] == std::min(3.0f * i, 1000.0f));
-    // functions of mathematics have the types that nvcc gives them
+    // mathematical functions have the same types as with nvcc
     EXPECT(abs(-1.5f) == 1.5f && std::abs(-2.5) == 2.5 && max(3, 2) == 3 && rsqrtf(4.0f) == 0.5f);
     // the layouts of structures are those of the runtime (CUDA 13)
     static_assert(sizeof p == 1008 && sizeof a == 144 && sizeof where == 88, "sizes");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of two files whose kernels use each other's functions and variables, for test_cc.sh. */
+/* Header of a program for test_cc.sh, in which two files contain kernels that use functions and variables of the other file. */
 #include <cuda_runtime.h>
 extern __device__ int offset;
 __device__ int twice(int x);

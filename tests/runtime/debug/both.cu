@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of OpenCL and CUDA: both have the same device, whose memory both use.
+// A program that uses OpenCL and CUDA: both have the same device and allocate from its memory.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two files with kernels, for gdb and records: main() is in this one.
+// One of two files with kernels, for tests of gdb and of --record. This file contains main().
 #include <cstdio>
 #include <cuda_runtime.h>
 void run_second(int *p, int n);

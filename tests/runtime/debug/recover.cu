@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After a wrong access under --strict: errors of all later calls, and cudaDeviceReset, after which the device works again.
+// After an invalid access under --strict, all later calls return errors, until cudaDeviceReset makes the device work again.
 #include <cstdio>
 #include <cuda_runtime.h>
 __device__ int total = 40;
@@ -23,7 +23,7 @@ int main()
     EXPECT(cudaPointerGetAttributes(&a, (char *)pinned + 8) == 0 && a.type == cudaMemoryTypeHost && a.hostPointer == (char *)pinned + 8);
     EXPECT(cudaPointerGetAttributes(&a, managed) == 0 && a.type == cudaMemoryTypeManaged && a.devicePointer == managed);
     EXPECT(cudaPointerGetAttributes(&a, h) == 0 && a.type == cudaMemoryTypeUnregistered && a.hostPointer == h);
-    // a pointer that was freed is no pointer of the host
+    // a freed device pointer does not count as a host pointer
     EXPECT(cudaMalloc(&q, 64) == 0 && cudaFree(q) == 0);
     EXPECT(cudaMemcpy(h, q, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
     EXPECT(cudaMemcpy(q, h, 4, cudaMemcpyDefault) == cudaErrorInvalidValue && cudaFree(q) == cudaErrorInvalidValue);
@@ -33,13 +33,13 @@ int main()
     EXPECT(cudaMemcpyToSymbol(total, &n, sizeof n) == 0);
     EXPECT(cudaMemGetInfo(&before, &all) == 0);
     (void)cudaGetLastError();
-    // an error of all later calls
+    // a fault, after which all calls return an error
     past<<<1, 32>>>(p);
     EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
     get<<<1, 1>>>(p);
     EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
     EXPECT(cudaMalloc(&q, 64) == cudaErrorLaunchFailure && cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost) == cudaErrorLaunchFailure);
-    // as a new device: no memory, streams or changed variables, and launches work
+    // after the reset, the device is as new: no allocations, streams or changed variables, and launches work
     EXPECT(cudaDeviceReset() == 0 && cudaGetLastError() == 0);
     EXPECT(cudaMemGetInfo(&after, &all) == 0 && after > before);
     EXPECT(cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue && cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);
