@@ -213,6 +213,7 @@ struct times {
     uint32_t least, most;
     bool arms; /* paths differ because arms of branches assign */
     bool lost; /* a side of a branch has no code */
+    bool same; /* a side of a branch is on the line of the branch */
     bool strict; /* paths must not differ */
 };
 
@@ -257,6 +258,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             add_times(t, 0, loop != NULL && loop->reached < to ? MANY : 1);
             t->arms = true;
             t->lost |= !has_code(t->noting, at->line);
+            t->same |= from == at->line && at->reached <= at->line;
         }
     }
 }
@@ -277,6 +279,8 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
         return 1;
     if (position->notes < t->least || position->notes > t->most)
         return -1;
+    if (position->merges && t->arms && (t->lost || t->same) && !t->strict && t->most == 1)
+        return 0; /* the value after the branch */
     return t->arms && (t->strict || t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
 }
 

@@ -338,7 +338,7 @@ static bool add_position(struct ptx_note_positions *positions, struct ptx_note_p
         const struct ptx_note_position *at = &positions->at[i];
 
         if (at->line == position.line && at->notes == position.notes && at->left == position.left && at->back == position.back &&
-            at->crossed == position.crossed)
+            at->crossed == position.crossed && at->merges == position.merges)
             return false;
     }
     if (positions->count < PTX_NOTE_POSITIONS) {
@@ -688,6 +688,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const bool joins = is_at_join(f, w, note);
+    const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 && ptx_note_merges(f->pl, f->noting, v, w->state);
 
     for (uint32_t p = 0; p < f->pieces->count; p++)
         if (has_piece(f, v, p))
@@ -703,8 +704,10 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     if (!news || (uncertain && joins))
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* the note is not another piece of the same value */
-        for (unsigned i = 0; i < w->positions.count; i++)
+        for (unsigned i = 0; i < w->positions.count; i++) {
             w->positions.at[i].notes += w->positions.at[i].notes < UINT8_MAX;
+            w->positions.at[i].merges = merges && w->positions.at[i].notes == 1;
+        }
     w->counted = true;
     w->batch_end = v->first + v->bytes;
 }

@@ -88,6 +88,7 @@ enum { PTX_NOTE_POSITIONS = 6 };
 struct ptx_note_position {
     uint32_t line;  /* last line in the variable's scope, 0: none */
     uint8_t notes;  /* new values noted since the code of that line began */
+    bool merges;    /* there is one such value, and it selects between the old value and another one */
     bool left;      /* since then the path has left the scope, on lines of the same function */
     bool back;      /* and has taken a branch back */
     bool crossed;   /* the path has entered a block since then */
@@ -212,6 +213,9 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
 /** Returns whether a path leads to code of line @to without an assignment that the notes may not show. */
 bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                        const struct ptx_note_position *position, uint32_t to);
+/** Returns whether a value selects between another value and one of the values in @known, up to PTX_NOTE_SAME indices
+ *  (ptx_debug_notemerge.c). */
+bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v, const uint32_t *known);
 /** Returns whether a branch from one block to another goes around a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Find the entries below @root that describe variables of the notes. If two variables have the same name, line and

@@ -115,6 +115,34 @@ for command in 'p p' locals 'p p.b'; do
     esac
     grep -q "$want" partly.out || fail "$command in the shell: $(cat partly.out)"
 done
+# Branches that clang has replaced by selections: the variable has its value after them, in lanes that take the branch and in
+# others.
+cat >selected.cl <<'END'
+kernel void selected(global int *out, int n)
+{
+    int i = get_local_id(0);
+    int b = i * 3;
+    if (b > n) b -= n;
+    out[i] = b;
+    if (b < 4)
+        b = 4;
+    out[i + 32] = b;
+    if (b > 20) {
+        b ^= i;
+    }
+    out[i + 64] = b;
+}
+END
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O1 -O3; do
+        "$lanewise" debug selected.cl --compiler $clang -X $level --grid 1 --block 32 --arg 'out=i32[96]' --arg n=5 -b \
+            -c 'break selected.cl:6' -c 'break selected.cl:9' -c 'break selected.cl:13' -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' \
+            -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' >selected.out 2>&1
+        said=$(sed -n 's/^b = //p' selected.out | tr '\n' ' ')
+        [ "$said" = '3 25 4 25 4 19 ' ] || fail "$clang $level: selected values $said: $(cat selected.out)"
+    done
+done
 # The note about how to see more variables depends on the options of the compilation.
 for keep in '' --values '-g -X -O2'; do
     # shellcheck disable=SC2086
