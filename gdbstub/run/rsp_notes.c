@@ -101,7 +101,8 @@ static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_threa
     if (advice != NULL)
         snprintf(text, sizeof text, "note: no variables are known: %s\n", advice);
     else if (missing != 0)
-        snprintf(text, sizeof text, "note: %u variable%s optimized out here; %s\n", missing, missing == 1 ? " is" : "s are", help);
+        snprintf(text, sizeof text, "note: %u variable%s optimized out here; %s\n", missing, missing == 1 ? " is" : "s are",
+                 help);
     else
         return;
     rsp->missing_noted = true;

@@ -5,8 +5,8 @@
  *
  * The compiler does not say which code is a duplicate. The analysis compares the code of one scope with itself: code is
  * a duplicate if instructions of the same source locations, with the same operations, are repeated, and the lines
- * go back in between. For the scope around a block or inlined call, the whole code of the block or call has one location. Code of a
- * call in different duplicates of the outer scope is in different duplicates of the call's scope. */
+ * go back in between. For the scope around a block or inlined call, the whole code of the block or call has one
+ * location. Code of a call in different duplicates of the outer scope is in different duplicates of the call's scope. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -78,10 +78,11 @@ static int compare_repeatable(const void *a, const void *b)
 }
 
 /* Adds an instruction to its scope and to the scopes around it. */
-static void add_instruction(struct repeating *r, uint32_t insn, const struct ptx_loc *loc, uint32_t scope, ptx_call_site_fn call_site,
-                            const void *context)
+static void add_instruction(struct repeating *r, uint32_t insn, const struct ptx_loc *loc, uint32_t scope,
+                            ptx_call_site_fn call_site, const void *context)
 {
-    struct origin origin = { loc->file, loc->line, loc->column, { loc->file, loc->line, loc->column }, r->unit->code.at[insn].in.op };
+    struct origin origin = { loc->file, loc->line, loc->column, { loc->file, loc->line, loc->column },
+                             r->unit->code.at[insn].in.op };
     bool in_block = false, more = true;
 
     while (more) {
@@ -180,8 +181,8 @@ static void number_duplicates(struct repeating *r, uint32_t *copy)
     }
 }
 
-uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner, ptx_call_site_fn call_site,
-                                const void *context)
+uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner,
+                                ptx_call_site_fn call_site, const void *context)
 {
     struct repeating r = { .unit = unit };
     uint32_t *copy = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1), at = 0;

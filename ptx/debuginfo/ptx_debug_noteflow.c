@@ -688,7 +688,8 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const bool joins = is_at_join(f, w, note);
-    const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 && ptx_note_merges(f->pl, f->noting, v, w->state);
+    const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
+                        ptx_note_merges(f->pl, f->noting, v, w->state);
 
     for (uint32_t p = 0; p < f->pieces->count; p++)
         if (has_piece(f, v, p))

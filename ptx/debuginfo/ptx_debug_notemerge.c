@@ -16,7 +16,8 @@ struct merging {
 static const struct ptx_insn *definition(const struct merging *m, uint32_t reg)
 {
     const uint32_t first = m->noting->first_write[reg];
-    const struct ptx_insn *in = m->noting->first_write[reg + 1] == first + 1 ? &m->pl->fn->insns.at[m->noting->writes[first]] : NULL;
+    const struct ptx_insn *in =
+        m->noting->first_write[reg + 1] == first + 1 ? &m->pl->fn->insns.at[m->noting->writes[first]] : NULL;
 
     return in != NULL && in->guard == PTX_NONE ? in : NULL;
 }
@@ -65,7 +66,8 @@ static bool merges(const struct merging *m, uint32_t reg, unsigned depth)
     }
 }
 
-bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v, const uint32_t *known)
+bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                     const uint32_t *known)
 {
     if (!ptx_note_is_plain(v) || v->bytes != 0 || v->operand[0].kind != PTX_NOTE_REG)
         return false;

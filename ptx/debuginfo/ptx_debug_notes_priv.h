@@ -215,7 +215,8 @@ bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, 
                        const struct ptx_note_position *position, uint32_t to);
 /** Returns whether a value selects between another value and one of the values in @known, up to PTX_NOTE_SAME indices
  *  (ptx_debug_notemerge.c). */
-bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v, const uint32_t *known);
+bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                     const uint32_t *known);
 /** Returns whether a branch from one block to another goes around a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Find the entries below @root that describe variables of the notes. If two variables have the same name, line and

@@ -171,8 +171,8 @@ typedef bool (*ptx_call_site_fn)(const void *context, uint32_t scope, struct ptx
  *  inlined call in the function.
  *  @index  by PTX instruction: its first word, counted from the function's first instruction
  *  @owner  by word, counted in the same way: index of the innermost scope */
-uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner, ptx_call_site_fn call_site,
-                                const void *context);
+uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *index, const uint32_t *owner,
+                                ptx_call_site_fn call_site, const void *context);
 /** Stores in @of, by scope, the ranges of words of each duplicate of @copy in the scope.
  *  @base   word of the function's first instruction in the object */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index, const uint32_t *owner, const uint32_t *copy,

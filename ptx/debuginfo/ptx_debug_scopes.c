@@ -138,7 +138,9 @@ static void find_lines(const struct scoping *s, uint32_t block, struct extent *o
         out->file = (uint32_t)number_at(debug, source, ISA_AT_DECL_FILE) + debug->file_base;
         out->first = out->first == 0 || line < out->first ? line : out->first;
         size = snprintf(key, sizeof key, "%s %u", name->text, (unsigned)line);
-        known = s->noting != NULL && size > 0 && (size_t)size < sizeof key ? ptx_map_find(&s->noting->lines_by_name, key, (size_t)size) : NULL;
+        known = s->noting != NULL && size > 0 && (size_t)size < sizeof key
+                    ? ptx_map_find(&s->noting->lines_by_name, key, (size_t)size)
+                    : NULL;
         if (known != NULL && s->noting->lines.at[*known].end > last)
             last = s->noting->lines.at[*known].end;
     }
@@ -206,7 +208,9 @@ static int read_calls(const struct ptx_loc *loc, uint32_t calls[MAX_CALLS][2])
         const char *colon = memchr(word.text, ':', word.size);
         uint64_t line, column;
 
-        if (count == MAX_CALLS || colon == NULL || !ptx_note_number((struct ptx_name){ word.text, (size_t)(colon - word.text) }, 10, &line) ||
+        if (count == MAX_CALLS || colon == NULL)
+            return -1;
+        if (!ptx_note_number((struct ptx_name){ word.text, (size_t)(colon - word.text) }, 10, &line) ||
             !ptx_note_number((struct ptx_name){ colon + 1, (size_t)(word.text + word.size - colon - 1) }, 10, &column) ||
             line > UINT32_MAX || column > UINT32_MAX)
             return -1;

@@ -37,7 +37,8 @@ struct ptx_placing {
     uint8_t *mark;                  /* by word: whether the word is marked */
     uint32_t *owner;                /* by word: its innermost scope */
     uint32_t root;                  /* entry of the function */
-    struct ptx_call_site *sites;    /* by entry, counted from @root: location of a scope in the scope around it; line 0: unknown */
+    struct ptx_call_site *sites;    /* by entry, counted from @root: location of a scope in the scope around it; line 0:
+                                     * unknown */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
     struct ptx_map reg_map; /* the function's registers by name */

@@ -174,4 +174,34 @@ END
 for line in DA:7,320 DA:8,320 DA:9,320 DA:11,32 DA:12,32; do
     grep -qx "$line" "$work/unrolled.info" || fail "no $line: $(grep '^DA' "$work/unrolled.info" | tr '\n' ' ')"
 done
+
+# A line after a block in an unrolled loop is not in the scope of the block, and is reached in each copy: bitonic.cl has 10
+# barriers for 16 elements.
+cp "$src/kernels/bitonic.cl" "$work/"
+cat >"$work/bitonic.yaml" <<'END'
+program: {source: bitonic.cl, options: [-DSIZE=16]}
+buffers: {key: {type: u32, count: 16, init: {ramp: {}}}}
+steps:
+  - launch: {entry: bitonic, grid: 1, block: 8, args: [key]}
+END
+cat >"$work/session" <<'END'
+break bitonic.cl:29
+continue
+print other
+print run
+ignore 1 100
+continue
+info breakpoints
+delete
+continue
+END
+serve "$lanewise" run bitonic.yaml --gdb 127.0.0.1:0
+session gdb
+server_ends
+expect "gdb stops after the block in each copy of an unrolled loop" <<'END'
+^Breakpoint 1 at .*10 locations
+^No symbol "other" in current context
+^\$1 = 2
+already hit 10 times
+END
 finish

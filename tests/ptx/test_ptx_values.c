@@ -222,7 +222,8 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
                                "bb.1 (%ir-block.1):\n"
                                "  %6:int32regs = ADDi32ri %5:int32regs, 1, debug-location !2; k.cl:4:9 @[ k.cl:24:32 ]\n"
                                "# End machine code for function f.\n\n";
-    static const char text[] = ".entry f(\n)\n{\n\t.loc\t1 2 0    // k.cl:2:0\n// %bb.0:\n\t.loc\t1 4 9\n\tadd.s32 \t%r2, %r1, 1;\n"
+    static const char text[] = ".entry f(\n)\n{\n\t.loc\t1 2 0    // k.cl:2:0\n// %bb.0:\n"
+                               "\t.loc\t1 4 9\n\tadd.s32 \t%r2, %r1, 1;\n"
                                "\t.loc\t1 4 9 // k.cl:4:9\n\tadd.s32 \t%r3, %r2, 1;\n\t//DEBUG_VALUE: f:a <- %2\n"
                                "\t.loc\t1 24 9\n\tld.u32 \t%r4, [p];\n\t.loc\t1 0 9\n\tadd.s32 \t%r5, %r4, 1;\n"
                                "\t.loc\t1 24 9\n\tadd.s32 \t%r6, %r5, 1;\n\t.loc\t1 4 9\n$L__BB0_1: // %loop\n"
@@ -232,7 +233,8 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
 
     (void)state;
     ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
-    assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
+    assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n"
+                             "\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
                              "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r3, %r2, 1;\n\t//lw.value a 3 - () %r3\n"
                              "\t.loc\t1 24 9 //lw.calls -\n\tld.u32 \t%r4, [p];\n\t.loc\t1 0 9\n\tadd.s32 \t%r5, %r4, 1;\n"
                              "\t.loc\t1 24 9 //lw.calls -\n\tadd.s32 \t%r6, %r5, 1;\n\t.loc\t1 4 9\n$L__BB0_1:\n"
