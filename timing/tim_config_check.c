@@ -253,6 +253,15 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s, which handles memory instructions one by one",
                        c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
+    if (c->dws_on && (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes ||
+                      !c->issue_switch_on_stall || c->l1_bytes == 0))
+        return LW_FAIL(err, LW_EINPUT, "dws.on needs %s",
+                       c->core_reconvergence != TIM_RECONV_CBAR     ? "core.reconvergence cbar: other engines do not divide splits"
+                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence scoreboard"
+                       : c->l1_bytes == 0                          ? "an L1 cache: set l1.bytes"
+                                                                   : "issue.split_lanes and issue.switch_on_stall: set both, or use --mechanism dws");
+    if (c->dws_on && (c->dwr_on || c->vws_on))
+        return LW_FAIL(err, LW_EINPUT, "dws.on cannot be combined with %s, whose warps must not be divided", c->dwr_on ? "dwr" : "vws");
     if (c->mrpb_on && (c->dwr_on || c->vws_on || c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "mrpb.on cannot be combined with %s", c->dwr_on ? "dwr: its packets share accesses of the queue"
                                        : c->vws_on ? "vws: its packets share accesses of the queue"
@@ -375,6 +384,7 @@ static const struct {
     {"reuse.*", "reuse.on=true"},
     {"equalizer.*", "equalizer.on=true"},
     {"mrpb.*", "mrpb.on=true"},
+    {"dws.*", "dws.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},

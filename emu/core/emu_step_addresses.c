@@ -283,12 +283,13 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
 
 /* ---- the step ----------------------------------------------------------------------------- */
 
-static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned warp,
+static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned which, unsigned warp,
                  unsigned split, uint64_t lanes)
 {
     if (emu_log_is_recording(block->core->machine))
         emu_log_add(block->core->machine->log,
                     &(struct emu_log_entry){.kind = kind,
+                                            .which = which,
                                             .place = {.grid = block->grid->sequence,
                                                       .block = block->linear,
                                                       .warp = warp,
@@ -317,7 +318,7 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     }
 
     if (noted && (status == LW_OK || status == LW_EAGAIN))
-        note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);
+        note(block, EMU_LOG_STEP, 0, warp, split, whole ? 0 : lanes);
     return status;
 }
 
@@ -346,7 +347,18 @@ int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
     struct emu_warp *w = &block->warp[warp];
     if (w->running < 0 && !emu_log_in_history(core->machine->log)) {
         (void)emu_split_select(w);
-        note(block, EMU_LOG_SELECT, warp, 0, 0);
+        note(block, EMU_LOG_SELECT, 0, warp, 0, 0);
     }
     return w->running;
+}
+
+int emu_warp_join(struct emu_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block == NULL || warp >= block->warp_count)
+        return -1;
+    if (!emu_log_in_history(core->machine->log) && emu_split_join(&block->warp[warp]))
+        note(block, EMU_LOG_SELECT, 1, warp, 0, 0);
+    return block->warp[warp].running;
 }

@@ -413,7 +413,9 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
         break;
     case EMU_LOG_SELECT:
         status = warp_of(f, e, &w, err);
-        if (status == LW_OK)
+        if (status == LW_OK && e->which != 0)
+            (void)emu_split_join(w);
+        else if (status == LW_OK)
             (void)emu_split_select(w);
         break;
     case EMU_LOG_BEGIN:

@@ -8,7 +8,7 @@
 enum {
     SAME_BLOCK = 0x10, /* the entry's block is the block of the preceding entry */
     WHOLE = 0x20,      /* EMU_LOG_STEP: the step is by all lanes of split 0 */
-    FILL = 0x20,       /* EMU_LOG_LOOK: `which` is 1 */
+    FILL = 0x20,       /* EMU_LOG_LOOK and EMU_LOG_SELECT: `which` is 1 */
     ONCE = 0x40        /* the entry's count is 1 */
 };
 
@@ -54,7 +54,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
         head |= SAME_BLOCK;
     if (e->kind == EMU_LOG_STEP && e->place.split == 0 && e->place.lanes == 0)
         head |= WHOLE;
-    if (e->kind == EMU_LOG_LOOK && e->which != 0)
+    if ((e->kind == EMU_LOG_LOOK || e->kind == EMU_LOG_SELECT) && e->which != 0)
         head |= FILL;
     if (emu_log_is_counted(e->kind) && e->count == 1)
         head |= ONCE;
@@ -114,7 +114,7 @@ static bool decode(struct emu_reader *reader, const struct emu_log_cursor *conte
     }
     if (emu_log_is_counted(e->kind))
         e->count = flags & ONCE ? 1 : emu_get_number(reader);
-    if (e->kind == EMU_LOG_LOOK)
+    if (e->kind == EMU_LOG_LOOK || e->kind == EMU_LOG_SELECT)
         e->which = (flags & FILL) != 0;
     for (const char *f = fields_of(e->kind, flags); *f != '\0'; f++) {
         switch (*f) {

@@ -23,7 +23,8 @@ enum emu_log_kind {
     EMU_LOG_STEP,    /* `count` steps of place.split for the lanes place.lanes (0: all its lanes) */
     EMU_LOG_SLICE,    /* `count` instructions of a warp whose splits were selected by the policy, then `value` steps in which no
                        * instruction retired */
-    EMU_LOG_SELECT,  /* a split was selected for the time slice */
+    EMU_LOG_SELECT,  /* a split was selected for the time slice; if `which` is 1, the split that has the time slice was merged with
+                      * splits at its pc */
     EMU_LOG_BEGIN,   /* an engine that places blocks itself started a block */
     EMU_LOG_END,     /* an engine that places blocks itself freed a block */
     EMU_LOG_NONDET,  /* a non-deterministic input of the next step: its kind is `which`, its value is `value` */

@@ -308,6 +308,24 @@ bool emu_split_select(struct emu_warp *w)
     return true;
 }
 
+bool emu_split_join(struct emu_warp *w)
+{
+    uint64_t ids = 0;
+
+    if (w->running < 0 || !w->merge || w->split_count == 1)
+        return false;
+    w->split[w->running].pc = emu_split_pc(w, (unsigned)w->running);
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running)))
+        if (may_merge(w, &w->split[id], &w->split[w->running]))
+            ids |= split_bit((unsigned)id);
+    if (ids == 0)
+        return false;
+    ids |= split_bit((unsigned)w->running);
+    emu_split_block(w);
+    run_split(w, merge(w, ids));
+    return true;
+}
+
 bool emu_block_can_run(const struct emu_block *block)
 {
     for (unsigned i = 0; i < block->warp_count; i++) {

@@ -110,6 +110,8 @@ void emu_split_fini(struct emu_warp *w);
  *  w->m, w->e, w->full, mask_row and w->di. If all splits of the block sleep, the time of the block jumps to the first wake-up.
  *  Returns false if no split can run. */
 bool emu_split_select(struct emu_warp *w);
+/** Merges the running split with ready splits at its pc. Returns false if there are none, or if splits may not merge. */
+bool emu_split_join(struct emu_warp *w);
 /** Sets w->m, w->e, w->full and mask_row to let @lanes of the running split execute. */
 void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
 /** Selects a split as emu_split_select() does, with a fast path for a warp that has one split. */

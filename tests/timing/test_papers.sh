@@ -42,6 +42,8 @@ cases=$((cases + 1))
 [ "$(wc -l <equalizer/equalizer.txt)" = 5 ] || fail "bench/papers/run equalizer --out kept no table"
 "$papers/run" mrpb --quick --cores 1 --size .0625 --out mrpb >out 2>err || fail "bench/papers/run mrpb: a trend does not hold"
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
+"$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"
+[ "$(wc -l <dws/dws.txt)" = 5 ] || fail "bench/papers/run dws --out kept no table"
 "$papers/run" dwr --quick --only bkp,cp --cores 1 --size .125 --out dwr >out 2>err || fail "bench/papers/run dwr: a trend does not hold"
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"

@@ -158,7 +158,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->index = index;
     core->tick_at = &core->tick_at_own;
     core->any_poked = &core->poked;
-    core->reads_next = UINT64_MAX;
+    core->reads_next = core->early_next = UINT64_MAX;
     core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
     if (core->warp != NULL)
         memset(core->warp, 0, config->core_warps * sizeof *core->warp);

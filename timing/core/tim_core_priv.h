@@ -102,6 +102,8 @@ struct tim_op {
     unsigned passes;     /* remaining passes over shared memory */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
+    uint64_t missed;     /* dws: lanes whose data comes from outside the core */
+    uint64_t early, early_at; /* dws: lanes that get their results before the others, in cycle early_at; 0: none */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
     uint32_t packet, ride; /* packet: number of the instruction's packet, 0: none. ride: list in core->packets of the
@@ -142,6 +144,7 @@ struct tim_warp {
     bool expands;        /* the expansion of tagged registers has set not_before */
     uint8_t read_bars;   /* subset of `bars`: barriers that have counted only operand reads since they were 0 */
     uint8_t full_bars;   /* subset of `bars`: barriers at their maximum; an instruction that would increment one waits */
+    bool divided;        /* dws: split_lanes is a part of the split: the lanes of which no result is pending */
     uint16_t place;      /* bit index of the warp in the sets of struct tim_known */
     uint8_t bars;        /* set of dependence barriers b with bar[b] > 0 */
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is from a load */
@@ -351,6 +354,7 @@ struct tim_core {
     unsigned local_next;     /* scheduler whose memory unit has priority */
     unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first `read_at` */
     uint64_t reads_next;
+    uint64_t early_next; /* dws: no later than the first `early_at` */
     uint64_t shared_at;      /* lsu.local: first cycle in which the load/store unit accepts another instruction */
     struct tim_mechs mechs;  /* enabled mechanisms */
     uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the last cycle in which the core called tim_mechs_pick() for the scheduler */
@@ -550,6 +554,11 @@ static inline bool tim_has_mechanisms(const struct tim_core *core)
 static inline bool tim_orders(const struct tim_core *core)
 {
     return tim_acts() && core->mechs.orders != NULL;
+}
+/** Returns whether lanes of a split may run ahead of lanes that wait for a load. */
+static inline bool tim_divides(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->dws_on;
 }
 /** Returns whether a mechanism makes packets of memory instructions. */
 static inline bool tim_has_packets(const struct tim_core *core)
@@ -803,29 +812,6 @@ static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {
     op->stage = (uint8_t)stage;
 }
-/** Returns the separate queue for an instruction of this kind; NULL: none. */
-static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
-{
-    if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
-        return NULL;
-    return &core->side[what->type == TIM_TYPE_SCALAR];
-}
-static inline void tim_enqueue(struct tim_core *core, uint32_t op)
-{
-    struct tim_side *side = tim_side_of(core, core->op[op].what);
-
-    if (side != NULL) {
-        if (side->queued == 0)
-            side->head_at = core->op[op].at;
-        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], side->queued);
-        side->queue[side->queued++] = op;
-        return;
-    }
-    if (core->queued == 0)
-        core->head_at = core->op[op].at;
-    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], core->queued);
-    core->queue[core->queued++] = op;
-}
 /** Grows the pool of instructions in flight. Returns false without memory. */
 bool tim_ops_grow(struct tim_core *core);
 /** Initialises entry @i for a new instruction in flight. */
@@ -840,6 +826,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->age = ++core->op_age;
     op->at = op->collecting_until = op->data_at = 0;
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    op->missed = op->early_at = 0;
     op->read_at = 0;
     op->read_after = op->result_after = 0;
     if (tim_has_packets(core)) { /* otherwise no code reads these members */

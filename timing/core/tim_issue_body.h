@@ -164,6 +164,10 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .pc = pc,
                                                                    .what = what, .code = w->code,
                                                                    .instruction = core->op_age + 1});
+        if (tim_divides(core) && w->divided) {
+            core->stats->count[TIM_CORE_dws_divisions]++;
+            core->stats->count[TIM_CORE_dws_lanes] += core->issued_lanes;
+        }
         w->buffered--;
         if (tim_has_operands(core))
             w->operand_held = 0;

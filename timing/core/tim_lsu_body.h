@@ -610,6 +610,7 @@ static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim
     core->warp[op->warp].missing++;
     if (is_ridden(core, op))
         riders_miss(core, op);
+    op->missed |= step->line.lanes;
     tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
              tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
     return true;
@@ -676,6 +677,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     }
     if (is_ridden(core, op))
         riders_miss(core, op);
+    op->missed |= line->lanes;
     core->warp[op->warp].missing++;
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
     count[rows->evictions] += r.evicted;

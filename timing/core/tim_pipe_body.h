@@ -104,9 +104,37 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
         tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
     if (op->lines_pending != 0) {
         tim_stage(op, TIM_STAGE_MEMORY);
+        if (tim_divides(core) && op->what->load && (op->lanes & ~op->missed) != 0 && op->missed != 0) {
+            op->early = op->lanes & ~op->missed;
+            op->early_at = op->data_at > now ? op->data_at : now + 1;
+            core->early_next = op->early_at < core->early_next ? op->early_at : core->early_next;
+        }
         return;
     }
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
+}
+
+/** Makes the results of lanes visible whose data has arrived before that of other lanes. */
+static void tim_early_results(struct tim_core *core, uint64_t now)
+{
+    core->early_next = UINT64_MAX;
+    for (unsigned n = 0; n < core->op_count; n++) {
+        struct tim_op *op = &core->op[n];
+        struct tim_warp *w = &core->warp[op->warp];
+
+        if (op->stage == TIM_STAGE_FREE || op->early_at == 0)
+            continue;
+        if (op->early_at > now) {
+            core->early_next = op->early_at < core->early_next ? op->early_at : core->early_next;
+            continue;
+        }
+        for (unsigned i = 0; i < op->what->write_count; i++)
+            w->lanes[op->what->write[i]] &= ~op->early;
+        op->lanes &= ~op->early;
+        op->early_at = 0;
+        core->moved = true;
+        tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
+    }
 }
 
 /** Returns whether @op is a member of a packet that shares all its accesses with earlier members. Such an instruction

@@ -26,13 +26,15 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
     unsigned count;
     int split, was = w->split;
 
-    w->reselect = false;
+    w->reselect = w->divided = false;
     core->moved = true;
     tim_set(&tim_sets_of(core, warp)->reselect, warp, false);
     tim_set(&tim_sets_of(core, warp)->sleeps, warp, false);
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     if (w->ended)
         return;
+    if (tim_divides(core))
+        (void)emu_warp_join(core->emu, block->slot, w->index);
     split = emu_warp_select(core->emu, block->slot, w->index);
     count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
     w->split = -1;
@@ -167,6 +169,38 @@ static enum tim_stall pick_check(const struct tim_core *core, const struct tim_w
     return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
 }
 
+/** Returns how many ready splits have a lower lowest lane than split @i of @views. */
+static unsigned ready_before(const struct emu_split_view *views, unsigned count, unsigned i)
+{
+    unsigned before = 0;
+
+    for (unsigned k = 0; k < count; k++)
+        before += views[k].state == EMU_SPLIT_READY && lw_lowest(views[k].lanes) < lw_lowest(views[i].lanes);
+    return before;
+}
+
+/** Selects, for the next step of a warp that waits for a load, the lanes of the split for which no register of the next
+ *  instruction is pending. emu divides the split at this step. Returns false if the table of splits is full, if there are no
+ *  such lanes, or if the instruction needs all lanes. */
+static bool tim_issue_divide(struct tim_core *core, struct tim_warp *w)
+{
+    const struct tim_static *what = tim_head(w);
+    uint64_t pending = 0;
+
+    if (w->divided || what->whole || w->split_count >= core->config->dws_splits)
+        return false;
+    for (unsigned i = 0; i < what->read_count; i++)
+        pending |= w->lanes[what->read[i]];
+    for (unsigned i = 0; i < what->write_count; i++)
+        pending |= w->lanes[what->write[i]];
+    if ((w->split_lanes & ~pending) == 0)
+        return false;
+    w->split_lanes &= ~pending;
+    w->divided = true;
+    core->moved = true;
+    return true;
+}
+
 /** issue.switch_on_stall: selects the next split of a warp whose selected split waits for a register. The order of the
  *  splits is cyclic by their lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
@@ -179,7 +213,8 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 
     for (unsigned i = 0; i < count; i++) {
         unsigned d = (lw_lowest(views[i].lanes) - mine + EMU_MAX_LANES) % EMU_MAX_LANES;
-        if (views[i].state == EMU_SPLIT_READY && (int)views[i].id != w->split && d < distance) {
+        if (views[i].state == EMU_SPLIT_READY && (int)views[i].id != w->split && d < distance &&
+            (!tim_divides(core) || ready_before(views, count, i) < core->config->dws_splits)) {
             distance = d;
             best = i;
         }
@@ -190,6 +225,7 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     w->split = (int)views[best].id;
     w->split_lanes = views[best].lanes;
+    w->divided = false;
     w->pc = views[best].pc;
     tim_fetch_flush(core, warp, now + 1);
     if (tim_has_mechanisms(core))
@@ -215,6 +251,8 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
         if (core->mechs.reaches)
             report_reached(core, w, tim_issue_but_capacity(core, w, now, &recheck_at));
         enum tim_stall reason = pick_check(core, w, s, now);
+        if (reason == TIM_STALL_LOAD && tim_divides(core) && tim_issue_divide(core, w))
+            reason = pick_check(core, w, s, now);
         if (c->issue_switch_on_stall && reason == TIM_STALL_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);
             reason = pick_check(core, w, s, now);

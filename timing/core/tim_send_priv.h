@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of a core for packets to memory, for the bytes of L1 with l1.coherent off, and for schedulers that issue
- * nothing in a cycle. */
+/* Functions of a core for the load/store queue, for packets to memory, for the bytes of L1 with l1.coherent off, and for
+ * schedulers that issue nothing in a cycle. */
 #ifndef TIM_SEND_PRIV_H
 #define TIM_SEND_PRIV_H
 
 #include "timing/core/tim_core_priv.h"
 
+/* ---- the load/store queue ---- */
+/** Returns the separate queue for an instruction of this kind; NULL: none. */
+static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
+{
+    if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
+        return NULL;
+    return &core->side[what->type == TIM_TYPE_SCALAR];
+}
+static inline void tim_enqueue(struct tim_core *core, uint32_t op)
+{
+    struct tim_side *side = tim_side_of(core, core->op[op].what);
+
+    if (side != NULL) {
+        if (side->queued == 0)
+            side->head_at = core->op[op].at;
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], side->queued);
+        side->queue[side->queued++] = op;
+        return;
+    }
+    if (core->queued == 0)
+        core->head_at = core->op[op].at;
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], core->queued);
+    core->queue[core->queued++] = op;
+}
 /* ---- l1.coherent off: core->held is not NULL ---- */
 /** Returns false without memory. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;

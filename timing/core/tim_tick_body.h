@@ -118,6 +118,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         tim_pipe_dispatch(core, now);
     if (tim_has_local(core) && tim_local_busy(core))
         tim_local_tick(core, now);
+    if (tim_divides(core) && core->early_next <= now)
+        tim_early_results(core, now);
     if (tim_orders(core) && core->queued > 1)
         tim_lsu_order(core, now);
     if ((tim_replays(core) && core->replays != 0) ||
@@ -189,6 +191,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 
     if (tim_has_local(core))
         sooner(&due, tim_local_next(core, now), now);
+    if (tim_divides(core))
+        sooner(&due, core->early_next, now);
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 

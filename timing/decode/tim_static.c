@@ -166,6 +166,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER || insn->op == ISA_LAUNCH_BUFFER_OF ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
     out->joins = insn->op == ISA_BSYNC;
+    out->whole = (info->flags & ISA_F_WHOLE) != 0;
     out->lat_barrier = insn->op == ISA_BAR_SYNCH_PARTNER;
     out->awaits = awaits(insn);
     out->writes = (info->flags & ISA_F_MEMORY) != 0 && (info->flags & ISA_F_STORE) != 0;

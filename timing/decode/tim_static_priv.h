@@ -87,6 +87,7 @@ struct tim_static {
     bool launch;      /* the instruction may make its warp wait for a launch */
     bool constant;    /* the instruction has an operand of a constant bank, at constant_at */
     bool lat_barrier; /* bar.synch_partner of mechanism dwr */
+    bool whole;       /* the instruction needs all lanes of the split */
     bool joins;       /* at this instruction (bsync), lanes that took different paths wait for each other */
     struct isa_control control;
     uint8_t takes_bars; /* set of dependence barriers that the instruction increments */

@@ -247,10 +247,12 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
     return next;
 }
 
-/** Mechanisms of kernel management, which timing/grid implements, and the keys that enable each. */
+/** Mechanisms that the core itself (dws) or the kernel management in timing/grid implements, and the keys that enable each. */
 static const struct {
     const char *name, *summary, *assignment; /* assignment: one or more KEY=VALUE, separated by a space */
-} of_grid[] = {
+} others[] = {
+    {"dws", "dynamic warp subdivision: lanes whose data is in L1 run ahead of lanes that wait for a load",
+     "dws.on=on issue.split_lanes=on issue.switch_on_stall=on"},
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},
@@ -263,8 +265,8 @@ void tim_mechanisms_print(struct lw_sink *out)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
         lw_printf(out, "%-6s %s\n", tim_mechanisms[i]->name, tim_mechanisms[i]->summary);
-    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
-        lw_printf(out, "%-6s %s\n", of_grid[i].name, of_grid[i].summary);
+    for (size_t i = 0; i < LW_COUNT_OF(others); i++)
+        lw_printf(out, "%-6s %s\n", others[i].name, others[i].summary);
 }
 
 /** Writes the assignments that enable the mechanism with the name of @size characters at @name to @out, which has @room
@@ -276,9 +278,9 @@ static bool find(const char *name, size_t size, char *out, size_t room)
             snprintf(out, room, "%s.on=on", tim_mechanisms[i]->name);
             return true;
         }
-    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
-        if (strlen(of_grid[i].name) == size && strncmp(of_grid[i].name, name, size) == 0) {
-            snprintf(out, room, "%s", of_grid[i].assignment);
+    for (size_t i = 0; i < LW_COUNT_OF(others); i++)
+        if (strlen(others[i].name) == size && strncmp(others[i].name, name, size) == 0) {
+            snprintf(out, room, "%s", others[i].assignment);
             return true;
         }
     return false;
@@ -292,8 +294,8 @@ static enum lw_status refuse(const char *name, size_t size, struct lw_error *err
     lw_buffer_init(&names);
     for (size_t i = 0; i < tim_mechanism_count; i++)
         lw_printf(&names.sink, "%s%s", i == 0 ? "" : ", ", tim_mechanisms[i]->name);
-    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
-        lw_printf(&names.sink, ", %s", of_grid[i].name);
+    for (size_t i = 0; i < LW_COUNT_OF(others); i++)
+        lw_printf(&names.sink, ", %s", others[i].name);
     status = LW_FAIL(err, LW_EUSAGE, "expected mechanisms of %s, separated by commas, found \"%.*s\"",
                      names.text != NULL ? names.text : "", (int)(size < 40 ? size : 40), name);
     lw_buffer_fini(&names);

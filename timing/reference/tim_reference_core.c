@@ -166,6 +166,8 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
     dispatch(core, now);
     if (tim_has_local(core))
         tim_local_tick(core, now);
+    if (tim_divides(core))
+        tim_early_results(core, now);
     if (tim_orders(core) && core->queued > 1)
         tim_lsu_order(core, now);
     tim_lsu_tick(core, now);

@@ -74,6 +74,30 @@ static void a_step_of_some_lanes_divides_the_split(void **state)
     sm_program_free(p);
 }
 
+static void a_part_that_reaches_the_pc_of_the_others_joins_them_on_request(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("nop; nop; nop; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_false(emu_split_join(w)); /* no split runs */
+    assert_true(force(m, 0, 0x4, false));
+    assert_false(emu_split_join(w)); /* the others are at another pc */
+    assert_true(force(m, 0, 0xB, false));
+    expect_table(w, "0:1/B/* 1:1/4");
+    w->merge = false;
+    assert_false(emu_split_join(w));
+    w->merge = true;
+    assert_true(emu_split_join(w));
+    check(w);
+    expect_table(w, "0:1/F");
+    assert_false(emu_split_divided(w));
+    assert_true(force(m, 0, 0xF, false));
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
 static void the_part_that_reaches_a_whole_row_first_is_suspended(void **state)
 {
     struct sm_program *p;
@@ -241,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_of_some_lanes_divides_the_split),
+        cmocka_unit_test(a_part_that_reaches_the_pc_of_the_others_joins_them_on_request),
         cmocka_unit_test(the_part_that_reaches_a_whole_row_first_is_suspended),
         cmocka_unit_test(a_whole_row_stepped_in_part_waits_for_the_rest),
         cmocka_unit_test(a_suspended_part_does_not_wait_for_lanes_that_cannot_come),
