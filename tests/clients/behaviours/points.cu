@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ compiled without optimisation: members, references, shared and local arrays, a divergent loop. */
+/* CUDA C++ compiled without optimisation: members, references, shared and local arrays,
+ * and a divergent loop. */
 struct point {
     int x, y;
     float w[2];
