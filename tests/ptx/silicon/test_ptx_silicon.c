@@ -181,7 +181,7 @@ static char *read(const char *path)
     return text;
 }
 
-/* Call @compare for each file devices/*.KIND with KIND = @kind, or only for file @only if it is not NULL. */
+/* Call @compare for each file in devices whose suffix is @kind, or only for file @only if it is not NULL. */
 static void each_device(const char *kind, const char *only, unsigned (*compare)(const char *path))
 {
     char pattern[4096], name[32];
