@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The first warp of each block ends at once, the second goes on.
+# The first warp of each block ends immediately, the second one continues.
 .kernel ends
 .param ptr.global out
     v_s2r v3, %tid.x

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a checker finds: lane 7 stores behind its buffer, and warp 1 reads what warp 0 wrote to
-# shared memory, with no barrier between.
+# Errors that checkers find: lane 7 stores past the end of its buffer, and warp 1 reads what warp 0 has
+# written to shared memory, without a barrier between the two.
 .kernel found
 .param ptr.global out
 .shared board 128

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One warp that parts, meets, calls, loses lanes; another that it meets at a barrier. Rows find
-# its lines by their comments.
+# One warp diverges, reconverges, calls a function and loses lanes; another warp waits for it at a barrier.
+# Rows name lines by their comments.
 .kernel lanes
 .param ptr.global out
     v_s2r v3, %tid.x                    # first

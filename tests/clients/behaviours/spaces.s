@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stores into every space; two words beside each other, one instruction apart; a scalar.
+# Stores to every state space, and to two adjacent words in consecutive instructions; a scalar register.
 .kernel spaces
 .param ptr.global out
 .shared board 256

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lanes that give their turn away, to others of their warp and to the other warp.
+# Lanes end their time slice by yield, for other lanes of the warp, and by nanosleep, for the other warp.
 .kernel turns
 .param ptr.global out
     v_s2r v3, %tid.x                    # first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Counts without end.
+# Counts in an endless loop.
 .kernel spin
 .param ptr.global out
 again:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each atomic of OpenCL C 2.0 on each type, by one work-item: bad counts wrong answers, done what was asked. Then many
-   work-items at one place. Expected numbers are written by hand. */
+/* Each atomic of OpenCL C 2.0 on each type, by one work-item: `done` counts checks, and `bad` failed ones. Then many
+   work-items access the same location. Expected numbers were computed by hand. */
 #define IS(X) do { done++; if (!(X)) bad++; } while (0)
 #define R memory_order_relaxed
 #define A memory_order_acquire
@@ -11,7 +11,7 @@
 #define DEVICE memory_scope_device
 #define SVM memory_scope_all_svm_devices
 
-/* loads, stores, exchanges and comparisons: of each type */
+/* loads, stores, exchanges and compare-exchanges of each type */
 #define MOVES(T) \
     void moves_##T(volatile atomic_##T *p, uint *bad_, uint *done_) \
     { \
@@ -40,7 +40,7 @@
         *bad_ += bad; \
         *done_ += done; \
     }
-/* V: the type of the operand; T's bits are 32 or 64 */
+/* V: the type of the operand; type T has 32 or 64 bits */
 #define FETCHES(T, V, LEAST, MOST) \
     void fetches_##T(volatile atomic_##T *p, uint *bad_, uint *done_) \
     { \
@@ -143,7 +143,7 @@ kernel void many(global int *out, global uint *lock, global uint *shared)
     atomic_fetch_min_explicit(&least, i, memory_order_relaxed, memory_scope_work_group);
     for (float was = atomic_load(&total); !atomic_compare_exchange_weak(&total, &was, was + 0.5f);)
         ;
-    /* a lock about a plain word */
+    /* a lock that protects a plain word */
     while (!atomic_compare_exchange_strong_explicit((volatile global atomic_uint *)lock, &expected, 1u, memory_order_acquire,
                                                     memory_order_relaxed, memory_scope_device))
         expected = 0;
@@ -157,7 +157,7 @@ kernel void many(global int *out, global uint *lock, global uint *shared)
     }
 }
 
-/* Generic pointers: the first work-item's is to local memory, the second one's to global, the third one's to its own. */
+/* Generic pointers: to local memory in the first work-item, to global in the second, to private in the third. */
 kernel void spaces(global int *out)
 {
     local int near;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of libclc at edges where it is found wrong: results below the normal numbers, signs of
- * zeros, arguments beyond its tables. Writes 0 where a result is near enough. */
+/* Functions of libclc in edge cases in which it was found wrong: subnormal results, signs of zeros,
+ * arguments outside its tables. Writes 0 for each result that is within the error bound. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 static int wrong(float got, float want, int units)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of CUDA C++ that clang's own intrinsics round otherwise, or that plain C makes up. */
+/* Functions of CUDA C++ that clang's own intrinsics round differently, or that our headers implement in plain C. */
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

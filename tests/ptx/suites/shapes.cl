@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small kernels with shapes of public suites that are easily translated wrongly. */
 
-/* Lanes of a warp (W) count without atomics: each lane tags its sum and reads which lane's store won. */
+/* Lanes of a warp (W lanes) count without atomics: each lane tags its sum and reads which lane's store has won. */
 #define WARPS (128 / W)
 __kernel void tagged_count(__global uint *bins, __global const uint *data, int n)
 {
@@ -30,7 +30,7 @@ __kernel void tagged_count(__global uint *bins, __global const uint *data, int n
     }
 }
 
-/* What is out of range clamps, as the instruction does. */
+/* Values out of range are clamped, as by the PTX instruction. */
 __kernel void convert_all(__global const float *x, __global uint *u, __global int *s)
 {
     int i = get_global_id(0);
@@ -39,7 +39,7 @@ __kernel void convert_all(__global const float *x, __global uint *u, __global in
     s[i] = (int)x[i];
 }
 
-/* Groups meet each other, round by round, and pass a value on. */
+/* In each round, work-groups wait for each other and pass a value on. */
 __kernel void grid_rounds(volatile __global int *met, volatile __global int *slots, int rounds)
 {
     int group = get_group_id(0), groups = get_num_groups(0);
@@ -59,7 +59,7 @@ __kernel void grid_rounds(volatile __global int *met, volatile __global int *slo
     }
 }
 
-/* Trees of sums, whole groups and the last one on different ways, barriers in loops of both. */
+/* Tree reductions: whole work-groups and the partial last one take different branches, with barriers in loops of both. */
 __kernel void sums(__global float *x, int n)
 {
     __local float part[64];
@@ -95,7 +95,7 @@ __kernel void sums(__global float *x, int n)
     }
 }
 
-/* A scan row by row; the last thread carries the sum on, the barriers are in a function. */
+/* A scan row by row; the last thread passes the sum to the next row, and the barriers are in a function. */
 uint scan(uint value, __local uint *mem)
 {
     int l = get_local_id(0), size = get_local_size(0);
@@ -132,7 +132,7 @@ __kernel void rows(__global uint *x, int n, int count, __local uint *mem)
     }
 }
 
-/* More elements than threads: a block's values wait in a buffer until their neighbours are read. */
+/* More elements than threads: a block stores its values in a buffer until all neighbours have been read. */
 __kernel void relax(__global int *x, int n, int rounds)
 {
     __local int cell[512], wait[64];
