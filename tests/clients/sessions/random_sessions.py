@@ -5,11 +5,11 @@
   random_sessions.py --lanewise PATH --kernels DIR [--client gdb|plain|lldb] [--count N] [--seed S]
   random_sessions.py --lanewise PATH --kernels DIR --client CLIENT --count 1 --program NAME --session LIST
 
-A session is a list of abstract commands (break, continue, next, lane ...). Each is given to the client and, through
-a model of what this client does with it (session_oracle.py), to the shell of the same launch file. After each
-command both print where they are: block, warp, lane, pc, active lanes, instructions retired, why they stopped, the
-line, and the values of the variables that are in scope. All must be equal.
-In gdb the packets are recorded as well: what a packet that names a thread is answered must be of that
+A session is a list of abstract commands (break, continue, next, lane ...). The client executes each command. A model of
+the client (session_oracle.py) makes the shell with the same launch file execute an equivalent command. After each
+command both print their position (block, warp, lane, pc, active lanes, instructions retired), the reason of the stop,
+the line, and the values of the variables that are in scope. All must be equal.
+For gdb, packets are recorded as well: the answer to a packet for a thread must have the values of that
 thread. Exit status 0: all sessions were equal; 1: the first difference of each unequal session was printed.
 """
 import argparse
@@ -33,7 +33,7 @@ PROGRAMS = ["reduction", "mandelbrot", "histogram", "bitonic", "scan", "spmv", "
 
 
 class Program:
-    """A launch file compiled for a debugger: the lines with code, the variables, the shape."""
+    """A launch file compiled for a debugger, with its lines that have code, its variables and its launch's shape."""
 
     def __init__(self, args, folder, name):
         self.name, self.source = name, f"{name}.cl"
@@ -73,7 +73,7 @@ def shell(args, launch, commands):
 
 
 def prepare(args, folder):
-    """Copies of the launch files of the sample kernels, compiled without optimisation."""
+    """Copies the launch files of the sample kernels, with options that disable optimisation."""
     tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
     for source in [os.path.join(where, name) for where in (args.kernels, tests)
                    for name in os.listdir(where)]:
@@ -184,7 +184,7 @@ def same_value(a, b):
 
 
 def client_kind(client, text):
-    """Why the client stopped, as kind_of() in session_oracle.py; None: the client does not show the reason."""
+    """Returns why the client stopped, as kind_of() in session_oracle.py; None: the client does not show the reason."""
     if client == "lldb":
         found = re.search(r"stop reason = (\w+)", text)
         return {"breakpoint": "breakpoint", "watchpoint": "watchpoint"}.get(found.group(1), "step") if found else None
@@ -203,7 +203,7 @@ def line_shown(text):
 
 
 class Session:
-    """One session of a client, next to the shell."""
+    """One session of a client, and of the shell with which it is compared."""
 
     def __init__(self, args, program, folder, packets):
         self.args, self.program = args, program
@@ -288,7 +288,7 @@ class Session:
         return re.search(r" 0xfffffff[08]\b", seen.where) is not None
 
     def follow(self, step, seen):
-        """If both positions are valid the shell moves to the client's position."""
+        """If both positions are valid, moves the shell to the client's position."""
         a, b = self.oracle.answer.where.split(), seen.where.split()
         if len(a) != 6 or len(b) != 6 or a[:2] != b[:2]:
             return
@@ -311,7 +311,7 @@ class Session:
             self.places[int(number)] = int(block), int(warp)
 
     def wrong_thread(self, seen):
-        """The registers that a client shows for thread N are those of the warp with number N."""
+        """Checks that the registers that the client shows for thread N are those of the warp with number N."""
         if seen.thread is None:
             return None
         number, block, warp = seen.thread

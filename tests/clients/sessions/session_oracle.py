@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes what a session of a client must show, by means of the shell with the same launch file.
 
-The shell is given each command of a session. Where a client does something else by its own nature, its model here
-gives the shell what amounts to it: gdb steps the warp that a breakpoint has reported off it, with the others
-held, before it resumes what the user has chosen.
+The shell executes each command of a session. Where a client behaves differently by design, its model here makes the
+shell execute equivalent commands. For example, before gdb resumes the program, it steps the warp that a breakpoint has
+reported off this breakpoint, while all other warps are stopped.
 """
 import re
 
@@ -42,7 +42,7 @@ class Oracle:
         return self.answer
 
     def place(self):
-        """(block, warp, lane, pc, active, retired), or None: all launches have ended."""
+        """Returns (block, warp, lane, pc, active, retired) of the focus, or None if all launches have ended."""
         words = self.answer.where.split()
         return tuple(int(word, 0) for word in words) if len(words) == 6 else None
 
@@ -54,16 +54,16 @@ class Oracle:
         return 0
 
     def warps(self):
-        """(number, is it in focus, pc) of each resident warp."""
+        """Returns (number, True if it has the focus, pc) for each resident warp."""
         found = re.findall(r"^(\*?) +(\d+)  block.* pc=(0x\w+) ", self.shell.do("warps").text, re.M)
         return [(int(number), star == "*", int(pc, 0)) for star, number, pc in found]
 
     def breakpoints(self):
-        """The addresses with breakpoints that are enabled."""
+        """Returns the addresses of enabled breakpoints."""
         return {int(pc, 0) for pc in re.findall(r"^\d+ +enabled(?:, once)? +(0x\w+)", self.shell.do("points").text, re.M)}
 
     def function(self):
-        """The name of the function of the focus lane, and its depth of calls."""
+        """Returns the name of the focus lane's function, and its call depth."""
         frames = re.findall(r"^#(\d+).* (\w+)(?:\+0x\w+)? \(", self.shell.do("where").text, re.M)
         return (frames[0][1], len(frames)) if frames else ("", 0)
 
@@ -79,7 +79,7 @@ class Oracle:
         return also | {self.kind()}
 
     def values(self):
-        """The state, with the values of the variables."""
+        """Returns the state, with the values of the variables."""
         return self.shell.do("echo", values=True)
 
     def caller(self):
@@ -90,7 +90,7 @@ class Oracle:
         return f"*{call.group(1)}+{int(call.group(2), 0) + 16:#x}"
 
     def line_range(self):
-        """(the line of the focus lane's pc, the address range of the line's code there), by gdb's line table."""
+        """Returns (line of the focus lane's pc, start and end of the line's code there), from gdb's line table."""
         pc = self.place()[3]
         for (low, line), (high, _) in zip(self.program.rows, self.program.rows[1:]):
             if low <= pc < high:
@@ -98,7 +98,7 @@ class Oracle:
         return 0, 0, 0
 
     def source_line(self):
-        """(the line of the focus lane's pc, is this where its code begins)"""
+        """Returns (line of the focus lane's pc, True if the line's code begins at this pc)."""
         line, low, _ = self.line_range()
         return line, low == self.place()[3]
 
@@ -107,7 +107,7 @@ class Oracle:
         return any(re.search(r"\b" + name + r"\(", code) for name in self.functions)
 
     def moved_on(self, user, lane):
-        """Did the last step end for another reason than that the lane has retired an instruction?"""
+        """Returns true if the last step ended for another reason than that the lane has retired an instruction."""
         place = self.place()
         return self.kind() not in ("step", "waiting") or place is None or place[2] != lane or self.warp() != user
 
@@ -156,7 +156,7 @@ def shell_command(step):
 
 
 def kind_of(text):
-    """Why the shell stopped: fault, breakpoint, watchpoint, begin (of history), end (of history), ended, waiting, or step."""
+    """Returns why the shell stopped: fault, breakpoint, watchpoint, begin or end (of history), ended, waiting, or step."""
     if re.search(r"^fault: ", text, re.M):
         return "fault"
     if re.search(r"^watchpoint \d+: ", text, re.M):
@@ -216,7 +216,7 @@ class GdbOracle(Oracle):
         return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
 
     def keep_temporary(self):
-        """If several breakpoints are at one location, gdb considers those hit whose conditions hold in the focus lane."""
+        """If several breakpoints are at one location, gdb treats those as hit whose conditions are true in the focus lane."""
         answer, override = self.answer, self.override
         for number, lanes in re.findall(r"breakpoint (\d+), lanes (0x\w+)", answer.text):
             number = int(number)
@@ -263,7 +263,7 @@ class GdbOracle(Oracle):
         return True
 
     def has_reached_another(self, before, after):
-        """Is the warp, which has run and does not wait, at a breakpoint that does not hit?"""
+        """Returns true if the warp, which has run and does not wait, is at a breakpoint that has not hit."""
         return self.kind() == "step" and after is not None and after[:2] == before[:2] and \
             after[3] != before[3] and after[3] in self.breakpoints()
 
@@ -324,8 +324,8 @@ class GdbOracle(Oracle):
                 return
 
     def run_to(self, user, lane, places, over, back=False, begun=False):
-        """Breakpoints of gdb's own, for one warp and, where a place has a depth of frames, for one lane. The others
-        are stepped over them, each alone. @begun: the user's breakpoints were inserted before."""
+        """Runs to internal breakpoints of gdb, for one warp and, where a place has a frame depth, for one lane. gdb steps
+        the other warps over them, each alone. @begun: the user's breakpoints are already inserted."""
         mine, users = {}, []
         for location, depth in places:
             there = self.shell.do("points").text
@@ -379,8 +379,8 @@ class GdbOracle(Oracle):
         self.run_to(user, self.place()[2], [(self.caller(), depth - 1)], over)
 
     def step_line_back(self, user):
-        """gdb goes back by instructions: to the beginning of the code of the line it is in, or else of the line
-        before, and over a call by a breakpoint at the function's entry."""
+        """gdb goes back by instructions, to the beginning of the current line's code, or, if it is there, of the previous
+        line's code. It goes back over a call by a breakpoint at the function's entry."""
         lane, (line, low, high), (_, depth) = self.place()[2], self.line_range(), self.function()
         while True:
             self.do("reverse-stepi")
@@ -497,8 +497,8 @@ class LldbOracle(Oracle):
                 self.free[self.warp()] = self.place()[3]
 
     def end_temporary(self):
-        """lldb 19 takes each thread at a breakpoint for one that has hit it, at the end of each command: where a warp
-        was when `breakpoint set -o` came, it sends z0 for that after a step of another thread."""
+        """At the end of each command, lldb 19 assumes that each thread at a breakpoint has hit it. If a warp was at the
+        location of a new `breakpoint set -o`, lldb therefore removes the breakpoint (z0) after a step of another thread."""
         once = re.findall(r"^(\d+) +enabled, once +(0x\w+)", self.shell.do("points").text, re.M)
         for number, pc in once:
             if any(at == int(pc, 0) == self.shown.get(warp, (0, 0))[0] for warp, _, at in self.warps()):

@@ -14,12 +14,12 @@ END = "@@end"
 
 
 class Gone(Exception):
-    """The program has ended, or does not answer."""
+    """Raised if the program has ended, or does not answer."""
 
 
 class Answer:
-    """text; where: "block warp lane pc active retired", "none" or what a client says of a warp that has ended;
-    values by name; thread: (its number, the block and the warp of its registers) in a client."""
+    """An answer. text: the output; where: "block warp lane pc active retired", "none", or the client's text about a warp
+    that has ended; values: by name; thread: in a client, (thread number, block and warp in its registers)."""
 
     def __init__(self, text):
         said, _, state = text.partition("@@state\n")
@@ -49,7 +49,7 @@ class Talk:
             self.pipe = os.fdopen(os.open(requests, os.O_RDWR), "wb")
 
     def read(self, word=END):
-        """The text up to a line that is @word."""
+        """Returns the text up to a line that equals @word."""
         until = time.monotonic() + self.timeout
         mark = ("\n" + word + "\n").encode()
         text = b"\n" + self.rest
