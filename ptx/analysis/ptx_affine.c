@@ -165,7 +165,7 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 
 struct affine {
     struct ptx_unit *unit;
-    struct ptx_affine *at; /* by vreg: its value */
+    struct ptx_affine *at; /* by vreg: how its value differs between lanes */
     uint8_t *grown;        /* by vreg: how often its range has grown */
 };
 

@@ -16,13 +16,13 @@ enum {
 
 struct node {
     uint32_t set, number, low; /* for Tarjan's search of strongly connected components */
-    uint32_t part;             /* stamp of its component */
+    uint32_t part;             /* stamp of the component that contains the block */
     uint32_t seen;             /* stamp of the traversal that reached it */
-    uint32_t copy;             /* 1 + the block that duplicates it, 0: none */
+    uint32_t copy;             /* 1 + the block that is its duplicate; 0: it has none */
     bool waiting, entry;
 };
 struct slice {
-    uint32_t first, count; /* range of the members of struct work */
+    uint32_t first, count; /* range of elements of work.members */
 };
 struct work {
     struct ptx_unit *unit;

@@ -73,7 +73,7 @@ struct annotating {
         uint32_t size, declared;
     } *names; /* variables of the current function whose assignments are already written */
     size_t name_count, name_capacity;
-    bool failed; /* memory is short */
+    bool failed; /* an allocation has failed */
 };
 
 static bool begins(struct text t, const char *with)
@@ -436,7 +436,7 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
     variable = take_operand(&line);
     expression = take_operand(&line);
     if (!begins(variable, "!\"") || !begins(expression, "!DIExpression(") || expression.end[-1] != ')')
-        return false; /* a variable without a name */
+        return false; /* the variable has no name, or the expression cannot be parsed */
     variable.at += 2;
     variable.end--;
     if (variable.end <= variable.at || !is_plain_name(variable) || (size_t)(name.end - name.at) != (size_t)(variable.end - variable.at) ||

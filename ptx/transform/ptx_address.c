@@ -12,7 +12,7 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    MAX_BASES = 16,   /* most scalar pairs that are used */
+    MAX_BASES = 16,   /* greatest number of parameters that are loaded into scalar pairs */
     MAX_DISTANCE = 64 /* most instructions that are searched for a write of the index */
 };
 
@@ -69,7 +69,7 @@ static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 
 struct index {
     const struct ptx_mi *lea; /* instruction that adds the index to the parameter; NULL: none */
-    int param;                /* offset of the base parameter */
+    int param;                /* offset of the base parameter in constant bank 0 */
 };
 
 /* Matches parameter + (index << k), computed in one instruction or two. */

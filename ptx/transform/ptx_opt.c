@@ -163,7 +163,7 @@ static ptx_ref follow(const struct opt *opt, ptx_ref ref, bool *negate)
 /* ---- constants ----------------------------------------------------------- */
 
 struct constant {
-    bool is_bank; /* in constant bank 0: c[0][x] */
+    bool is_bank; /* the constant is c[0][value], in constant bank 0; otherwise it is @value */
     uint64_t value;
 };
 

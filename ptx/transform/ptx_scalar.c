@@ -24,7 +24,7 @@
 
 enum {
     MAX_LIVE = 30,  /* most scalars that may be live at a time: each occupies at most one of 31 aligned quads */
-    MAX_LIVE_P = 6, /* most live predicates */
+    MAX_LIVE_P = 6, /* most scalar predicates that may be live at a time */
     MAX_ROUNDS = 24,
     NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of struct scalar's scalar_op */
 };
@@ -384,7 +384,7 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
     if (slot == PTX_S_GUARD)
         return READ_DIRECT;
     if (mi->in.op == ISA_TEX && slot == PTX_S_C)
-        return READ_DIRECT; /* the texture handle */
+        return READ_DIRECT; /* slot C of a texture fetch is the texture handle, which may be scalar */
     if (memory)
         return slot == PTX_S_C && s->fixed[ptx_ref_vreg(mi->ref[slot])] ? READ_DIRECT
                : slot == PTX_S_A && ptx_takes_scalar_base(mi) &&
@@ -414,7 +414,7 @@ static uint32_t web_of(struct scalar *s, uint32_t v)
     return v;
 }
 
-struct tally { /* one per vreg */
+struct tally { /* of one vreg */
     float defs, copies; /* sums of the weights of the definitions, and of the uses that need a vector copy */
     bool read_by_scalar;
 };
@@ -595,7 +595,7 @@ static void choose(struct scalar *s)
         propagate(s);
         threshold = round < MAX_ROUNDS ? threshold * 4 : 1e30f;
     }
-    (void)give_up(s); /* also decides again where copies are made */
+    (void)give_up(s); /* this call also decides again where copies are made */
     propagate(s);
 }
 
