@@ -109,8 +109,8 @@ static void the_order_of_use_outlasts_the_stamps(void **state)
 
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
-        bring(c, i * 0x100); /* set 0 */
-    bring(c, 0x0080);        /* set 1 */
+        bring(c, i * 0x100); /* these lines are in set 0 */
+    bring(c, 0x0080);        /* this line is in set 1 */
     for (uint64_t i = 0; i < ACCESSES; i++) {
         uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* never accesses 0x0300 */
 

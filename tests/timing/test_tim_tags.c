@@ -330,7 +330,7 @@ static void an_expansion_writes_the_row_twice(void **state)
             issues_are(r, text, 3, 7, "w0.0@0 w0.1@2 w0.2@3 w0.3@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
         assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3 */
-        assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), 2); /* v20, v21 */
+        assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), 2); /* v20 and v21 */
         assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), 3);  /* v20 twice, and v1 for its expansion */
         run_free(r);
     }

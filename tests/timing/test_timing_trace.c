@@ -86,14 +86,14 @@ static void a_warp_is_a_track_of_what_it_issues_and_why_it_does_not(void **state
 {
     const struct fixture *f = *state;
 
-    tim_trace_warp(f->trace, 90, 3, 7, TIM_STALL_FETCH, NULL, 0, 0); /* before the window */
+    tim_trace_warp(f->trace, 90, 3, 7, TIM_STALL_FETCH, NULL, 0, 0); /* this cycle is before the window */
     tim_trace_warp(f->trace, 110, 3, 7, TIM_STALL_ISSUED, &add, 0x100000010, 0xff);
     tim_trace_warp(f->trace, 111, 3, 7, TIM_STALL_ISSUED, &add, 0x100000020, 0xff);
     for (unsigned t = 112; t < 150; t++) /* the same reason is reported in each cycle, and is shown as one span */
         tim_trace_warp(f->trace, t, 3, 7, TIM_STALL_LOAD, &add, 0x100000030, 0xff);
     tim_trace_warp(f->trace, 150, 3, 7, TIM_STALL_EMPTY, NULL, 0, 0);
     tim_trace_warp(f->trace, 160, 3, 7, TIM_STALL_BARRIER, NULL, 0, 0); /* this span is still open at the end of the window */
-    tim_trace_warp(f->trace, 210, 3, 8, TIM_STALL_ISSUED, &add, 0, 1); /* after the window */
+    tim_trace_warp(f->trace, 210, 3, 8, TIM_STALL_ISSUED, &add, 0, 1); /* this cycle is after the window */
     check(f, "v = sorted((x['ts'], x['dur'], x['name'], x['cat']) for x in spans)\n"
              "assert v == [(100, 10, 'fetch', 'stall'), (110, 1, 'v_add_u32', 'issue'), (111, 1, 'v_add_u32', 'issue'),\n"
              "    (112, 38, 'load', 'stall'), (160, 40, 'barrier', 'stall')], v\n"

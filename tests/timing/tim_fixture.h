@@ -25,7 +25,7 @@ static inline uint64_t tim_fix_random(uint64_t *seed)
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
 }
-/** A number in [low, high]. */
+/** Return a random number from @low to @high, both included. */
 static inline unsigned tim_fix_between(uint64_t *seed, unsigned low, unsigned high)
 {
     return low + (unsigned)(tim_fix_random(seed) % (high - low + 1));

@@ -379,7 +379,7 @@ static void d9_too_big(void **state)
     entry_is(m, 0, 0, 0);
     assert_string_equal(mech_may_load(m, 4), "0 1");
     mech_free(m);
-    m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8 daws.too_big=warp", 0); /* A25 */
+    m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8 daws.too_big=warp", 0); /* point A25 of the specification */
     mech_loops(m, loop, 1);
     mech_begin(m, 4);
     profile(m, 100, 5, 0);
@@ -438,7 +438,7 @@ static void d11_a_barrier_in_a_loop(void **state)
     (void)state;
     for (unsigned zero = 0; zero < 2; zero++) {
         if (zero != 0)
-            m = mech_new("daws.on=on daws.barrier=zero", 0); /* A26 */
+            m = mech_new("daws.on=on daws.barrier=zero", 0); /* point A26 of the specification */
         mech_loops(m, loop, 1);
         mech_begin(m, 1);
         profile(m, 100, 1, 0);

@@ -314,7 +314,7 @@ static void a27_without_locality_the_oldest_goes(void **state)
     set_state(m, 1, MISS);
     assert_int_equal(cycle(m, 4, 0xd), 0); /* the oldest warp is back in the active group */
     assert_string_equal(active(m, 4), "0 2");
-    set_state(m, 0, OUT); /* at a barrier */
+    set_state(m, 0, OUT); /* warp 0 waits at a barrier */
     assert_int_equal(cycle(m, 4, 0xc), 2);
     assert_string_equal(active(m, 4), "2 3");
     set_state(m, 2, MISS);

@@ -225,7 +225,7 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
     for (unsigned fewest = 0; fewest < 2; fewest++) {
         struct mech_core *m = mech_new(fewest ? VWS " vws.policy=lgto" : VWS, 0);
 
-        begin(m, 1, 0x0f); /* the oldest */
+        begin(m, 1, 0x0f); /* warp 1 is the oldest */
         begin(m, 0, 0xf0);
         begin(m, 2, 0x3f);
         begin(m, 3, 0x41);
