@@ -562,3 +562,174 @@ void ptx_assigned_forget(struct ptx_assigned *source)
     free(source->braces);
     free(source->loops);
 }
+
+/* ---- uses of a variable in memory ---------------------------------------------------------------------- */
+
+/* Writes the parts that follow a name, ".MEMBER" and "[NUMBER]", or "[]" for another index, and returns the index after
+ * them. */
+static size_t put_parts(const struct ptx_assigned *source, size_t i, struct lw_sink *out)
+{
+    for (;;) {
+        size_t k, end;
+
+        i = after_blanks(source, i);
+        if (at(source, i) == '.') {
+            for (k = end = after_blanks(source, i + 1); is_word(at(source, end)); end++)
+                ;
+            lw_printf(out, ".%.*s", (int)(end - k), source->text + k);
+        } else if (at(source, i) == '[') {
+            unsigned depth = 1;
+
+            for (end = i + 1; depth != 0 && end < source->size; end++) {
+                depth += source->text[end] == '[';
+                depth -= source->text[end] == ']';
+            }
+            for (k = i + 1; at(source, k) >= '0' && at(source, k) <= '9'; k++)
+                ;
+            lw_printf(out, "[%.*s]", k + 1 == end ? (int)(k - i - 1) : 0, source->text + i + 1);
+        } else {
+            return i;
+        }
+        i = end;
+    }
+}
+
+/* Returns true if the `&` at @i takes an address. A closing parenthesis before it ends a cast, or an operand that is more
+ * than words. */
+static bool takes_address(const struct ptx_assigned *source, size_t i)
+{
+    const size_t before = before_blanks(source, i);
+
+    if (before == SIZE_MAX || source->text[before] != ')')
+        return !has_left_side(source, i);
+    for (size_t k = before; k-- != 0 && source->text[k] != '(';)
+        if (!is_word(source->text[k]) && !is_blank(source->text[k]) && source->text[k] != '*')
+            return false;
+    return true;
+}
+
+/* Returns true if the `=` at @i is that of "TYPE &NAME = ...". */
+static bool is_reference(const struct ptx_assigned *source, size_t i)
+{
+    size_t before = before_blanks(source, i);
+
+    while (before != SIZE_MAX && is_word(source->text[before]))
+        before--;
+    while (before != SIZE_MAX && is_blank(source->text[before]))
+        before--;
+    if (before == SIZE_MAX || before == i || source->text[before] != '&')
+        return false;
+    before = before_blanks(source, before);
+    return before != SIZE_MAX && (is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
+}
+
+/* Returns the kind of a use of the variable whose name is at @from, with parts up to @to: '=' assigns to it, '&' may give
+ * its address to other code, '?' reads it, or gives the address to other code if it is an array. */
+static char kind_of_use(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    size_t before = before_blanks(source, from);
+    bool enclosed = false;
+    char a = at(source, to), aa;
+
+    if ((at(source, before) == '(' || at(source, before) == ',') && (a == ')' || a == ',') &&
+        (source->passes_variables || source->has_references))
+        return '&';
+    while (at(source, before) == '(' && at(source, to) == ')') {
+        before = before_blanks(source, before);
+        to = after_blanks(source, to + 1);
+        enclosed = true;
+    }
+    a = at(source, to);
+    aa = at(source, to + 1);
+    if ((a == '=' && aa != '=') || ((a == '<' || a == '>') && aa == a && at(source, to + 2) == '=') ||
+        (strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a))))
+        return enclosed ? '&' : '=';
+    if (a == '(')
+        return '&'; /* a function of the object, or a macro */
+    a = at(source, before);
+    aa = before != 0 && before != SIZE_MAX ? source->text[before - 1] : ';';
+    if ((a == '+' || a == '-') && aa == a)
+        return enclosed ? '&' : '=';
+    if (a == '&' && aa != '&' && takes_address(source, before))
+        return '&';
+    return a == '=' && source->has_references && is_reference(source, before) ? '&' : '?';
+}
+
+/* Returns the index of the first occurrence of a name as a word in [@from, @to), or SIZE_MAX. */
+static size_t find_word(const struct ptx_assigned *source, const char *name, size_t size, size_t from, size_t to)
+{
+    for (const char *p = source->text + from, *end = source->text + to; p < end && (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
+        const size_t i = (size_t)(p - source->text);
+
+        if ((i == 0 || !is_word(source->text[i - 1])) && !is_word(at(source, i + size)))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Returns true if text that does not name the variable at its place may assign to it: a directive with the name, or a
+ * lambda that refers to all variables. */
+static bool has_hidden_uses(const struct ptx_assigned *source, const char *name, size_t size)
+{
+    const char *end = source->text + source->size, *line = source->text;
+
+    while (line < end && (line = memchr(line, '#', (size_t)(end - line))) != NULL) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+
+        stop = stop != NULL ? stop : end;
+        if (find_word(source, name, size, (size_t)(line - source->text), (size_t)(stop - source->text)) != SIZE_MAX)
+            return true;
+        line = stop;
+    }
+    return memmem(source->text, source->size, "[&", 2) != NULL;
+}
+
+bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
+{
+    const struct ptx_brace *scope, *body;
+    size_t declaration, i;
+
+    source->scanned += source->size;
+    if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
+        return false;
+    declaration = i = find_word(source, name, size, begin_of_line(source, declared), begin_of_line(source, declared + 1));
+    scope = declaration != SIZE_MAX ? scope_of(source, declaration + size) : NULL;
+    if (scope == NULL || scope->end == SIZE_MAX)
+        return false;
+    for (body = scope; body->parent != SIZE_MAX; body = &source->braces[body->parent])
+        ;
+    if (has_hidden_uses(source, name, size))
+        lw_printf(out, " %u:%u:0:0:&", declared, declared);
+    for (; i != SIZE_MAX; i = find_word(source, name, size, i + 1, scope->end)) {
+        const struct ptx_brace *block = is_reached(source, i) && !is_in_switch(source, i) ? block_around(source, i) : NULL;
+        const size_t before = before_blanks(source, i);
+        const unsigned line = line_at(source, i);
+        unsigned to_line = line_at(source, end_of_text(source, i));
+        struct lw_buffer parts;
+        size_t to;
+        char kind;
+
+        if (at(source, before) == '.' || (at(source, before) == '>' && at(source, before - 1) == '-'))
+            continue; /* a member of another variable */
+        lw_buffer_init(&parts);
+        to = put_parts(source, i + size, &parts.sink);
+        kind = kind_of_use(source, i, to);
+        if (i == declaration) {
+            const size_t value = at(source, to) == '=' ? after_blanks(source, to + 1) : to;
+            const bool is_parameter = i < body->at;
+
+            kind = is_parameter || strchr("={(", at(source, to)) != NULL ? '=' : ' ';
+            if (is_parameter)
+                to_line = line_at(source, body->at);
+            else if (at(source, value) == '{')
+                to_line = end_line_of(source, block_around(source, value + 1));
+            block = is_parameter ? body : scope;
+            lw_buffer_clear(&parts);
+        }
+        if (kind != ' ')
+            lw_printf(out, " %u:%u:%u:%u:%c%s", line, to_line > line ? to_line : line, end_line_of(source, block),
+                      block != NULL ? line_at(source, block->at) : 0, kind, lw_buffer_text(&parts));
+        lw_buffer_fini(&parts);
+    }
+    return true;
+}

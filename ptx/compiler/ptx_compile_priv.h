@@ -63,6 +63,12 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
 /** Writes the scope of variable @name, declared on line @declared, and the lines that may assign to it, in the format that
  *  ptx_values.c describes ("END,ONCE,BODY,..."). Returns false if the lines are not known. */
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
+/** Writes all uses of a variable in its scope, each after a blank, as FIRST:LAST:REACHED:BEGIN:KIND and parts: the lines
+ *  of its statement; last and first line of the block that executes the statement whenever it executes, 0: unknown; `=`:
+ *  an assignment, `&`: its address may be given to other code, `?`: other uses, which give an array's address to other code;
+ *  and the parts of the variable, such as ".a[2]", or "[]" for a computed index. Returns false if the source does not have
+ *  the variable. */
+bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
 /** Replaces clang's comments about debug values in heap text *@ptx by comments that the parser reads, and removes clang's other
  *  comments. @path: the source, in which assignments to variables are searched. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);

@@ -32,6 +32,14 @@
  *                         BEGIN up to REACHED executes, LINE executes, too. REACHED is 0, and BEGIN missing, if unknown
  *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if `continue`, `break`, `return` or `goto`
  *                         is in the loop, else missing
+ *
+ * A variable in the function's local memory has another comment, with its uses in the source (ptx_assigned_uses()), from
+ * which ptx_debug_notememory.c determines when its memory has the value of the source:
+ *
+ *     //lw.value NAME LINE @ USE...
+ *
+ * clang 14 to 16 write no debug values for such variables, but a location in the debug information, of which the names of the
+ * variables are taken.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -39,7 +47,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ptx/compiler/ptx_compile_priv.h"
+#include "ptx/compiler/ptx_values_priv.h"
 
 /** Register classes of LLVM's NVPTX target and the prefixes of their registers in PTX. */
 static const struct reg_class {
@@ -49,15 +57,12 @@ static const struct reg_class {
     {"float32regs", "%f"}, {"float64regs", "%fd"}, {"float16regs", "%h"}, {"float16x2regs", "%hh"},
     {"int128regs", "%rq"},
 };
-enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
+enum { CLASS_COUNT = LW_COUNT_OF(classes) };
 
 /** Numbers of the registers of one class that a function uses. After rank() they are ascending and without duplicates. */
 struct numbers {
     uint32_t *at;
     size_t count, capacity;
-};
-struct text {
-    const char *at, *end;
 };
 /** A function in the dump. */
 struct machine_function {
@@ -73,54 +78,9 @@ struct annotating {
         uint32_t size, declared;
     } *names; /* variables of the current function whose assignments are already written */
     size_t name_count, name_capacity;
+    struct ptx_memory_variables memory;
     bool failed; /* an allocation has failed */
 };
-
-static bool begins(struct text t, const char *with)
-{
-    size_t n = strlen(with);
-
-    return (size_t)(t.end - t.at) >= n && memcmp(t.at, with, n) == 0;
-}
-
-static const char *find(struct text t, const char *what)
-{
-    return t.at < t.end ? memmem(t.at, (size_t)(t.end - t.at), what, strlen(what)) : NULL;
-}
-
-static struct text take_line(struct text *from)
-{
-    const char *newline = memchr(from->at, '\n', (size_t)(from->end - from->at));
-    struct text line = {from->at, newline != NULL ? newline : from->end};
-
-    from->at = newline != NULL ? newline + 1 : from->end;
-    return line;
-}
-
-static void skip_blanks(struct text *t)
-{
-    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t'))
-        t->at++;
-}
-
-static bool is_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-
-static bool take_number(struct text *t, uint32_t *out)
-{
-    uint32_t value = 0;
-    const char *start = t->at;
-
-    for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++) {
-        value = 10 * value + (uint32_t)(*t->at - '0');
-        if (value > MOST_NUMBER)
-            return false;
-    }
-    *out = value;
-    return t->at != start;
-}
 
 /* ---- numbers of registers ------------------------------------------------------------------------ */
 
@@ -596,8 +556,9 @@ static void put_line(struct text line, struct lw_sink *out)
 }
 
 /* If @comment, "//lw.value NAME LINE ...", is the first one of its variable in the function, writes the comment that describes
- * the variable in the source. @lasting: the variable's name in a text that remains valid after the call. */
-static void put_lines(struct annotating *an, struct text comment, const char *lasting, struct lw_sink *out)
+ * the variable in the source. @lasting: the variable's name in a text that remains valid after the call. @in_memory: the
+ * function has local memory, in which the variable may be. */
+static void put_lines(struct annotating *an, struct text comment, const char *lasting, bool in_memory, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
     struct lw_buffer lines;
@@ -628,6 +589,9 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
     lw_buffer_init(&lines);
     if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL && !lines.is_cut)
         lw_printf(out, "\t//lw.value %.*s = %s\n", (int)(key.end - key.at), key.at, lines.text);
+    lw_buffer_clear(&lines);
+    if (in_memory && ptx_assigned_uses(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && !lines.is_cut)
+        lw_printf(out, "\t//lw.value %.*s @%s\n", (int)(key.end - key.at), key.at, lw_buffer_text(&lines));
     lw_buffer_fini(&lines);
 }
 
@@ -731,7 +695,7 @@ static void put_lost_parameters(struct annotating *an, const struct machine_func
         lw_buffer_init(&comment);
         lw_printf(&comment.sink, "//lw.value %.*s %u - () none", (int)(name.end - name.at), name.at, line);
         if (comment.text != NULL && !comment.is_cut) {
-            put_lines(an, (struct text){comment.text, comment.text + comment.size}, name.at, out);
+            put_lines(an, (struct text){comment.text, comment.text + comment.size}, name.at, false, out);
             lw_printf(out, "\t%s\n", comment.text);
         }
         lw_buffer_fini(&comment);
@@ -781,6 +745,50 @@ static bool put_location(struct ptx_dump_calls *dump, struct text line, struct l
     return true;
 }
 
+/* ---- variables in local memory --------------------------------------------------------------------------- */
+
+/* Writes the lines and uses of the variables that are in the local memory of a function according to the debug
+ * information. */
+static void put_memory(struct annotating *an, struct text body, struct lw_sink *out)
+{
+    struct text depot = {find(body, "__local_depot"), body.end};
+    size_t size = 0;
+
+    while (depot.at != NULL && depot.at + size < depot.end && is_word(depot.at[size]))
+        size++;
+    for (size_t i = 0; i < an->memory.count && size != 0; i++) {
+        const struct ptx_memory_variable *v = &an->memory.at[i], *named = v;
+        struct lw_buffer key;
+
+        if ((size_t)(v->depot.end - v->depot.at) != size || memcmp(v->depot.at, depot.at, size) != 0)
+            continue;
+        for (size_t k = 0; k < an->memory.count && v->origin != 0 && named == v; k++)
+            if (an->memory.at[k].entry == v->origin)
+                named = &an->memory.at[k];
+        lw_buffer_init(&key);
+        lw_printf(&key.sink, "//lw.value %s %u ", lw_buffer_text(&named->name), (unsigned)named->declared);
+        if (named->name.size != 0 && !key.is_cut)
+            put_lines(an, (struct text){key.text, key.text + key.size}, named->name.text, true, out);
+        lw_buffer_fini(&key);
+    }
+}
+
+/* Returns true if a debug value of a function says that the variable is in the function's local memory. */
+static bool is_in_memory(struct text values, struct text name)
+{
+    while (values.at < values.end) {
+        struct text line = take_line(&values);
+        const char *variable;
+
+        if (find(line, "$vrdepot") == NULL || (variable = find(line, "!\"")) == NULL)
+            continue;
+        line.at = variable + 2;
+        if (line.end - line.at > name.end - name.at && memcmp(line.at, name.at, (size_t)(name.end - name.at)) == 0 && line.at[name.end - name.at] == '"')
+            return true;
+    }
+    return false;
+}
+
 /* Writes a function's body with its comments replaced. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
@@ -788,11 +796,14 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     struct ptx_dump_calls dump = {.at = values.at, .end = values.end};
     an->name_count = 0;
 
+    const struct text whole_body = body;
     const bool aligned = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value);
     const bool matched = aligned && match_registers(an, fn, body), has_calls = aligned && find(values, " @[ ") != NULL;
 
     if (matched && an->source.text != NULL)
         put_lost_parameters(an, fn, body, out);
+    if (an->source.text != NULL)
+        put_memory(an, body, out);
     while (body.at < body.end) {
         struct text whole = take_line(&body), line = whole;
 
@@ -814,7 +825,8 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             ptx_dump_passes(&dump, values.at);
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
                 comment.text != NULL && !comment.is_cut) {
-                put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at, out);
+                put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at,
+                          find(whole_body, "__local_depot") != NULL && is_in_memory(fn->body, comment_name(line)), out);
                 lw_printf(out, "\t%s", comment.text);
             }
             lw_buffer_fini(&comment);
@@ -834,6 +846,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
 
     ptx_assigned_read(&an.source, path);
     find_functions(&an, (struct text){dump, dump + dump_size});
+    an.failed |= !ptx_memory_variables_read(&an.memory, rest);
     lw_buffer_init(&out);
     while (rest.at < rest.end) {
         struct text line = take_line(&rest);
@@ -872,6 +885,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
         free(an.virtual[c].at);
         free(an.physical[c].at);
     }
+    ptx_memory_variables_free(&an.memory);
     free(an.functions);
     free(an.names);
     ptx_assigned_forget(&an.source);

@@ -3,7 +3,7 @@
  * finished code just before register allocation. Therefore the option changes only moves and spills of the allocator,
  * and the number of registers. A pin, which is no machine instruction, reads the register at the last
  * statement of each straight-line stretch before which a variable has its value. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 

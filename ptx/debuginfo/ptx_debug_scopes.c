@@ -8,7 +8,7 @@
  *
  *  - The comment with the inlined calls of a location (ptx_dump_calls.c) determines the inlined call.
  *  - The lines of the source from a block's first declaration to its end determine whether the block contains a line. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the locations of a function's variables. The order of words may differ from the order of the text's statements,
  * so a range of labels contains the words whose statements are between the labels. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
@@ -367,12 +367,31 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
 
     if (variable == NULL)
         return false;
+    if (ptx_debug_memory_noted(pl, noting, variable)) {
+        pl->debug->dies.at[index].noted = true;
+        ptx_debug_memory_locate(pl, noting, variable, index, 0);
+        if (!ptx_debug_memory_is_scalar(pl->debug, index))
+            return true;
+    } /* a scalar may be in a register at other places; assignments to elements of unknown index have no note of an element */
     noted = ptx_debug_notes_follow(pl, noting, variable, index, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
         return false; /* the variable is located like a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
+    return true;
+}
+
+/* Returns true if a location is in the local memory of a function whose notes show that it is optimised, and stores the
+ * offset. */
+static bool is_doubted(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_value *value, uint64_t *offset)
+{
+    struct ptx_location_expr expr;
+
+    if (noting == NULL || !ptx_debug_read_location_expr(pl->debug->info, value->at, value->size, &expr) || expr.address == NULL ||
+        expr.address->name.size < 13 || memcmp(expr.address->name.text, "__local_depot", 13) != 0)
+        return false;
+    *offset = expr.offset;
     return true;
 }
 
@@ -388,6 +407,9 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
     if (value == NULL) {
         if (!locate_noted(pl, noting, root, index))
             return;
+    } else if (value->kind == PTX_V_BLOCK && is_doubted(pl, noting, value, &at)) {
+        die->noted = true;
+        ptx_debug_memory_locate(pl, noting, NULL, index, at);
     } else if (value->kind == PTX_V_BLOCK) {
         locate_by_expression(pl, pl->debug->info, value->at, value->size, true);
         ptx_debug_clear_marks(pl);

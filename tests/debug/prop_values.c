@@ -21,6 +21,9 @@
  * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,
  * the index of the stores, is not compared.
  *
+ * Kernels of LW_VALUES_MODE=memory are observed kernels that have such structures and arrays, and pass their addresses
+ * to functions. Not all their values are stored, so the compiler leaves out stores to their memory. No value may be wrong.
+ *
  * The following kinds of difference count as wrong only with LW_VALUES_STRICT=1. A thread executes code of a line
  * that it does not reach with -O0, because the compiler made the code unconditional. The compiler moved a line after
  * a line that follows it with -O0, so that values may be those of the later line. A line has assigned its variable
@@ -54,6 +57,7 @@ struct test {
     const char *clang[2];
     unsigned clangs;
     bool strict, free; /* free: random kernels are not observed, and wrong values are only reported */
+    enum values_kind kind; /* of random kernels */
     bool has_values; /* launch files may contain `values: kept` */
     struct counts counts;
 };
@@ -398,6 +402,23 @@ struct kernel {
     char source[96], launch[96], keeping[96], what[256];
 };
 
+/** Write the launch file. @keys: more keys of `program`, with a comma before them, or "". @stores: the result of
+ *  values_kernel_print(). */
+static void print_launch(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out)
+{
+    struct prop_random r = {seed};
+
+    lw_printf(out, "program: {source: %s%s}\nbuffers:\n", source, keys);
+    lw_printf(out, "  out: {type: %s, count: %u}\n", stores != 0 ? "u64" : "u32", VALUES_ALL_THREADS * (stores != 0 ? stores : 4));
+    lw_put(out, "  in: {type: u32, count: 64, init: {values: [");
+    for (unsigned i = 0; i < 64; i++)
+        lw_printf(out, "%s%" PRIu32, i ? ", " : "",
+                  (uint32_t)(prop_below(&r, 2) ? prop_below(&r, 64) : prop_next(&r)));
+    lw_printf(out, "]}}\nsteps:\n  - launch: {entry: k, grid: [%u], block: [%u], args: [out, in, %u, %" PRIu64
+              ", 2.5, %u]}\n", VALUES_BLOCKS, VALUES_THREADS, 1 + prop_below(&r, 50), prop_next(&r) >> 4,
+              prop_below(&r, 200));
+}
+
 static void write_text(const char *path, const struct lw_buffer *buffer)
 {
     FILE *file = fopen(path, "w");
@@ -423,16 +444,16 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     snprintf(k->source, sizeof k->source, "%s/%s", test->folder, name);
     snprintf(k->launch, sizeof k->launch, "%s/k.yaml", test->folder);
     snprintf(k->keeping, sizeof k->keeping, "%s/kept.yaml", test->folder);
-    snprintf(k->what, sizeof k->what, "LW_SEED=%" PRIu64 ": %s %s", seed, k->clang != NULL ? k->clang : "clang",
-             k->level);
+    snprintf(k->what, sizeof k->what, "%sLW_SEED=%" PRIu64 ": %s %s", test->kind == VALUES_MEMORY ? "LW_VALUES_MODE=memory " : "", seed,
+             k->clang != NULL ? k->clang : "clang", k->level);
     lw_buffer_init(&text);
-    k->stores = values_kernel_print(&r, k->cuda, !test->free, &text.sink);
+    k->stores = values_kernel_print(&r, k->cuda, test->kind, &text.sink);
     write_text(k->source, &text);
     text.size = 0;
-    values_launch_print(seed, name, "", k->stores, &text.sink);
+    print_launch(seed, name, "", k->stores, &text.sink);
     write_text(k->launch, &text);
     text.size = 0;
-    values_launch_print(seed, name, ", values: kept", k->stores, &text.sink);
+    print_launch(seed, name, ", values: kept", k->stores, &text.sink);
     write_text(k->keeping, &text);
     lw_buffer_fini(&text);
 }
@@ -454,10 +475,10 @@ static void compile_kernel(const struct test *test, const struct kernel *k)
         die(path, "cannot be written");
     free(ptx);
     lw_buffer_init(&text);
-    values_launch_print(k->seed, "k.ptx", "", k->stores, &text.sink);
+    print_launch(k->seed, "k.ptx", "", k->stores, &text.sink);
     write_text(k->launch, &text);
     text.size = 0;
-    values_launch_print(k->seed, "k.ptx", ", values: kept", k->stores, &text.sink);
+    print_launch(k->seed, "k.ptx", ", values: kept", k->stores, &text.sink);
     write_text(k->keeping, &text);
     lw_buffer_fini(&text);
 }
@@ -619,7 +640,7 @@ int main(int argc, char **argv)
 {
     static const char *const clangs[] = {"clang-19", "clang-14"};
     struct test test = {.folder = "/tmp/lw_values_XXXXXX"};
-    const char *first = getenv("LW_VALUES_FIRST");
+    const char *first = getenv("LW_VALUES_FIRST"), *mode = getenv("LW_VALUES_MODE");
     uint64_t seed = first != NULL ? strtoull(first, NULL, 0) : prop_seed(), wrong = 0;
     const int line_by_line = setvbuf(stdout, NULL, _IOLBF, 0); /* before prop_count() prints */
     unsigned long count = prop_count(USUAL, seed);
@@ -634,7 +655,8 @@ int main(int argc, char **argv)
             test.clang[test.clangs++] = clangs[i];
     test.has_values = understands_values(&test);
     test.strict = getenv("LW_VALUES_STRICT") != NULL;
-    test.free = getenv("LW_VALUES_MODE") != NULL && strcmp(getenv("LW_VALUES_MODE"), "free") == 0;
+    test.free = mode != NULL && strcmp(mode, "free") == 0;
+    test.kind = test.free ? VALUES_FREE : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY : VALUES_OBSERVED;
     if (print) {
         struct kernel k;
 
@@ -653,7 +675,7 @@ int main(int argc, char **argv)
         }
         for (int i = 1; i < argc && (wrong == 0 || keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
-        print_counts(argc > 1 ? "launch files" : test.free ? "free" : "observed", &test.counts);
+        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.kind == VALUES_MEMORY ? "memory" : "observed", &test.counts);
         if (test.free && argc == 1) {
             printf("free: %.2f %% of the values are wrong\n", 100 * (double)wrong / (double)(test.counts.shown + !test.counts.shown));
             wrong = 0;

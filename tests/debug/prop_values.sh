@@ -14,6 +14,9 @@ done
 "$program" $files >files.txt 2>&1 &
 "$program"
 random=$?
+if [ -z "${LW_VALUES_MODE:-}${LW_SEED:-}" ]; then
+    LW_VALUES_MODE=memory "$program" || random=1
+fi
 wait $!
 other=$?
 cat files.txt
@@ -22,7 +25,15 @@ kept() {
     command -v "$2" >/dev/null || return 0
     LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
 }
+# usage: memory SEED CLANG. Runs a random kernel with variables in memory, of which values were once wrong.
+memory() {
+    command -v "$2" >/dev/null || return 0
+    LW_VALUES_MODE=memory LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
+}
 if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
+    memory 203 clang-14
+    memory 205 clang-16
+    memory 205 clang-19
     kept 57 clang-16  # clang joined the register that a value is computed from with that of the result
     kept 198 clang-16 # code of no line, in the block before, has the line of what follows
     kept 252 clang-16 # the value of an arm that is never taken
@@ -93,6 +104,54 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         timeout 60 "$lanewise" debug lost.cl --compiler $clang -X $level --entry lost --grid 1 --block 32 --arg 'out=u32[64]' --arg 'in=u32[64]:ramp' \
             --arg n=44 --arg big=700 --arg scale=2.5 --arg small=111 -b -c 'break lost.cl:10' -c continue -c 'p n' -c 'p small' >out 2>&1 </dev/null
         grep -q '^small = 5$\|^5$\|small has no value here' out && grep -q '\b44$' out || fail "$clang $level: a parameter that has been assigned: $(cat out)"
+    done
+done
+# Variables in memory: a part that is shown has the value of the source. clang leaves out stores of `r.a`, `r.b` and `list[2]`.
+cat >mixed.cl <<'END'
+struct mixed { uint a; uint b; uint arr[4]; };
+static void bump(struct mixed *to, uint by)
+{
+    to->a += by;
+    to->arr[by & 3u] = by;
+}
+kernel void mixed(global uint *out, global const uint *in, uint n)
+{
+    uint gid = get_global_id(0);
+    struct mixed r = {1u, 2u, {3u, 4u, 5u, 6u}};
+    r.a = in[gid & 63u] + 100u;
+    r.arr[in[1] & 3u] = r.a + 1u;
+    r.b = r.a * 5u;
+    uint list[4] = {1u, 2u, 3u, 4u};
+    list[in[2] & 3u] = n;
+    list[1] = 9u;
+    uint s = list[in[3] & 3u];
+    list[2] = 7u;
+    r.a = 77u;
+    out[gid] = r.arr[in[4] & 3u] + s + r.b;
+    bump(&r, in[gid + 1]);
+    out[gid + 32] = s + r.arr[in[5] & 3u];
+}
+END
+# usage: shows LINE EXPRESSION VALUE [NONE]. With NONE the expression need not have a value.
+shows() {
+    timeout 60 "$lanewise" debug mixed.cl --compiler $clang -X $level --entry mixed --grid 1 --block 32 --arg 'out=u32[64]' --arg 'in=u32[64]:ramp' \
+        --arg n=44 -b -c "break mixed.cl:$1" -c continue -c "p $2" >out 2>&1 </dev/null
+    tail -n 1 out >last
+    grep -qxF "$2 = $3" last || { [ -n "${4:-}" ] && ! grep -qF "$2 = " last; } || fail "$clang $level: line $1: $2 is not $3: $(cat last)"
+}
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O1 -O3; do
+        shows 11 'r.arr[3]' 6
+        shows 13 'r.arr[1]' 101
+        shows 16 'list[3]' 4
+        shows 17 'list[1]' 9
+        shows 17 'list[2]' 44 none
+        shows 13 r.a 100 none
+        shows 14 r.b 500 none
+        shows 20 r.a 77 none
+        shows 20 'list[2]' 7 none
+        shows 22 r.a 78 none
     done
 done
 [ $failures = 0 ] || random=1

@@ -10,7 +10,7 @@
 
 enum type {
     U32, S32, U64, S64, U16, U8, F32, F64, VECTOR, PAIR, RECORD, ARRAY, FIXED /* an array with constant indices */,
-    TYPE_COUNT
+    USUAL_COUNT, MIXED = USUAL_COUNT /* a structure with an array */, TYPE_COUNT
 };
 enum { THREADS = VALUES_BLOCKS * VALUES_THREADS, MOST_STORES = 1200 };
 enum { MOST_VARIABLES = 64, MOST_HELPERS = 5, MOST_PARAMETERS = 3, MOST_DEPTH = 4 };
@@ -26,6 +26,7 @@ struct helper {
     enum type result, parameter[MOST_PARAMETERS];
     unsigned parameters;
     bool by_pointer; /* the first parameter is a pointer to U32, and the function returns nothing */
+    enum type pointed; /* in kernels with variables in memory: MIXED or ARRAY, to which the first parameter points; 0: none */
     unsigned stores; /* observed: maximum number of stores of a call */
 };
 
@@ -45,6 +46,8 @@ struct maker {
     unsigned least;             /* value of @cost outside loops: 1 in kernels, 16 in other functions */
     /* Observed: */
     bool observed;
+    bool memory;      /* observed, with variables in memory, of which not all values are stored */
+    bool declares;    /* the variable to be stored has just been declared */
     unsigned quiet;   /* calls are not possible at this point */
     unsigned pending; /* number of stores in the functions that this statement calls */
     unsigned stores;  /* maximum number of stores of this function */
@@ -52,10 +55,10 @@ struct maker {
 
 static const char *const opencl_types[TYPE_COUNT] = {
     "uint", "int", "ulong", "long", "ushort", "uchar", "float", "double", "uint4", "struct pair", "struct record",
-    "uint", "uint"};
+    "uint", "uint", "struct mixed"};
 static const char *const cuda_types[TYPE_COUNT] = {
     "unsigned", "int", "unsigned long", "long", "unsigned short", "unsigned char", "float", "double", "uint4",
-    "struct pair", "struct record", "unsigned", "unsigned"};
+    "struct pair", "struct record", "unsigned", "unsigned", "struct mixed"};
 
 static const char *type_name(const struct maker *m, enum type type)
 {
@@ -122,6 +125,11 @@ static bool is_u32(const struct variable *v)
     return v->type == U32 && !v->fixed;
 }
 
+static bool is_in_memory(const struct variable *v)
+{
+    return v->type == MIXED || v->type == ARRAY;
+}
+
 static const char *u32(struct maker *m, unsigned depth);
 
 /** Return an element of the input that has not been assigned to a variable yet. */
@@ -156,6 +164,14 @@ static const char *leaf_of(struct maker *m, const struct variable *v)
     case ARRAY: return below(m, 2) ? TEXT("%s[%u]", n, below(m, 4))
                              : TEXT("%s[%s & 3u]", n, m->observed ? input(m) : u32(m, 0));
     case FIXED: return TEXT("%s[%u]", n, below(m, 4));
+    case MIXED:
+        switch (below(m, 6)) {
+        case 0: return TEXT("%s.a", n);
+        case 1: return TEXT("(%s)%s.b", unsigned_name, n);
+        case 2: return TEXT("(%s)%s.w", unsigned_name, n);
+        case 3: return TEXT("%s.arr[%u]", n, below(m, 4));
+        default: return TEXT("%s.arr[%s & 3u]", n, input(m));
+        }
     default: return TEXT("(%s)%s", unsigned_name, n);
     }
 }
@@ -295,6 +311,9 @@ static const char *as(struct maker *m, enum type type, unsigned depth)
                                 : "(struct record){{%s, %s}, %s, %u, %u}",
                         u32(m, 0), real(m, F32, 0), u32(m, 1), below(m, 65536), below(m, 256));
         return TEXT("make_record(%s, %s)", u32(m, 0), real(m, F32, 0));
+    case MIXED:
+        return TEXT(m->cuda ? "mixed{%s, %s, {%s, %s, %s, %s}, %s}" : "(struct mixed){%s, %s, {%s, %s, %s, %s}, %s}", u32(m, 0), real(m, F32, 0),
+                    u32(m, 0), u32(m, 0), u32(m, 0), u32(m, 0), u32(m, 0));
     default: return u32(m, depth);
     }
 }
@@ -340,6 +359,12 @@ static unsigned scalars_of(struct maker *m, enum type type, const char *n, struc
         scalar[3] = (struct scalar){TEXT("%s.h", n), U16};
         scalar[4] = (struct scalar){TEXT("%s.c", n), U8};
         return 5;
+    case MIXED:
+        scalar[0] = (struct scalar){TEXT("%s.a", n), U32};
+        scalar[1] = (struct scalar){TEXT("%s.b", n), F32};
+        (void)scalars_of(m, ARRAY, TEXT("%s.arr", n), scalar + 2);
+        scalar[6] = (struct scalar){TEXT("%s.w", n), U64};
+        return 7;
     default: scalar[0] = (struct scalar){n, type}; return 1;
     }
 }
@@ -356,13 +381,23 @@ static void count_pending(struct maker *m)
  *  store. */
 static void observe(struct maker *m, enum type type, const char *name)
 {
-    struct scalar scalar[5];
+    struct scalar scalar[7];
     const char *text = "";
     unsigned count, first = m->pending;
 
     if (!m->observed)
         return;
     count = scalars_of(m, type, name, scalar);
+    if (type == MIXED || type == ARRAY) { /* in memory: often only a part is stored, or nothing, and stores to the others may be removed */
+        const unsigned kept = m->declares ? 1 : below(m, 3);
+
+        if (kept != 0) {
+            scalar[0] = type == ARRAY || kept == 1 ? (struct scalar){TEXT("%s%s[%s & 3u]", name, type == ARRAY ? "" : ".arr", input(m)), U32} : scalar[below(m, count)];
+            count = m->declares || below(m, 2); /* a load with a computed index keeps the variable in memory */
+        }
+        if (count == 0 && m->pending == 0)
+            return;
+    }
     /* the store has the variable's own width, since a wider store lets the compiler change the computation */
     for (unsigned i = 0; i < count; i++)
         text = TEXT("%s*(%s%s *)&out[at + %uu] = %s; ", text, m->cuda ? "" : "__global ", type_name(m, scalar[i].type),
@@ -373,15 +408,25 @@ static void observe(struct maker *m, enum type type, const char *name)
     count_pending(m);
 }
 
+static void declare_as(struct maker *m, enum type type);
+
 static void declare(struct maker *m)
 {
+    enum type type = below(m, 3) ? (enum type)below(m, F64 + 1) : (enum type)below(m, USUAL_COUNT);
+
+    if (m->memory && below(m, 4) == 0)
+        type = below(m, 2) ? ARRAY : MIXED;
+    else if (m->observed && type == ARRAY)
+        type = FIXED;
+    declare_as(m, type);
+}
+
+static void declare_as(struct maker *m, enum type type)
+{
     static const char *const prefixes[TYPE_COUNT] = {"w", "si", "ul", "sl", "us", "uc", "fl", "db", "vec", "pr", "rec",
-                                                      "arr", "fix"};
-    enum type type = below(m, 3) ? (enum type)below(m, F64 + 1) : (enum type)below(m, TYPE_COUNT);
+                                                      "arr", "fix", "mix"};
     const char *name, *t = type_name(m, type);
 
-    if (m->observed && type == ARRAY)
-        type = FIXED;
     name = fresh(m, prefixes[type]);
     if (m->variables == MOST_VARIABLES)
         return;
@@ -404,7 +449,9 @@ static void declare(struct maker *m)
         LINE("%s %s = {%s, %s};", t, name, u32(m, 0), real(m, F32, 0));
     else
         LINE("%s %s = %s;", t, name, as(m, type, 2));
+    m->declares = true;
     observe(m, type, name);
+    m->declares = false;
     add(m, name, type, false);
 }
 
@@ -412,7 +459,7 @@ static void assign(struct maker *m)
 {
     static const char *const operators[] = {"+=", "-=", "^=", "*=", "|="};
     static const char lanes[] = "xyzw";
-    const struct variable *v = choose(m, changeable);
+    const struct variable *v = m->memory && below(m, 2) ? choose(m, is_in_memory) : choose(m, changeable);
     const char *n;
 
     if (v == NULL) {
@@ -470,7 +517,23 @@ static void assign(struct maker *m)
         default: LINE("%s.c = (%s)(%s);", n, type_name(m, U8), u32(m, 1)); break;
         }
         break;
-    case ARRAY: LINE("%s[%s & 3u] = %s;", n, bits_of(m, 0), u32(m, 1)); break;
+    case ARRAY:
+        if (m->memory && below(m, 2))
+            LINE("%s[%u] %s %s;", n, below(m, 4), below(m, 2) ? "=" : operators[below(m, 5)], u32(m, 1));
+        else
+            LINE("%s[%s & 3u] = %s;", n, bits_of(m, 0), u32(m, 1));
+        break;
+    case MIXED:
+        switch (below(m, 8)) {
+        case 0:
+        case 1: LINE("%s.a %s %s;", n, below(m, 2) ? "=" : operators[below(m, 5)], u32(m, 1)); break;
+        case 2: LINE("%s.b = %s;", n, real(m, F32, 0)); break;
+        case 3: LINE("%s.w = %s;", n, as(m, U64, 0)); break;
+        case 4: LINE("%s.arr[%u] = %s;", n, below(m, 4), u32(m, 1)); break;
+        case 5: LINE("%s = %s;", n, as(m, MIXED, 0)); break;
+        default: LINE("%s.arr[%s & 3u] %s %s;", n, input(m), below(m, 2) ? "=" : "+=", u32(m, 1)); break;
+        }
+        break;
     case FIXED: LINE("%s[%u] = %s;", n, below(m, 4), u32(m, 1)); break;
     default: LINE("%s = %s;", n, as(m, v->type, 1)); break;
     }
@@ -620,9 +683,47 @@ static void choice(struct maker *m)
     LINE("}");
 }
 
+/** Write a call that passes the address of a variable, or assignments to all elements of an array in a loop. */
+static void use_memory(struct maker *m)
+{
+    const struct variable *v = choose(m, is_in_memory);
+    const char *part = v != NULL && v->type == MIXED ? ".arr" : "", *i;
+
+    if (v == NULL || m->cost > 40) {
+        declare(m);
+        return;
+    }
+    for (unsigned k = 0; k < m->callable && below(m, 2); k++)
+        if (m->helper[k].pointed == v->type) {
+            LINE("%s(%s%s, %s);", m->helper[k].name, v->type == MIXED ? "&" : "", v->name, u32(m, 1));
+            observe(m, v->type, v->name);
+            return;
+        }
+    i = fresh(m, "i");
+    LINE("%s %s = 0u;", type_name(m, U32), i);
+    observe(m, U32, i);
+    LINE("while (%s < 4u) {", i);
+    m->indent++;
+    m->cost *= 4;
+    LINE("%s++;", i);
+    observe(m, U32, i);
+    LINE("%s%s[%s & 3u] %s %s + %s;", v->name, part, i, below(m, 2) ? "=" : "^=", i, u32(m, 0));
+    if (below(m, 2))
+        observe(m, v->type, v->name);
+    m->cost /= 4;
+    m->indent--;
+    LINE("}");
+    observe(m, v->type, v->name);
+}
+
 static void statements(struct maker *m, unsigned count)
 {
     while (count-- != 0) {
+        if (m->memory && m->variables != 0 && below(m, 7) == 0) {
+            use_memory(m);
+            continue;
+        }
+
         unsigned what = below(m, 20);
         const struct variable *v;
 
@@ -731,6 +832,34 @@ static void helper(struct maker *m)
     m->helpers++;
 }
 
+/** Write a function that assigns through a pointer. */
+static void pointer_helper(struct maker *m)
+{
+    struct helper *h = &m->helper[m->helpers];
+    const char *t = type_name(m, U32), *to;
+
+    snprintf(h->name, sizeof h->name, "g%u", m->helpers);
+    h->pointed = below(m, 2) ? MIXED : ARRAY;
+    h->result = TYPE_COUNT; /* it returns nothing */
+    to = h->pointed == MIXED ? "to->arr" : "to";
+    m->indent = 0;
+    LINE("%s%sstatic void %s(%s *to, %s by)", m->cuda ? "__device__ " : "", below(m, 4) ? "" : m->cuda ? "__noinline__ " : "__attribute__((noinline)) ", h->name,
+         h->pointed == MIXED ? "struct mixed" : t, t);
+    LINE("{");
+    m->indent++;
+    if (below(m, 2))
+        LINE("%s[by & 3u] = by * %uu;", to, 1 + below(m, 9));
+    if (h->pointed == MIXED && below(m, 2))
+        LINE("to->a %s by;", below(m, 2) ? "+=" : "=");
+    LINE("%s[%u] ^= by;", to, below(m, 4));
+    if (h->pointed == MIXED && below(m, 2))
+        LINE("to->w = by;");
+    m->indent--;
+    LINE("}");
+    LINE("%s", "");
+    m->helpers++;
+}
+
 static void prelude(struct maker *m)
 {
     const char *device = m->cuda ? "__device__ " : "";
@@ -745,6 +874,14 @@ static void prelude(struct maker *m)
     LINE("    %s h;", type_name(m, U16));
     LINE("    %s c;", type_name(m, U8));
     LINE("};");
+    if (m->memory) {
+        LINE("struct mixed {");
+        LINE("    %s a;", type_name(m, U32));
+        LINE("    float b;");
+        LINE("    %s arr[4];", type_name(m, U32));
+        LINE("    %s w;", type_name(m, U64));
+        LINE("};");
+    }
     if (m->observed)
         return;
     LINE("%sstatic struct pair make_pair_of(%s a, float b)", device, type_name(m, U32));
@@ -763,7 +900,7 @@ static void prelude(struct maker *m)
 
 static void kernel(struct maker *m)
 {
-    const char *sum;
+    const char *sum, *in_memory[2] = {NULL, NULL}; /* names of variables in memory */
     const struct variable *v;
 
     m->kernel = true;
@@ -797,6 +934,12 @@ static void kernel(struct maker *m)
     for (unsigned i = 2; i < m->variables; i++)
         observe(m, m->variable[i].type, m->variable[i].name);
     m->depth = 1;
+    if (m->memory) {
+        declare_as(m, ARRAY);
+        in_memory[0] = m->variable[m->variables - 1].name;
+        declare_as(m, MIXED);
+        in_memory[1] = m->variable[m->variables - 1].name;
+    }
     statements(m, 3);
     while (m->lines < 14)
         statements(m, 1);
@@ -818,6 +961,8 @@ static void kernel(struct maker *m)
         v = choose(m, any);
         sum = v != NULL ? TEXT("%s ^ %s", sum, leaf_of(m, v)) : sum;
     }
+    if (m->memory)
+        sum = TEXT("%s ^ %s[%s & 3u] ^ %s.arr[%s & 3u]", sum, in_memory[0], input(m), in_memory[1], input(m));
     if (m->observed)
         observe(m, U32, sum);
     else
@@ -826,32 +971,21 @@ static void kernel(struct maker *m)
     LINE("}");
 }
 
-unsigned values_kernel_print(struct prop_random *r, bool cuda, bool observed, struct lw_sink *out)
+unsigned values_kernel_print(struct prop_random *r, bool cuda, enum values_kind kind, struct lw_sink *out)
 {
-    struct maker maker = {.r = r, .out = out, .cuda = cuda, .observed = observed, .least = 1}, *m = &maker;
+    const bool observed = kind != VALUES_FREE;
+    struct maker maker = {.r = r, .out = out, .cuda = cuda, .observed = observed, .memory = kind == VALUES_MEMORY, .least = 1}, *m = &maker;
     unsigned helpers = below(m, MOST_HELPERS);
 
     m->constant = below(m, 2) || getenv("LW_VALUES_CONSTANT") != NULL;
     lw_arena_init(&m->arena);
     prelude(m);
     while (m->helpers < helpers)
-        helper(m);
+        if (m->memory && below(m, 2))
+            pointer_helper(m);
+        else
+            helper(m);
     kernel(m);
     lw_arena_fini(&m->arena);
     return observed ? m->stores : 0;
-}
-
-void values_launch_print(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out)
-{
-    struct prop_random r = {seed};
-
-    lw_printf(out, "program: {source: %s%s}\nbuffers:\n", source, keys);
-    lw_printf(out, "  out: {type: %s, count: %u}\n", stores != 0 ? "u64" : "u32", THREADS * (stores != 0 ? stores : 4));
-    lw_put(out, "  in: {type: u32, count: 64, init: {values: [");
-    for (unsigned i = 0; i < 64; i++)
-        lw_printf(out, "%s%" PRIu32, i ? ", " : "",
-                  (uint32_t)(prop_below(&r, 2) ? prop_below(&r, 64) : prop_next(&r)));
-    lw_printf(out, "]}}\nsteps:\n  - launch: {entry: k, grid: [%u], block: [%u], args: [out, in, %u, %" PRIu64
-              ", 2.5, %u]}\n", VALUES_BLOCKS, VALUES_THREADS, 1 + prop_below(&r, 50), prop_next(&r) >> 4,
-              prop_below(&r, 200));
 }

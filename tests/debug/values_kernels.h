@@ -6,13 +6,11 @@
 
 #include "tests/isa/prop_isa_random.h"
 
-enum { VALUES_BLOCKS = 2, VALUES_THREADS = 48 };
+enum { VALUES_BLOCKS = 2, VALUES_THREADS = 48, VALUES_ALL_THREADS = VALUES_BLOCKS * VALUES_THREADS };
 
-/** Write a source with the kernel `k` and its functions. With @observed each assigned value is stored to `out` with all its
- *  bits, each time at another index. Return the greatest number of stores of a thread, or 0 without @observed. */
-unsigned values_kernel_print(struct prop_random *r, bool cuda, bool observed, struct lw_sink *out);
-/** Write the launch file. @keys is "" or more keys of `program`, after a comma. @stores is the result of
- *  values_kernel_print(). */
-void values_launch_print(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out);
-
+/** VALUES_OBSERVED: each assigned value is stored to `out`, all bits, each time at another index. VALUES_MEMORY: as well, but
+ *  there are arrays with computed indices, structures with these, and pointers to both, of which not all values are stored. */
+enum values_kind { VALUES_FREE, VALUES_OBSERVED, VALUES_MEMORY };
+/** Write a source with the kernel `k` and its functions. Return how often a thread may store; 0 if the kernel is free. */
+unsigned values_kernel_print(struct prop_random *r, bool cuda, enum values_kind kind, struct lw_sink *out);
 #endif

@@ -2,7 +2,7 @@
 /* A branch that the compiler has replaced by a selection: `if (b > n) b -= n;` becomes `b - (b > n ? n : 0)`. The branch and
  * its arm have no code of their own, so the lines of the code do not show whether the source assigns. The selection shows it: a
  * value of which one alternative is the variable's old value is the value after the branch. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MAX_DEPTH = 4 };
 

@@ -25,6 +25,7 @@ struct ptx_noted_value {
     struct ptx_note_operand operand[PTX_NOTE_OPERANDS];
     uint8_t operand_count;  /* 0: the value is unknown */
     bool is_launch;         /* the value of a kernel parameter, or of a piece of it, at the launch */
+    bool is_proven;         /* the stores to the memory have been compared with the source (ptx_debug_notememory.c) */
     bool if_parameter;      /* is_launch if the variable is a kernel parameter; unknown if it is not */
     uint32_t first, bytes;  /* the piece; bytes 0: the whole variable */
 };
@@ -116,7 +117,9 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_value) values;
     PTX_LIST(struct ptx_noted_variable) variables;
     struct ptx_map by_key;
-    struct ptx_map lines_by_name;
+    struct ptx_map lines_by_name, uses_by_name;
+    PTX_LIST(struct ptx_name) uses; /* texts of the uses of variables in memory */
+    struct ptx_note_address *addresses; /* ptx_debug_notememory.c */
     PTX_LIST(struct ptx_noted_lines) lines;
     struct ptx_map by_register; /* values that are a register or a piece of one */
     PTX_LIST(struct ptx_noted_block) blocks;
@@ -236,5 +239,14 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 /** Appends a variable's locations to pl->locations; @bytes: its size, 0: unknown. */
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
                             uint32_t param, uint64_t bytes);
+
+/** Returns whether notes give the variable a place in memory. */
+bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *variable);
+/** Returns whether the variable of entry @die has no parts. */
+bool ptx_debug_memory_is_scalar(const struct ptx_debug *debug, uint32_t die);
+/** Appends to pl->locations the locations of a variable in local memory where its memory has the value of the source. @variable: its notes,
+ *  which say where it is in memory; NULL: it is at @offset in the function's local memory according to entry @die. */
+void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable, uint32_t die,
+                             uint64_t offset);
 
 #endif

@@ -14,7 +14,7 @@
  * the variable already has is not a new value. A note at a join is therefore verified by the values on the paths to the
  * join.
  */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * number of correct low bits is tracked: sums and products have as many correct bits as their operands, quotients and
  * right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has
  * bits. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_REGS = 16, MOST_STACK = 12 };
 
@@ -510,14 +510,15 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
     m->failed |= m->depth != 1;
 }
 
-/* Matches "[DW_OP_plus_uconst N,] DW_OP_deref": memory at offset N of the function's local memory. */
+/* Matches "[DW_OP_plus_uconst N,] DW_OP_deref": memory at offset N of the function's local memory, if it is proven to have the
+ * value. */
 static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
 {
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
     struct ptx_name word;
 
     *offset = 0;
-    if (v->operand_count != 1 || v->operand[0].kind != PTX_NOTE_FRAME || !take(&words, &word))
+    if (v->operand_count != 1 || v->operand[0].kind != PTX_NOTE_FRAME || !v->is_proven || !take(&words, &word))
         return false;
     if (ptx_name_is(word, "DW_OP_plus_uconst") && (!take_number(&words, offset) || !take(&words, &word)))
         return false;

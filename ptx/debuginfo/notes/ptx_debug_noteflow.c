@@ -2,7 +2,7 @@
 /* Finds the values that variables have at each statement. A value is valid until the next note of the variable, or
  * until one of its registers is written again; at a join, values that are valid on all paths remain. This is a forward
  * data-flow analysis over the basic blocks of the PTX's statements, for each variable and each of its pieces. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * over the registers. A debugger shows a value only if the code uses all bits that the variable has. For an instruction that
  * LLVM has removed, debug values have the operation instead. Which bits were used is unknown then, so values with operations
  * on bits are not shown. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A note in a function's text gives the value of a source variable from that place on. This file reads the notes, the basic
  * blocks of the statements, and the registers that statements write; ptx_debug_noteflow.c propagates the values. */
-#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -382,7 +382,7 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable. Returns
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable, or its uses. Returns
  * false if the text is not such a note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
@@ -392,7 +392,15 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
     uint32_t head[4];
     uint64_t line;
 
-    if (!ptx_name_is(ptx_note_word(&c), "="))
+    const struct ptx_name mark = ptx_note_word(&c);
+
+    if (ptx_name_is(mark, "@")) { /* "NAME LINE @ USE..." */
+        ptx_map_put(pl->job, &noting->uses_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
+                    (uint32_t)noting->uses.count);
+        *PTX_PUSH(pl->job, noting->uses) = (struct ptx_name){c.at, (size_t)(c.end - c.at)};
+        return true;
+    }
+    if (!ptx_name_is(mark, "="))
         return false;
     if (!ptx_note_number(declared, 10, &line) || line > UINT32_MAX)
         return true;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text of clang's output, for ptx_values.c and ptx_values_memory.c. */
+#ifndef PTX_VALUES_PRIV_H
+#define PTX_VALUES_PRIV_H
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+enum { PTX_MOST_NUMBER = 1 << 24 };
+
+struct text {
+    const char *at, *end;
+};
+
+static inline bool begins(struct text t, const char *with)
+{
+    size_t n = strlen(with);
+
+    return (size_t)(t.end - t.at) >= n && memcmp(t.at, with, n) == 0;
+}
+
+static inline const char *find(struct text t, const char *what)
+{
+    return t.at < t.end ? memmem(t.at, (size_t)(t.end - t.at), what, strlen(what)) : NULL;
+}
+
+static inline struct text take_line(struct text *from)
+{
+    const char *newline = memchr(from->at, '\n', (size_t)(from->end - from->at));
+    struct text line = {from->at, newline != NULL ? newline : from->end};
+
+    from->at = newline != NULL ? newline + 1 : from->end;
+    return line;
+}
+
+static inline void skip_blanks(struct text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t'))
+        t->at++;
+}
+
+static inline bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static inline bool take_number(struct text *t, uint32_t *out)
+{
+    uint32_t value = 0;
+    const char *start = t->at;
+
+    for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++) {
+        value = 10 * value + (uint32_t)(*t->at - '0');
+        if (value > PTX_MOST_NUMBER)
+            return false;
+    }
+    *out = value;
+    return t->at != start;
+}
+
+/** A variable, or a parameter of a function, in clang's debug information. */
+struct ptx_memory_variable {
+    struct lw_buffer name;
+    struct text depot;   /* symbol of the local memory that has the variable, in the PTX; empty: none */
+    uint32_t entry, origin; /* offsets of the variable's entry, and of the entry with its name, 0: the same */
+    uint32_t declared;
+};
+struct ptx_memory_variables {
+    struct ptx_memory_variable *at;
+    size_t count, capacity;
+};
+/** Finds the variables in the debug information of PTX, with the help of the comments of -fverbose-asm, if a function has
+ *  local memory. Returns false if memory is short. */
+bool ptx_memory_variables_read(struct ptx_memory_variables *variables, struct text ptx);
+void ptx_memory_variables_free(struct ptx_memory_variables *variables);
+
+#endif

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Determines where the local memory of an optimised function has the values of a variable. clang gives such a variable, a
+ * structure or an array, one place in memory, but removes stores that the code does not need, and moves others.
+ *
+ *   Memory has the value of the source only if each assignment on the path so far has its stores. A part of the variable is
+ *   unknown from the first code after an assignment whose stores to the part are missing, until a store of another assignment to
+ *   the part.
+ *
+ * The comments of ptx_values.c have all uses of the variable in the source with their lines. A statement of PTX that stores
+ * relative to the variable's address belongs to the assignment on its line. The lines of the code, in their order, are a path
+ * through the source, as in ptx_debug_notedoubt.c. These rules decide what is unknown:
+ *
+ *   - A path that passes the lines of an assignment without its code has not executed the assignment. Exceptions are sides of
+ *     branches: if there is a store for the assignment elsewhere, the path has not taken the side.
+ *   - A store on a line that does not assign to all of its bytes makes these bytes unknown.
+ *   - If the address of the variable is given to other code, the variable is unknown from this line on, or from the
+ *     beginning of the loops around the line.
+ *   - If the source assigns in a loop, and there is not exactly one store for it in a loop of the code, clang has unrolled or
+ *     changed the loop. The part is unknown in the loop, and after it until a store.
+ *   - Code that clang has moved, before code of an earlier line or after code of a later one, does not show the parts that the
+ *     source assigns between the two lines.
+ */
+#include "ptx/debuginfo/notes/ptx_debug_memory_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_POSITIONS = 8, MOST_AHEAD = 8 };
+
+struct position {
+    uint32_t line;    /* 0: outside of the scope */
+    uint32_t done;    /* pieces that the code of the line has stored */
+    bool element;     /* and an element of unknown index */
+    bool back, crossed; /* since then the path has taken a branch back, has entered a block */
+};
+struct ptx_memory_state {
+    struct position at[MOST_POSITIONS];
+    uint8_t count;
+    bool known;       /* a path to the place is known */
+    uint32_t doubted; /* pieces */
+    uint32_t unnoted; /* pieces whose debug value is not in memory */
+};
+/* ---- pieces ------------------------------------------------------------------------------------------------ */
+
+static int compare_edges(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static uint32_t pieces_of(const struct ptx_memory *m, struct ptx_memory_bytes bytes)
+{
+    uint32_t pieces = 0;
+
+    for (uint32_t p = 0; p < m->pieces.count; p++)
+        if (m->pieces.edge[p] < bytes.end && m->pieces.edge[p + 1] > bytes.first)
+            pieces |= UINT32_C(1) << p;
+    return pieces;
+}
+
+/* Returns the pieces all of whose bytes are in @bytes. */
+static uint32_t whole_pieces_of(const struct ptx_memory *m, struct ptx_memory_bytes bytes)
+{
+    uint32_t pieces = 0;
+
+    for (uint32_t p = 0; p < m->pieces.count; p++)
+        if (m->pieces.edge[p] >= bytes.first && m->pieces.edge[p + 1] <= bytes.end)
+            pieces |= UINT32_C(1) << p;
+    return pieces;
+}
+
+/* Divides the variable at the edges of assignments, stores and debug values, or not at all if there are too many. */
+static void divide(struct ptx_memory *m)
+{
+    PTX_LIST(uint32_t) edges = {0};
+    uint32_t count = 0;
+
+    *PTX_PUSH(m->pl->job, edges) = 0;
+    *PTX_PUSH(m->pl->job, edges) = m->size;
+    for (size_t i = 0; i < m->uses.count; i++) {
+        *PTX_PUSH(m->pl->job, edges) = m->uses.at[i].bytes.first;
+        *PTX_PUSH(m->pl->job, edges) = m->uses.at[i].bytes.end;
+    }
+    for (size_t i = 0; i < m->stores.count; i++) {
+        *PTX_PUSH(m->pl->job, edges) = m->stores.at[i].bytes.first;
+        *PTX_PUSH(m->pl->job, edges) = m->stores.at[i].bytes.end;
+    }
+    for (size_t i = 0; m->variable != NULL && i < m->variable->notes.count; i++) {
+        const struct ptx_noted_value *v = &m->noting->values.at[m->variable->notes.at[i].value];
+
+        *PTX_PUSH(m->pl->job, edges) = v->first < m->size ? v->first : m->size;
+        *PTX_PUSH(m->pl->job, edges) = v->first + v->bytes < m->size ? v->first + v->bytes : m->size;
+    }
+    qsort(edges.at, edges.count, sizeof *edges.at, compare_edges);
+    for (size_t i = 0; i < edges.count; i++)
+        if (i == 0 || edges.at[i] != edges.at[i - 1])
+            edges.at[count++] = edges.at[i];
+    if (count > PTX_NOTE_PIECES + 1) {
+        edges.at[1] = m->size;
+        count = 2;
+    }
+    memcpy(m->pieces.edge, edges.at, count * sizeof *edges.at);
+    m->pieces.count = count - 1;
+}
+
+/* Creates the values of the pieces in memory. */
+static void make_values(struct ptx_memory *m)
+{
+    char text[96];
+
+    m->values = PTX_ARRAY(m->pl->job, uint32_t, m->pieces.count);
+    for (uint32_t p = 0; p < m->pieces.count; p++) {
+        const uint32_t first = m->pieces.edge[p], bytes = m->pieces.edge[p + 1] - first;
+        const int size = snprintf(text, sizeof text, "DW_OP_plus_uconst, %llu, DW_OP_deref, DW_OP_LLVM_fragment, %u, %u",
+                                  (unsigned long long)m->offset + first, first * 8, bytes * 8);
+        char *copy = ptx_new(m->pl->job, 1, (size_t)size + 1);
+        struct ptx_noted_value v = {.expression = copy, .expression_size = (uint32_t)size, .operand_count = 1, .is_proven = true, .first = first,
+                                    .bytes = bytes};
+
+        memcpy(copy, text, (size_t)size + 1);
+        v.operand[0].kind = PTX_NOTE_FRAME;
+        m->values[p] = (uint32_t)m->noting->values.count;
+        *PTX_PUSH(m->pl->job, m->noting->values) = v;
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------- */
+
+static bool has_line(const struct ptx_memory_use *use, uint32_t line)
+{
+    return line >= use->first && line <= use->last;
+}
+
+/* Gives each statement its line in the variable's function: for code of inlined calls the line of the call. */
+static void find_lines(struct ptx_memory *m)
+{
+    const struct ptx_placing *pl = m->pl;
+    const struct ptx_function *fn = pl->fn;
+
+    m->line = PTX_ARRAY(pl->job, uint32_t, fn->insns.count + 1);
+    for (uint32_t s = 0; s < fn->insns.count && ptx_spend(m->pl, 2); s++) {
+        const uint32_t owner = m->noting->owner[s], call = owner != 0 ? ptx_debug_note_call_line(pl, m->noting, s, m->frame) : 0;
+        const struct ptx_insn *in = &fn->insns.at[s];
+        const uint32_t line = in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
+        uint32_t at = owner;
+
+        while (at != 0 && at != PTX_NONE && at != m->frame && pl->debug->dies.at[at].tag == ISA_TAG_BLOCK)
+            at = pl->debug->dies.at[at].parent;
+        m->line[s] = call != 0 ? call : at == 0 || at == m->frame ? line : 0;
+        if (!ptx_note_in_function(m->lines, m->line[s]))
+            m->line[s] = 0;
+    }
+}
+
+/* Returns whether control may return to a block from the block. */
+static bool is_in_loop(struct ptx_memory *m, uint32_t block)
+{
+    struct ptx_noting *noting = m->noting;
+    PTX_LIST(uint32_t) work = {0};
+
+    if (noting->seen == NULL)
+        noting->seen = PTX_ARRAY(m->pl->job, uint32_t, noting->blocks.count);
+    noting->generation++;
+    *PTX_PUSH(m->pl->job, work) = block;
+    while (work.count != 0 && ptx_spend(m->pl, 4)) {
+        const struct ptx_noted_block *at = &noting->blocks.at[work.at[--work.count]];
+
+        for (size_t s = 0; s < at->succ.count; s++) {
+            if (at->succ.at[s] == block)
+                return true;
+            if (noting->seen[at->succ.at[s]] == noting->generation)
+                continue;
+            noting->seen[at->succ.at[s]] = noting->generation;
+            *PTX_PUSH(m->pl->job, work) = at->succ.at[s];
+        }
+    }
+    return false;
+}
+
+/* Finds for each assignment how its stores are. */
+static void match_stores(struct ptx_memory *m)
+{
+    for (size_t i = 0; i < m->uses.count; i++) {
+        struct ptx_memory_use *use = &m->uses.at[i];
+        unsigned count = 0;
+        bool in_loop = true;
+
+        use->pieces = pieces_of(m, use->bytes);
+        for (size_t k = 0; k < m->stores.count && ptx_spend(m->pl, 1); k++) {
+            const struct ptx_memory_store *store = &m->stores.at[k];
+
+            if (!has_line(use, m->line[store->statement]) || store->bytes.first >= use->bytes.end || store->bytes.end <= use->bytes.first)
+                continue;
+            count++;
+            in_loop &= use->loop == 0 || is_in_loop(m, m->noting->block_of[store->statement]);
+        }
+        use->missing = count == 0;
+        use->unrolled = use->loop != 0 && (count != 1 || !in_loop);
+    }
+}
+
+/* ---- paths ------------------------------------------------------------------------------------------------- */
+
+/* Returns the pieces whose assignment on lines [@first, @last] a path from one line to another has passed without its code.
+ * @after: the lines are those after @from, to the end of a loop around both lines, of which the path begins another
+ * iteration. */
+static uint32_t passed(const struct ptx_memory *m, const struct position *from, uint32_t to, uint32_t first, uint32_t last, bool after)
+{
+    uint32_t pieces = 0;
+
+    for (size_t i = 0; i < m->uses.count; i++) {
+        const struct ptx_memory_use *use = &m->uses.at[i];
+        const bool has_from = from->line > use->begin && from->line <= use->reached, has_to = to > use->begin && to <= use->reached;
+        const bool left = use->loop != 0 && (to < use->loop || to > use->loop_end || after) && use->jumps;
+        const bool certain = (has_to && !(after && use->jumps)) || (has_from && !left);
+
+        if (use->first < first || use->last > last || has_line(use, to) || has_line(use, from->line))
+            continue;
+        if (certain || use->reached == 0 || use->missing || !from->crossed)
+            pieces |= use->pieces;
+    }
+    return pieces;
+}
+
+/* Returns the innermost loop of the source around both lines; NULL: none. */
+static const struct ptx_noted_line *loop_around(const struct ptx_memory *m, uint32_t a, uint32_t b)
+{
+    const struct ptx_noted_line *found = NULL;
+
+    for (size_t i = 0; i < m->lines->loops.count; i++) {
+        const struct ptx_noted_line *loop = &m->lines->loops.at[i];
+
+        if (loop->line <= a && loop->line <= b && loop->reached >= a && loop->reached >= b)
+            found = loop;
+    }
+    return found;
+}
+
+/* Returns whether a line is the first line of the loop that has code. */
+static bool is_head(const struct ptx_memory *m, const struct ptx_noted_line *loop, uint32_t line)
+{
+    for (uint32_t l = loop->line; l < line; l++)
+        if (l <= m->noting->last_line && m->noting->has_line[l])
+            return false;
+    return true;
+}
+
+/* Returns the pieces that are unknown after a path from one line to code of line @to. */
+static uint32_t doubts_between(const struct ptx_memory *m, const struct position *from, uint32_t to)
+{
+    const struct ptx_noted_line *loop = from->line != 0 && (from->back || from->line > to) ? loop_around(m, from->line, to) : NULL;
+    const bool from_head = loop != NULL && from->line < to && from->line == loop->line; /* clang has put the condition at the loop's end */
+    uint32_t pieces = 0;
+
+    for (size_t i = 0; i < m->uses.count && from->line != 0; i++) { /* the line itself */
+        const struct ptx_memory_use *use = &m->uses.at[i];
+
+        if (has_line(use, from->line) && !(has_line(use, to) && !from->back) && !(use->computed && (from->element || (from->done & use->pieces) != 0)))
+            pieces |= use->pieces & ~from->done;
+    }
+    for (size_t i = 0; i < m->uses.count; i++) { /* loops that the path enters */
+        const struct ptx_memory_use *use = &m->uses.at[i];
+
+        if (use->unrolled && to >= use->loop && to <= use->loop_end && (from->line < use->loop || from->line > use->loop_end))
+            pieces |= use->pieces;
+    }
+    if (from->line == 0)
+        return pieces | passed(m, from, to, m->lines->declared, to - 1, false);
+    if (loop != NULL && !from_head) {
+        pieces |= passed(m, from, to, from->line + 1, loop->reached, true) | passed(m, from, to, loop->line, to - 1, false);
+        if (from->back || is_head(m, loop, to))
+            return pieces;
+    } else if (from->back && from->line == to && m->is_body) { /* a loop of clang, for one statement */
+        return pieces;
+    } else if (from->back && from->line >= to) { /* the scope begins again */
+        return pieces | passed(m, from, to, m->lines->declared, to - 1, false);
+    } else if (from->line < to) {
+        return pieces | passed(m, from, to, from->line + 1, to - 1, false);
+    }
+    for (size_t i = 0; i < m->uses.count && from->line > to; i++) /* code has moved */
+        if (m->uses.at[i].last >= to && m->uses.at[i].first <= from->line)
+            pieces |= m->uses.at[i].pieces;
+    return pieces;
+}
+
+static void add_position(struct ptx_memory_state *place, struct position position)
+{
+    for (unsigned i = 0; i < place->count; i++) {
+        const struct position *at = &place->at[i];
+
+        if (at->line == position.line && at->done == position.done && at->element == position.element && at->back == position.back &&
+            at->crossed == position.crossed)
+            return;
+    }
+    if (place->count == MOST_POSITIONS) { /* nothing is known about the others */
+        place->doubted = UINT32_MAX;
+        return;
+    }
+    place->at[place->count++] = position;
+}
+
+/* Returns whether code of a line has moved up: code of an earlier line, which no path has passed, follows in the block. */
+static bool is_ahead(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t s, uint32_t end)
+{
+    const uint32_t line = m->line[s];
+    unsigned groups = 0;
+
+    for (uint32_t next = s + 1; next < end && groups < MOST_AHEAD && ptx_spend(m->pl, 1); next++) {
+        const uint32_t earlier = m->line[next];
+        bool passed_it = earlier == 0 || earlier >= line || !ptx_note_in_scope(m->lines, earlier);
+
+        groups += earlier != m->line[next - 1];
+        for (unsigned i = 0; i < place->count; i++)
+            passed_it |= place->at[i].line > earlier;
+        if (passed_it)
+            continue;
+        const struct ptx_noted_line *loop = loop_around(m, earlier, line);
+
+        for (size_t i = 0; i < m->uses.count && loop != NULL; i++)
+            passed_it |= m->uses.at[i].last >= loop->line && m->uses.at[i].first <= loop->reached;
+        if (!passed_it)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether code of a line has moved down: all paths have passed the line, and no loop leads back to it. */
+static bool is_late(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t line)
+{
+    bool late = m->is_body && place->count != 0;
+
+    for (unsigned i = 0; i < place->count; i++)
+        late &= place->at[i].line > line && !place->at[i].back && loop_around(m, place->at[i].line, line) == NULL;
+    return late;
+}
+
+/* Returns the pieces that are not shown in code of a line, although their memory may be known afterwards: of loops that
+ * clang has unrolled, and in code that has moved. */
+static uint32_t hidden_at(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t line, bool moved)
+{
+    uint32_t pieces = line >= m->gives_away ? UINT32_MAX : 0;
+
+    for (size_t i = 0; i < m->uses.count; i++) {
+        const struct ptx_memory_use *use = &m->uses.at[i];
+
+        if (use->unrolled && line >= use->loop && line <= use->loop_end)
+            pieces |= use->pieces;
+        for (unsigned k = 0; k < place->count && moved; k++)
+            if ((use->first < line && use->last >= place->at[k].line) || (use->last >= line && use->first <= place->at[k].line))
+                pieces |= use->pieces;
+    }
+    return pieces;
+}
+
+/* Handles the begin of code of another line. */
+static void enter(const struct ptx_memory *m, struct ptx_memory_state *place, uint32_t line)
+{
+    struct ptx_memory_state next = {.known = true, .doubted = place->doubted, .unnoted = place->unnoted};
+    const bool inside = ptx_note_in_scope(m->lines, line);
+
+    if (!inside && m->is_body)
+        return; /* code from before the declaration has moved down */
+    for (unsigned i = 0; i < place->count; i++) {
+        struct position position = place->at[i];
+
+        if (inside && (position.line != line || position.back)) {
+            next.doubted |= doubts_between(m, &position, line);
+            if (loop_around(m, position.line, line) == NULL || !position.back || position.line != line) {
+                bool goes_on = false; /* on another line of the same statement */
+
+                for (size_t k = 0; k < m->uses.count && !position.back; k++)
+                    goes_on |= has_line(&m->uses.at[k], line) && has_line(&m->uses.at[k], position.line);
+                position.done = goes_on ? position.done : 0;
+                position.element &= goes_on;
+            } else {
+                position.done = 0;
+                position.element = false;
+            }
+        }
+        position = inside ? (struct position){.line = line, .done = position.done, .element = position.element} : (struct position){.line = 0};
+        add_position(&next, position);
+    }
+    *place = next;
+}
+
+/* Handles a store: the pieces that it assigns are known, if the source assigns them on the line. */
+static void store(const struct ptx_memory *m, struct ptx_memory_state *place, const struct ptx_memory_store *store)
+{
+    const uint32_t line = m->line[store->statement], all = pieces_of(m, store->bytes);
+    uint32_t allowed = 0, missing = 0;
+
+    for (size_t i = 0; i < m->uses.count; i++) {
+        const struct ptx_memory_use *use = &m->uses.at[i];
+
+        if (has_line(use, line) && (store->exact || use->computed))
+            allowed |= use->pieces;
+        else if (use->missing)
+            missing |= use->pieces;
+    }
+    /* clang combines stores of several lines to one, which has the line of one of them */
+    if (store->wild || allowed == 0 || (store->exact && (all & ~allowed) != 0)) {
+        place->doubted |= all;
+        return;
+    }
+    if (!store->exact) {
+        for (unsigned i = 0; i < place->count; i++)
+            place->at[i].element = true;
+        return;
+    }
+    const uint32_t stored = whole_pieces_of(m, store->bytes) & ~((all & (all - 1)) != 0 || store->combined ? missing : 0);
+
+    place->doubted = (place->doubted | (all & missing)) & ~stored;
+    for (unsigned i = 0; i < place->count; i++)
+        place->at[i].done |= stored;
+}
+
+static void take_note(const struct ptx_memory *m, struct ptx_memory_state *place, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_value *v = &m->noting->values.at[note->value];
+    const struct ptx_memory_bytes bytes = {v->bytes != 0 ? v->first : 0, v->bytes != 0 ? v->first + v->bytes : m->size};
+    const bool in_memory = v->operand_count == 1 && v->operand[0].kind == PTX_NOTE_FRAME && !note->doubts &&
+                           memmem(v->expression, v->expression_size, "DW_OP_deref", 11) != NULL;
+
+    uint32_t done = UINT32_MAX; /* the code of the line has just stored these pieces, so memory has the value, too */
+
+    for (unsigned i = 0; i < place->count; i++)
+        done &= place->at[i].done;
+    if (in_memory)
+        place->unnoted &= ~whole_pieces_of(m, bytes);
+    else
+        place->unnoted |= pieces_of(m, bytes) & ~done;
+}
+
+static void show(struct ptx_memory *m, uint32_t statement, uint32_t hidden, bool whole)
+{
+    const uint32_t all = (uint32_t)lw_mask(m->pieces.count), shown = all & ~hidden, room = m->pieces.count * PTX_NOTE_SAME;
+    struct ptx_noted_pieces *pieces = &m->pieces;
+    struct ptx_noted_range *last = pieces->ranges.count != 0 ? &pieces->ranges.at[pieces->ranges.count - 1] : NULL;
+    uint32_t *value;
+
+    if (shown == 0 || whole != (shown == all) || (m->line[statement] != 0 && !ptx_note_in_scope(m->lines, m->line[statement])))
+        return;
+    value = PTX_ARRAY(m->pl->job, uint32_t, room);
+    for (uint32_t k = 0; k < room; k++)
+        value[k] = k % PTX_NOTE_SAME == 0 && (shown >> k / PTX_NOTE_SAME & 1) ? m->values[k / PTX_NOTE_SAME] : PTX_NONE;
+    if (last != NULL && last->to == statement && memcmp(last->value, value, room * sizeof *value) == 0)
+        last->to++;
+    else
+        *PTX_PUSH(m->pl->job, pieces->ranges) = (struct ptx_noted_range){statement, statement + 1, value};
+}
+
+enum { FOLLOW, SHOW_PARTS, SHOW_WHOLE };
+
+/* Follows a block from its begin. */
+static void walk(struct ptx_memory *m, uint32_t b, struct ptx_memory_state *place, unsigned what)
+{
+    const struct ptx_noted_block *block = &m->noting->blocks.at[b];
+    size_t next = 0;
+    uint32_t moved = 0, hidden = 0, entered = 0;
+
+    for (size_t high = m->stores.count; next < high;) {
+        const size_t middle = next + (high - next) / 2;
+
+        if (m->stores.at[middle].statement < block->first)
+            next = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t s = block->first; s < block->end && ptx_spend(m->pl, 2); s++) {
+        const uint32_t line = m->line[s];
+
+        for (size_t i = 0; m->variable != NULL && i < m->variable->notes.count && ptx_spend(m->pl, 1); i++)
+            if (m->variable->notes.at[i].block == b && m->variable->notes.at[i].at == 2 * s)
+                take_note(m, place, &m->variable->notes.at[i]);
+        if (line != 0 && line != entered && line != moved) {
+            bool stores = false;
+
+            if (!ptx_spend(m->pl, 1 + (m->uses.count + m->lines->loops.count) / 4))
+                return;
+            for (size_t k = next; k < m->stores.count && m->stores.at[k].statement < block->end && ptx_spend(m->pl, 1); k++)
+                stores |= m->line[m->stores.at[k].statement] == line;
+            moved = 0;
+            if (ptx_note_in_scope(m->lines, line) && !stores && (is_ahead(m, place, s, block->end) || is_late(m, place, line))) {
+                moved = line;
+                hidden = hidden_at(m, place, line, true);
+                entered = 0;
+            } else {
+                enter(m, place, line);
+                hidden = hidden_at(m, place, line, false);
+                entered = line;
+            }
+        }
+        if (entered == 0 && moved == 0) { /* code of no line */
+            hidden = 0;
+            for (unsigned i = 0; i < place->count; i++)
+                hidden |= hidden_at(m, place, place->at[i].line, false);
+        }
+        if (what != FOLLOW)
+            show(m, s, place->doubted | place->unnoted | hidden, what == SHOW_WHOLE);
+        for (; next < m->stores.count && m->stores.at[next].statement == s; next++)
+            store(m, place, &m->stores.at[next]);
+    }
+}
+
+/* Joins the states of paths; returns whether @to has changed. */
+static bool join(struct ptx_memory_state *to, const struct ptx_memory_state *from, bool back)
+{
+    const struct ptx_memory_state before = *to;
+
+    if (!to->known)
+        *to = (struct ptx_memory_state){.known = true};
+    to->doubted |= from->doubted;
+    to->unnoted |= from->unnoted;
+    for (unsigned i = 0; i < from->count; i++) {
+        struct position position = from->at[i];
+
+        position.back |= back;
+        position.crossed = true;
+        add_position(to, position);
+    }
+    return !before.known || before.count != to->count || before.doubted != to->doubted || before.unnoted != to->unnoted;
+}
+
+static bool solve(struct ptx_memory *m)
+{
+    const size_t count = m->noting->blocks.count;
+    uint8_t *changed = PTX_ARRAY(m->pl->job, uint8_t, count);
+    bool more = true;
+
+    m->in = PTX_ARRAY(m->pl->job, struct ptx_memory_state, count);
+    m->in[0] = (struct ptx_memory_state){.known = true, .count = 1, .unnoted = m->variable != NULL ? UINT32_MAX : 0};
+    for (size_t i = 0; i < m->uses.count; i++) /* before its initialiser, the variable is unknown */
+        if (m->uses.at[i].first == m->lines->declared)
+            m->in[0].doubted = UINT32_MAX;
+    changed[0] = 1;
+    while (more) {
+        more = false;
+        for (uint32_t b = 0; b < count; b++) {
+            const struct ptx_noted_block *block = &m->noting->blocks.at[b];
+            struct ptx_memory_state place = m->in[b];
+
+            if (!changed[b])
+                continue;
+            changed[b] = 0;
+            if (!ptx_spend(m->pl, 1 + block->succ.count))
+                return false;
+            walk(m, b, &place, FOLLOW);
+            for (size_t s = 0; s < block->succ.count; s++)
+                if (join(&m->in[block->succ.at[s]], &place, ptx_note_goes_back(m->noting, b, block->succ.at[s])))
+                    changed[block->succ.at[s]] = more = true;
+        }
+    }
+    return m->pl->debug->budget != 0;
+}
+
+/* Gets the place in memory that the debug values give; returns false if there is none. */
+static bool find_noted(const struct ptx_memory *m, uint64_t *offset)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < m->variable->notes.count; i++) {
+        const struct ptx_noted_value *v = &m->noting->values.at[m->variable->notes.at[i].value];
+        struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
+        uint64_t at = 0, number;
+        bool deref = false, other = false;
+
+        if (v->operand_count != 1 || v->operand[0].kind != PTX_NOTE_FRAME)
+            continue;
+        for (struct ptx_name word = ptx_note_word(&words); word.size != 0 && !deref; word = ptx_note_word(&words)) {
+            deref = ptx_name_is(word, "DW_OP_deref");
+            if (ptx_name_is(word, "DW_OP_plus_uconst") && ptx_note_number(ptx_note_word(&words), 10, &number))
+                at += number;
+            else if (!deref)
+                other = true;
+        }
+        if (!deref)
+            continue; /* the variable is an address */
+        if (other || at < v->first || (found && at - v->first != *offset)) {
+            *offset = UINT64_MAX;
+            return true;
+        }
+        *offset = at - v->first;
+        found = true;
+    }
+    return found;
+}
+
+bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *variable)
+{
+    const struct ptx_memory m = {.pl = pl, .noting = (struct ptx_noting *)noting, .variable = variable};
+    uint64_t offset;
+
+    return find_noted(&m, &offset);
+}
+
+void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable, uint32_t die,
+                             uint64_t offset)
+{
+    const struct ptx_debug *debug = pl->debug;
+    const uint32_t origin = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_ABSTRACT_ORIGIN));
+    const uint32_t source = origin != PTX_NONE ? origin : die;
+    const struct ptx_value *name = ptx_debug_value(debug, source, ISA_AT_NAME);
+    struct ptx_memory m = {.pl = pl, .noting = noting, .variable = variable, .die = source, .offset = offset};
+    char key[PTX_NAME_BYTES];
+    const uint32_t *uses, *lines;
+    int size;
+
+    if (name == NULL || name->kind != PTX_V_TEXT || (variable != NULL && !find_noted(&m, &m.offset)) || m.offset == UINT64_MAX ||
+        (variable != NULL && noting->entries[variable - noting->variables.at] > 1))
+        return;
+    size = snprintf(key, sizeof key, "%s %llu", name->text, (unsigned long long)ptx_debug_memory_number(debug, source, ISA_AT_DECL_LINE, 0));
+    if (size < 0 || (size_t)size >= sizeof key)
+        return;
+    uses = ptx_map_find(&noting->uses_by_name, key, (size_t)size);
+    lines = ptx_map_find(&noting->lines_by_name, key, (size_t)size);
+    if (uses == NULL || lines == NULL || ptx_debug_memory_size(debug, source) == 0 || ptx_debug_memory_size(debug, source) > UINT32_MAX)
+        return;
+    m.size = (uint32_t)ptx_debug_memory_size(debug, source);
+    m.lines = &noting->lines.at[*lines];
+    for (m.frame = debug->dies.at[die].parent; debug->dies.at[m.frame].tag == ISA_TAG_BLOCK;)
+        m.frame = debug->dies.at[m.frame].parent;
+    m.is_body = m.lines->end == m.lines->function_end && debug->dies.at[m.frame].tag != ISA_TAG_INLINED;
+    if (!ptx_debug_memory_uses(&m, noting->uses.at[*uses]))
+        return;
+    ptx_debug_memory_stores(&m);
+    divide(&m);
+    make_values(&m);
+    find_lines(&m);
+    match_stores(&m);
+    if (!solve(&m))
+        return;
+    for (unsigned what = SHOW_PARTS; what <= SHOW_WHOLE; what++) {
+        struct ptx_noted_pieces whole = {.count = 1};
+
+        m.pieces.ranges.count = 0;
+        for (uint32_t b = 0; b < noting->blocks.count; b++) {
+            struct ptx_memory_state place = m.in[b];
+
+            if (place.known)
+                walk(&m, b, &place, what);
+        }
+        if (what == SHOW_PARTS) {
+            if (m.size <= ISA_EXPRESSION_BYTES)
+                ptx_debug_notes_locate(pl, noting, &m.pieces, PTX_NONE, m.size);
+            continue;
+        }
+        whole.ranges = m.pieces.ranges; /* of each range, the first value: the memory of the first piece, and all others */
+        ptx_debug_notes_locate(pl, noting, &whole, PTX_NONE, m.size);
+    }
+}
