@@ -310,6 +310,8 @@ bool ptx_debug_call_site(const void *context, uint32_t die, struct ptx_call_site
 {
     const struct ptx_placing *pl = context;
 
+    if (die < pl->root) /* an instruction that the translator has inserted is in no scope */
+        return false;
     *out = pl->sites[die - pl->root];
     return out->line != 0;
 }

@@ -23,12 +23,11 @@ static void find_words(struct ptx_placing *pl)
     const struct ptx_unit *unit = pl->unit;
     uint32_t n = 0;
 
-    for (size_t i = 0; i < unit->code.count; i++) {
-        if (pl->index[i] != pl->index[i + 1])
-            pl->by_line[n++] = (struct ptx_line_word){ ptx_debug_statement(pl->fn, unit->code.at[i].line), pl->index[i] };
-        for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++)
-            pl->line_at[w] = pl->by_line[n - 1].line;
-    }
+    for (size_t i = 0; i < unit->code.count; i++)
+        for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
+            pl->line_at[w] = ptx_debug_statement(pl->fn, unit->code.at[i].line);
+            pl->by_line[n++] = (struct ptx_line_word){ pl->line_at[w], w };
+        }
     pl->count = n;
     if (n != 0)
         qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
@@ -632,6 +631,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     struct ptx_debug *debug = unit->module->debug;
     struct ptx_placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
                           .fn = unit->function, .base = base, .index = index };
+    const uint32_t words = index[unit->code.count];
     uint32_t root;
 
     if (debug == NULL)
@@ -647,12 +647,12 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     root = debug->subprogram[unit->function - unit->module->functions.at];
     if (root == PTX_NONE)
         return;
-    pl.by_line = PTX_ARRAY(unit->job, struct ptx_line_word, unit->code.count + 1);
-    pl.mark = PTX_ARRAY(unit->job, uint8_t, unit->code.count + 1);
-    pl.line_at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
-    pl.listed = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
-    pl.at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
-    pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.by_line = PTX_ARRAY(unit->job, struct ptx_line_word, words + 1);
+    pl.mark = PTX_ARRAY(unit->job, uint8_t, words + 1);
+    pl.line_at = PTX_ARRAY(unit->job, uint32_t, words + 1);
+    pl.listed = PTX_ARRAY(unit->job, uint32_t, words + 1);
+    pl.at = PTX_ARRAY(unit->job, uint32_t, words + 1);
+    pl.owner = PTX_ARRAY(unit->job, uint32_t, words + 1);
     find_words(&pl);
     ptx_debug_clear_marks(&pl);
     ptx_debug_find_moves(&pl);

@@ -321,7 +321,7 @@ static void loop(struct gen *g, unsigned depth)
             alu(g, ISA_V_ADD_U32, counter, counter, ISA_X_IMM, 1);
         }
     }
-    if (g->sync_seen && !whole) { /* the back edge is a separate branch, so that only lanes that stay in the loop yield */
+    if (g->sync_seen && !whole) { /* the back edge is a separate branch, so that only lanes in the loop yield */
         branch_if(g, false, l.out, (int)reg);
         emit(g, ISA_YIELD);
         jump(g, ISA_BRA, head);
