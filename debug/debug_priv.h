@@ -152,7 +152,6 @@ struct dbg {
                                      * `list -` ends */
     char *list_file;    /* source file of these two lines (owned); NULL: the next `list` starts at the focus */
     uint64_t listed_pc; /* pc of the focus at the last `list`; at another pc the next `list` starts at the focus */
-    uint64_t disassemble_next, disassembled_pc;
 
     struct emu_history *history; /* recorder of history; NULL: no history is recorded */
     bool (*save_host)(void *context, void **data, size_t *size);

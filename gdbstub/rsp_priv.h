@@ -263,7 +263,6 @@ struct rsp {
      * user saw last. */
     bool shown;
     bool locks;           /* the client's last resume let only one warp run */
-    uint64_t removed;     /* address in the last z packet, if neither a Z packet nor a resume has followed; else 0 */
     dbg_thread_id shown_thread; /* thread and lane that the user saw last; 0: not known */
     unsigned shown_lane;
     struct rsp_leaving leaving;

@@ -456,7 +456,6 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         lw_put(&rsp->reply.sink, "OK");
         return;
     }
-    rsp->removed = 0;
     rsp_arrivals_lift(rsp, args->n[0], false);
     rsp->reported.id = 0;
     /* If only the condition has changed, gdb sends the Z packet again, without a z packet before. */
@@ -491,7 +490,6 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
 
     rsp->launch_lifted |= type < RSP_Z_WATCH && args->n[0] == DBG_LAUNCH_PC;
     rsp->launch_wanted &= type >= RSP_Z_WATCH || args->n[0] != DBG_LAUNCH_PC;
-    rsp->removed = args->n[0];
     rsp_arrivals_lift(rsp, args->n[0], type < RSP_Z_WATCH);
     rsp->reported.id = 0;
     /* It is no error if the stoppoint does not exist: when one insertion fails, gdb removes all its breakpoints. */

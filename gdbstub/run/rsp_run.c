@@ -632,7 +632,6 @@ static void begin_run(struct rsp *rsp, struct action *action)
                                             last->kind == DBG_STOP_BREAKPOINT &&
                                             last->thread == action->id && last->pc == action->pc);
     action->over = rsp->lldb && action->verb == VERB_STEP && rsp->lifted_count != 0;
-    rsp->removed = 0;
     rsp->launch_lifted = false;
     if (action->verb != VERB_CONTINUE)
         rsp->reported.id = 0;

@@ -97,7 +97,7 @@ back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
     (cd "$work" && timeout 60 "$lanewise" debug waits.yaml -x commands) 2>&1 |
-        sed -n -e "/^pc = /p" -e "/^looking back/p" -e "/^now at instruction /p" >"$work/$1"
+        sed -n -e "/^pc = /p" -e "/^searching back/p" -e "/^now at instruction /p" >"$work/$1"
 }
 waits 30000 3
 back few 24

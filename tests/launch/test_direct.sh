@@ -38,7 +38,8 @@ printf '.kernel twice\n.param ptr.global out\n.param u32 n\n    v_s2r v0, %%tid.
 four='--grid 4 --block 256'
 arguments='--arg a=2.5 --arg x=f32[1024]:ramp --arg y=f32[1024]:constant=3 --arg n=1000'
 
-# ---- commands that run, and their output shellcheck disable=SC2086
+# ---- commands that run, and their output
+# shellcheck disable=SC2086
 {
 expect 0 '^y f32\[1024\]: 999 elements changed: 3 5.5 8 10.5 13 15.5 18 20.5 ...$' run saxpy.cl $four $arguments
 grep -q '^x f32\[1024\]: unchanged$' out || fail "what is not changed is not said to be so"

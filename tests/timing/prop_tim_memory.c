@@ -83,7 +83,6 @@ struct traffic {
     unsigned pattern;  /* 0: cores access random lines, 1: consecutive lines, 2: random ones of a few lines */
     unsigned rate;     /* per cent of cycles in which a core tries to send */
     unsigned receive;  /* per cent of cycles in which a core accepts an answer */
-    unsigned wait;     /* not used */
     uint64_t position[MOST_CORES];
 };
 

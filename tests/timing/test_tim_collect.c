@@ -15,7 +15,6 @@ struct bench {
     struct tim_memory *memory;
     struct emu_machine *machine;
     struct tim_static add, mad;
-    uint64_t entered[8]; /* not used */
 };
 
 static struct bench *bench_new(unsigned ports, bool in_order, bool swizzle)
