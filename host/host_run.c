@@ -165,7 +165,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
         if (!timed) {
             pthread_cond_destroy(&a.changed);
             pthread_mutex_destroy(&a.mutex);
-            return LW_FAIL(err, LW_EIO, "timeout: the host cannot start a thread that waits for it");
+            return LW_FAIL(err, LW_EIO, "timeout: the host cannot start the thread that stops the run when the time is over");
         }
     }
     m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;

@@ -707,7 +707,7 @@ static void print_block(const struct ptx_unit *unit, uint32_t id, struct lw_sink
     if (b->may_diverge)
         lw_put(out, ", may diverge");
     if (b->loop != PTX_NONE)
-        lw_printf(out, ", in the loop of %u", unit->loops.at[b->loop].header);
+        lw_printf(out, ", in the loop with header %u", unit->loops.at[b->loop].header);
     lw_put(out, "\n");
 }
 

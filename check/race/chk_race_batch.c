@@ -261,7 +261,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
     const bool gather = e->form == EMU_ADDR_GATHER;
-    /* Each half of the warp may be a segment, which race_batch_decode() determines. */
+    /* If true, the two halves of the warp may be segments; race_batch_decode() compares all lanes to find out. */
     const bool halves = gather && e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;

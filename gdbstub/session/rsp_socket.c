@@ -294,7 +294,7 @@ static void prepare(int fd)
 
 /* Disconnects the served client if a new client, which connected at @came_ms, may take its place. A client that has sent
  * nothing yet is replaced by any new client. A client that has sent nothing for a while is replaced if the new one
- * connects soon after a client was refused. Returns false if the served client stays. */
+ * connects soon after a client was refused. Returns false if the served client stays connected. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;

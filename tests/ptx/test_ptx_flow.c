@@ -98,7 +98,7 @@ static void a_loop_that_lanes_leave_apart_joins_in_its_preheader(void **state)
                       TAIL,
                  "k: 4 blocks, 1 loops, 1 regions, 1 barrier registers\n"
                  "  block 0: 3 instructions, bssy b0 -> 1\n"
-                 "  block 1 L: 2 instructions -> 1 | 2, joins at 2, may diverge, in the loop of 1\n"
+                 "  block 1 L: 2 instructions -> 1 | 2, joins at 2, may diverge, in the loop with header 1\n"
                  "  block 2: 1 instructions, bsync b0 -> 4\n"
                  "  block 4: 0 instructions\n");
 }
@@ -113,11 +113,11 @@ static void breaking_out_of_an_inner_region_frees_its_barrier(void **state)
                  "k: 6 blocks, 1 loops, 2 regions, 2 barrier registers\n"
                  "  block 0: 2 instructions, bssy b0 -> 1\n"
                  "  block 1 L: 2 instructions, bssy b1 -> 3 | 2, joins at 4, may diverge, "
-                 "in the loop of 1\n"
+                 "in the loop with header 1\n"
                  "  block 2: 2 instructions -> 4 (bbreak b1) | 3, joins at 4, may diverge, "
-                 "in the loop of 1\n"
+                 "in the loop with header 1\n"
                  "  block 3 C: 2 instructions, bsync b1 -> 1 | 4, joins at 4, may diverge, "
-                 "in the loop of 1\n"
+                 "in the loop with header 1\n"
                  "  block 4 OUT: 1 instructions, bsync b0 -> 6\n"
                  "  block 6: 0 instructions\n");
 }
@@ -143,7 +143,7 @@ static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it(voi
                "setp.lt.u32 %p3,%r4,9;\n@%p3 bra OUT;\nsetp.lt.u32 %p4,%r2,%r1;\n@%p4 bra L;\n"
                "OUT: setp.eq.u32 %p5,%r2,4;\n@%p5 bra J;\nld.u32 %r2,[%rd1];\nJ:" TAIL,
           &out);
-    assert_non_null(strstr(out.text, "-> 3 | 2, joins at 3, may diverge, in the loop of 1"));
+    assert_non_null(strstr(out.text, "-> 3 | 2, joins at 3, may diverge, in the loop with header 1"));
     assert_non_null(strstr(out.text, "block 3 OUT: 1 instructions, bsync b0, bssy b0 -> 5 | 4, "
                                      "joins at 5, may diverge"));
     lw_buffer_fini(&out);

@@ -349,8 +349,8 @@ static void a_divergent_branch_expands_one_or_all(void **state)
         struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
 
         r->config->tags_expansion = eager;
-        /* The lanes that jump reach the join first, in cycle 2, or in cycle 5 after the expansion of four registers. Then
-         * instructions are fetched for the other lanes. */
+        /* The lanes that jump reach the join first: in cycle 2 if expansion is lazy, in cycle 5 if it is eager, as four
+         * registers are expanded before. Then instructions are fetched for the other lanes. */
         issues_are(r, text, 7, 10, eager ? "w0.0@0 w0.2@5 w0.1@7 w0.2@8" : "w0.0@0 w0.2@2 w0.1@4 w0.2@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), eager ? 4 : 1);
         assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_EXPANSION], eager ? 3 : 0); /* one more: fetch */

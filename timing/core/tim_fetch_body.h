@@ -375,7 +375,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
  * the warp that issued last; after a miss of another warp the scheduler selects again in the same cycle. */
 
 /** Called when scheduler @s has selected @warp. Returns true if the constant operand of the warp's next instruction is
- *  available; otherwise makes the warp wait for it. @greedy: the scheduler issued from the same warp last. */
+ *  available; otherwise makes the warp wait for it. @greedy: @warp is also the warp from which @s issued last. */
 static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, bool greedy, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];

@@ -123,7 +123,7 @@ static void a_branch_with_three_sides_has_two_levels(void **state)
                 "2/F\n");
 }
 
-/* All lanes of one path call a function whose lanes may return separately. Until they have returned the other path waits. */
+/* All lanes of one path call a function whose lanes may return separately. The other path waits until all of them have returned. */
 static void a_call_is_a_level(void **state)
 {
     (void)state;
