@@ -446,7 +446,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     if (w->ranges != NULL && !w->ahead && !w->astray && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
-            if ((w->positions.doubted | w->positions.hidden) >> k / PTX_NOTE_SAME & 1 ||
+            if ((w->positions.doubted | w->positions.hidden | (w->outside ? w->positions.pending : 0)) >> k / PTX_NOTE_SAME & 1 ||
                 (shown[k] < UNSEEN && ptx_debug_note_is_changed(f->pl, f->noting, f->variable, &f->noting->values.at[shown[k]], f->bytes)))
                 shown[k] = PTX_NONE;
         add_range(f, w->ranges, w->from, to, shown);
