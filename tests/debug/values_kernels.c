@@ -70,6 +70,15 @@ static unsigned below(struct maker *m, unsigned n)
     return prop_below(m->r, n);
 }
 
+/* Returns a count by which a 64-bit value is shifted. clang 14 and 15 compile `(ulong)x << 31` to mul.wide.s32 by -2^31, which
+ * is wrong. */
+static unsigned shift_of_long(struct maker *m)
+{
+    const unsigned count = below(m, 33);
+
+    return count == 31 ? 30 : count;
+}
+
 #define TEXT(...) lw_arena_printf(&m->arena, __VA_ARGS__)
 
 #define LINE(...) \
@@ -292,7 +301,7 @@ static const char *as(struct maker *m, enum type type, unsigned depth)
     case S32: return TEXT("(int)(%s & 1023u) - %u", u32(m, depth), below(m, 600));
     case U64:
         return below(m, 2) ? TEXT("(%s)%s * (%s)%s", type_name(m, U64), u32(m, 0), type_name(m, U64), u32(m, depth))
-                           : TEXT("((%s)%s << %u) + %s", type_name(m, U64), u32(m, depth), below(m, 33), u32(m, 0));
+                           : TEXT("((%s)%s << %u) + %s", type_name(m, U64), u32(m, depth), shift_of_long(m), u32(m, 0));
     case S64: return TEXT("(long)(%s) * %u - %u", u32(m, depth), 1 + below(m, 9), below(m, 9));
     case U16:
     case U8: return TEXT("(%s)(%s)", type_name(m, type), u32(m, depth));
