@@ -52,7 +52,11 @@ for t in "$src"/tests/clients/behaviours_*.sh; do # each client's behaviours
     step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
 step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
-step values env LW_SEED=random LW_RANDOM_COUNT=10000 "$src/tests/debug/prop_values.sh"
+for clang in clang-14 clang-15 clang-16 clang-19; do # 10,000 kernels with all compilers together
+    command -v $clang >/dev/null || continue
+    step values-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=2500 "$src/tests/debug/prop_values.sh"
+    step memory-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=memory "$src/tests/debug/prop_values.sh"
+done
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"

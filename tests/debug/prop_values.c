@@ -458,17 +458,28 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     lw_buffer_fini(&text);
 }
 
-/** Write the PTX of the optimised kernel, with its value comments. Both launch files of the kernel run this PTX. */
-static void compile_kernel(const struct test *test, const struct kernel *k)
+/** Compile the optimised kernel to PTX with its value comments. Return NULL if the compiler itself crashes: that is a fault of
+ *  clang, and the kernel is left out. */
+static char *compile_kernel(const struct kernel *k, size_t *size)
+{
+    struct lw_error err;
+    char *ptx = NULL;
+
+    if (ptx_compile(k->source, &k->level, 1, k->clang, &ptx, size, NULL, &err) == LW_OK)
+        return ptx;
+    if (strstr(err.text, " crashed (") == NULL)
+        die(k->what, err.text);
+    printf("%s: the compiler crashed: %s\n", k->what, err.text);
+    return NULL;
+}
+
+/** Write the PTX, and let both launch files of the kernel run it. */
+static void use_ptx(const struct test *test, const struct kernel *k, char *ptx, size_t size)
 {
     struct lw_buffer text;
-    struct lw_error err;
-    char path[96], *ptx = NULL;
+    char path[96];
     FILE *file;
-    size_t size = 0;
 
-    if (ptx_compile(k->source, &k->level, 1, k->clang, &ptx, &size, NULL, &err) != LW_OK)
-        die(k->what, err.text);
     snprintf(path, sizeof path, "%s/k.ptx", test->folder);
     file = fopen(path, "w");
     if (file == NULL || fwrite(ptx, 1, size, file) != size || fclose(file) != 0)
@@ -495,14 +506,19 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     struct kernel k;
     struct values_options options;
     struct pair p = {.quiet = test->free && getenv("LW_VALUES_ALL") == NULL};
+    char *ptx;
+    size_t size = 0;
 
     make_kernel(test, seed, &k);
     p.what = k.what;
     p.source = k.source;
     p.index = test->free ? NULL : "at#";
     options = options_of(&k);
+    ptx = compile_kernel(&k, &size);
+    if (ptx == NULL)
+        return 0;
     begin(&p, &options);
-    compile_kernel(test, &k);
+    use_ptx(test, &k, ptx, size);
     options.flag_count = 0;
     options.corrupt = corrupt != NULL ? strtoull(corrupt, NULL, 0) : 0;
     (void)check(test, &p, &options);
@@ -527,13 +543,18 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         struct values_options options;
         struct pair p = {.quiet = true};
         bool changed = false;
+        size_t size = 0;
+        char *ptx;
 
         make_kernel(&test, seed + i, &k);
         p.what = k.what;
         p.index = test.free ? NULL : "at#";
         options = options_of(&k);
+        ptx = compile_kernel(&k, &size);
+        if (ptx == NULL)
+            continue;
         begin(&p, &options);
-        compile_kernel(&test, &k);
+        use_ptx(&test, &k, ptx, size);
         options.flag_count = 0;
         options.launch = test.has_values ? k.keeping : k.launch;
         for (unsigned k = 0; k < MOST_EXCHANGES && p.never + p.another_time == 0; k++) {
