@@ -3,8 +3,9 @@
  * bits: for `x = gid & 1023; out[x & 3] = 0` it uses gid instead of x, and says that x is in the register of gid. These are
  * the demanded bits of LLVM's InstCombine and BDCE. This file finds them again in the PTX: a backward data-flow analysis
  * over the registers. A debugger shows a value only if the code uses all bits that the variable has. For an instruction that
- * LLVM has removed, debug values have the operation instead. Which bits were used is unknown then, so values with operations
- * on bits are not shown. */
+ * LLVM has removed, debug values have the operation instead. Which bits were used is unknown then, so the only operation
+ * that is shown is a conversion to a narrower integer, of a variable that is assigned once. A load from memory that is narrower
+ * than the variable is not recognised: its register has the narrowed value, and the code uses all bits of the register. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
