@@ -96,6 +96,7 @@ struct ptx_debug {
     uint32_t expression_bytes;
     size_t expression_capacity;
     const char *dropped; /* reason why no section is used; NULL: no error */
+    uint8_t module_stepped; /* whether all functions are compiled for debuggers; 0: not known yet, 1: no, 2: yes */
     bool noted;
     uint64_t budget;     /* steps that reading the sections may still take: limits the time for hostile input */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; when they are used up, lists are used without

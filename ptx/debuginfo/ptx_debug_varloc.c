@@ -504,6 +504,73 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
     }
 }
 
+/* Finds the local memory to which a function's prologue copies a parameter, as a location. clang copies the structures to
+ * which the source assigns, but gives no location for the copy. */
+static bool find_copy(struct ptx_placing *pl, uint32_t param, struct isa_var_location *location)
+{
+    const struct ptx_function *fn = pl->fn;
+
+    for (size_t i = 0; i < fn->insns.count && ptx_spend(pl, 1); i++) {
+        const struct ptx_loc *loc = &pl->module->locs.at[fn->insns.at[i].loc], *first = &pl->module->locs.at[fn->insns.at[0].loc];
+        const struct ptx_insn *store = &fn->insns.at[i];
+        const struct ptx_operand *to = &store->operand[0];
+        const struct ptx_reg *base;
+
+        if (loc->file != first->file || loc->line != first->line || loc->column != first->column)
+            break; /* the prologue has ended */
+        if (store->op != PTX_ST || store->operand_count != 2 || to->kind != PTX_O_ADDRESS || to->reg == PTX_NONE ||
+            store->operand[1].kind != PTX_O_REG)
+            continue;
+        base = &fn->regs.at[to->reg];
+        for (size_t k = 0; k < i && base->local != 0 && ptx_spend(pl, 1); k++) {
+            const struct ptx_insn *load = &fn->insns.at[k];
+
+            if (load->op != PTX_LD || load->operand_count != 2 || load->operand[0].kind != PTX_O_REG ||
+                load->operand[0].reg != store->operand[1].reg || load->operand[1].kind != PTX_O_ADDRESS ||
+                load->operand[1].symbol != param)
+                continue;
+            *location = (struct isa_var_location){
+                .kind = ISA_LOCATION_FRAME,
+                .value = pl->module->symbols.at[base->local - 1].offset + (uint64_t)base->local_offset + to->imm -
+                         load->operand[1].imm - fn->calls.tree.frame_bytes};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Locates the structures that are parameters of a function compiled for debuggers: ptx_select() keeps them in the function's
+ * frame. Clang gives no location for them. */
+static void locate_structures(struct ptx_placing *pl, uint32_t root)
+{
+    const struct ptx_debug *debug = pl->debug;
+    const uint32_t end = prologue_end(pl);
+    uint32_t n = 0;
+
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end)
+        n += debug->dies.at[i].tag == ISA_TAG_PARAMETER;
+    if (n != pl->fn->params.count)
+        return;
+    n = 0;
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
+        struct ptx_die *die = &debug->dies.at[i];
+        const struct ptx_symbol *s;
+        struct isa_var_location location = {.kind = ISA_LOCATION_FRAME};
+
+        if (die->tag != ISA_TAG_PARAMETER)
+            continue;
+        s = &pl->module->symbols.at[pl->fn->params.at[n++]];
+        if (die->location_count != 0 || s->home != PTX_SPILL_FRAME || ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) != NULL)
+            continue;
+        if (!find_copy(pl, pl->fn->params.at[n - 1], &location))
+            location.value = s->offset - (uint64_t)pl->fn->calls.tree.frame_bytes;
+        location.from = end;
+        location.to = pl->base + pl->count;
+        die->locations = ptx_debug_keep(pl, &location, 1, sizeof location);
+        die->location_count = 1;
+    }
+}
+
 /* ---- before the function has registers ----------------------------------------------------- */
 
 enum { MAX_KEEPS = 4096 };
@@ -594,36 +661,51 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     return keeps;
 }
 
+/* Counts variables of a function: parameters with a location, and other variables with and without one. clang writes no
+ * location for a parameter that is a structure, even at -O0. */
+struct located {
+    uint32_t params, with, without;
+};
+
+static void count_located(const struct ptx_debug *debug, uint32_t root, struct located *count)
+{
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const struct ptx_die *die = &debug->dies.at[i];
+
+        if (die->tag == ISA_TAG_INLINED)
+            i = die->end - 1;
+        else if (is_variable(die) && ptx_debug_value(debug, i, ISA_AT_LOCATION) == NULL)
+            count->without += die->tag != ISA_TAG_PARAMETER;
+        else if (is_variable(die))
+            *(die->tag == ISA_TAG_PARAMETER ? &count->params : &count->with) += 1;
+    }
+}
+
+/* Returns whether all functions of the module are compiled for debuggers, as far as their variables show. */
+static bool is_module_stepped(struct ptx_debug *debug, size_t functions)
+{
+    struct located count = {0};
+
+    for (size_t f = 0; f < functions && debug->module_stepped == 0; f++)
+        if (debug->subprogram[f] != PTX_NONE)
+            count_located(debug, debug->subprogram[f], &count);
+    if (debug->module_stepped == 0)
+        debug->module_stepped = count.without == 0 && count.params + count.with != 0 ? 2 : 1;
+    return debug->module_stepped == 2;
+}
+
 bool ptx_debug_is_stepped(const struct ptx_unit *unit)
 {
     struct ptx_debug *debug = unit->module->debug;
     size_t function = (size_t)(unit->function - unit->module->functions.at);
-    bool some = false, all = true;
-    uint32_t root;
+    struct located count = {0};
 
     if (debug == NULL || debug->dies.count == 0 || debug->subprogram[function] == PTX_NONE)
         return false;
-    root = debug->subprogram[function];
-    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
-        const struct ptx_die *die = &debug->dies.at[i];
-        bool placed;
-
-        if (die->tag == ISA_TAG_INLINED) {
-            i = die->end - 1;
-            continue;
-        }
-        if (!is_variable(die))
-            continue;
-        placed = ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL;
-        if (die->tag == ISA_TAG_PARAMETER) {
-            if (placed)
-                return true;
-            continue; /* clang writes no location for a structure, even at -O0 */
-        }
-        some |= placed;
-        all &= placed;
-    }
-    return some && all;
+    count_located(debug, debug->subprogram[function], &count);
+    if (count.params + count.with + count.without == 0)
+        return is_module_stepped(debug, unit->module->functions.count);
+    return count.params != 0 || (count.with != 0 && count.without == 0);
 }
 
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
@@ -679,6 +761,8 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     }
     if (unit->function->kernel)
         locate_params(&pl, root);
+    else if (noting == NULL)
+        locate_structures(&pl, root);
 }
 
 void ptx_debug_number(struct ptx_unit *unit, unsigned number)

@@ -142,6 +142,8 @@ static void note_function(struct scan *scan, const uint8_t *target)
 
 /* ---- locations of .param variables -------------------------------------------------------------- */
 
+enum { MOST_COPIED = 1024 }; /* bytes of a structure that each call copies for debuggers */
+
 static bool fits_register(const struct ptx_symbol *s)
 {
     return ptx_param_is_scalar(s) && !s->odd && (s->narrow == 0 || s->wide <= s->narrow);
@@ -245,7 +247,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
     }
 }
 
-void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
+void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped)
 {
     struct ptx_unit *unit = sel->unit;
     struct ptx_module *module = unit->module;
@@ -269,11 +271,11 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
             s->home_vreg = ptx_ref_vreg(ptx_sel_reg(sel, s->reg - 1));
             continue;
         }
-        if (s->first_use == 0)
-            continue;
         /* a parameter is live from the entry and a result to the end, so its offset must not be shared */
         s->last_run = s->first_run + 1;
-        if (!ptx_param_is_scalar(s))
+        if (stepped && i < fn->params.count && !ptx_param_is_scalar(s) && s->size_bytes <= MOST_COPIED)
+            in_frame(sel, s, &top, fn->line);
+        else if (s->first_use != 0 && !ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);
     }
     for (size_t i = 0; i < fn->insns.count; i++)

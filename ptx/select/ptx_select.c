@@ -552,7 +552,7 @@ void ptx_select(struct ptx_unit *unit)
     ptx_bounds_find(unit);
     ptx_sel_call_frame_bytes(&sel);
     lay_out_symbols(&sel);
-    ptx_param_homes(&sel, target);
+    ptx_param_homes(&sel, target, stepped);
     if (stepped)
         lines = find_full_lines(&sel);
     sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);

@@ -698,6 +698,39 @@ void ptx_rule_call(struct ptx_sel *sel)
 
 /* ---- entry and return of a function ------------------------------------------------------------------- */
 
+/* Copies a structure from the caller's frame, at offset @from of local memory, to the function's frame. */
+static void copy_structure(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from)
+{
+    const uint32_t bytes = (uint32_t)s->size_bytes;
+    uint32_t unit = 4;
+
+    while (s->align % unit != 0 || bytes % unit != 0)
+        unit /= 2;
+    for (uint32_t at = 0; at < bytes; at += unit) {
+        const ptx_ref word = ptx_sel_temp(sel, 1);
+
+        for (int store = 0; store < 2; store++) {
+            struct ptx_mi *mi = ptx_sel_local(sel, store, word, store ? s->offset + at : at, 1);
+
+            if (!store)
+                mi->ref[PTX_S_A] = from;
+            if (unit < 4)
+                isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
+        }
+    }
+}
+
+/* Moves argument @value to the location of parameter @s. */
+static void enter_param(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref value)
+{
+    if (s->home == PTX_SPILL_POINTER)
+        ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), value, 1);
+    else if (s->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(s))
+        copy_structure(sel, s, value);
+    else
+        ptx_sel_param_set(sel, s, value);
+}
+
 void ptx_sel_enter(struct ptx_sel *sel)
 {
     struct ptx_module *module = sel->unit->module;
@@ -706,6 +739,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
     struct passing p = { .count = 0 };
     struct ptx_symbol *to[MOST_PARAMS * 2], *from_stack[MOST_PARAMS * 2];
     struct ptx_param_slot stack[MOST_PARAMS * 2];
+    ptx_ref value[MOST_PARAMS * 2];
     unsigned on_stack = 0;
     struct ptx_mi *mi = ptx_sel_put(sel, ISA_NOP, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF,
                                     1);
@@ -738,20 +772,22 @@ void ptx_sel_enter(struct ptx_sel *sel)
     }
     pin_all(sel, &p, true);
     for (unsigned i = 0; i < p.count; i++) {
-        if (to[i]->home == PTX_SPILL_POINTER)
-            ptx_sel_move(sel, ptx_ref_of(to[i]->home_vreg, 0), p.fixed[i], 1);
-        else
-            ptx_sel_param_set(sel, to[i], p.fixed[i]);
+        value[i] = p.fixed[i];
+        if (to[i]->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(to[i])) {
+            value[i] = ptx_sel_temp(sel, 1); /* the copy must not delay the moves out of fixed registers */
+            ptx_sel_move(sel, value[i], p.fixed[i], 1);
+        } else {
+            enter_param(sel, to[i], value[i]);
+        }
     }
+    for (unsigned i = 0; i < p.count; i++)
+        if (to[i]->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(to[i]))
+            enter_param(sel, to[i], value[i]);
     for (unsigned i = 0; i < on_stack; i++) {
-        const struct ptx_symbol *s = from_stack[i];
-        ptx_ref value = ptx_sel_temp(sel, stack[i].rows);
+        ptx_ref passed = ptx_sel_temp(sel, stack[i].rows);
 
-        ptx_sel_local(sel, false, value, stack[i].offset, stack[i].rows)->flags |= PTX_MI_CFA;
-        if (s->home == PTX_SPILL_POINTER)
-            ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), value, 1);
-        else
-            ptx_sel_param_set(sel, s, value);
+        ptx_sel_local(sel, false, passed, stack[i].offset, stack[i].rows)->flags |= PTX_MI_CFA;
+        enter_param(sel, from_stack[i], passed);
     }
 }
 

@@ -118,9 +118,10 @@ unsigned ptx_param_rows(const struct ptx_symbol *s);
 /** Returns how many bytes of results and parameters a call passes on the stack. */
 uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,
                          size_t result_count, const uint32_t *params, size_t param_count);
-/** Assigns a location to every .param variable of the function. @target: by instruction, whether a branch targets
- *  it. */
-void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target);
+/** Assigns a location to every .param variable of the function.
+ *  @target   by instruction: whether a branch targets it
+ *  @stepped  the function is compiled for debuggers: parameters that are structures get a copy in the function's frame */
+void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped);
 /** Finds registers whose only value is the address of a local variable. Code for debuggers (-O0, -G) has many. */
 void ptx_find_locals(struct ptx_sel *sel);
 /** Selects a load or store of a .param variable in a register; returns false if the variable is not in a register. */

@@ -452,6 +452,68 @@ expect "a function's variables in the shell" <<END
 ^q = 0
 END
 
+# Structures that are parameters of functions, at -g: clang gives no location for them. The source assigns to `a`, and does
+# not use `c`. The stack passes `last`.
+cat >"$work/structures.cl" <<'END'
+typedef struct { float x, y, z; } vec;
+typedef struct __attribute__((packed)) { char tag; short middle; } odd;
+typedef struct { long at[9]; } nine;
+__attribute__((noinline)) float inner(vec v)
+{
+    return v.x * v.y; /* inner */
+}
+__attribute__((noinline)) float outer(vec a, vec b, odd c, nine d, long e, long f, long g, long h, long i, long j, long k, long l,
+                                      long m, long n, vec last)
+{
+    a.x += 10.0f;
+    b = a.z > 0 ? b : a;
+    return inner(last) + a.x + b.y + d.at[8] + e + f + g + h + i + j + k + l + m + n; /* call */
+}
+kernel void structures(global float *out)
+{
+    int id = get_global_id(0);
+    vec a = {id, 1, 2}, b = {3, id, 4}, last = {5, id, 6};
+    odd c = {7, 300};
+    nine d = {{0, 1, 2, 3, 4, 5, 6, 7, id}};
+
+    out[id] = outer(a, b, c, d, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, last);
+}
+END
+innermost=$(sed -n '/inner \*\//=' "$work/structures.cl")
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    serve "$lanewise" debug structures.cl -g --clang $clang --grid 1 --block 64 --arg 'out=f32[64]' --gdb 127.0.0.1:0
+    cat >"$work/session" <<END
+break structures.cl:$innermost if global_id.x == 9
+continue
+info args
+set var v.y = 20
+up
+print a
+print b
+print c
+print d.at[7] + d.at[8]
+print last
+print n
+delete
+finish
+continue
+END
+    session gdb
+    expect "structures that are parameters, $clang" <<END
+^v = \\{x = 5, y = 9, z = 6\\}
+^#1 .* outer \\(a=\\.\\.\\., b=\\.\\.\\., c=\\.\\.\\., d=\\.\\.\\., e=1,
+^\\\$1 = \\{x = 19, y = 1, z = 2\\}
+^\\\$2 = \\{x = 3, y = 9, z = 4\\}
+^\\\$3 = \\{tag = 7 '.a', middle = 300\\}
+^\\\$4 = 16
+^\\\$5 = \\{x = 5, y = 9, z = 6\\}
+^\\\$6 = 10
+^Value returned is \\\$7 = 192
+exited normally
+END
+done
+
 if command -v lldb-19 >/dev/null; then
     serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
