@@ -13,6 +13,7 @@
  * NAME is the name of the variable, and LINE is the line of its declaration. CALLS are the inlined calls that contain the
  * declaration, as LINE:COLUMN, innermost first and separated by `,`; `-`: there are none. EXPRESSION is the debug value's
  * expression as LLVM prints it. OPERAND is a register, a number, a float as in PTX, `frame` (the function's local memory),
+ * a register followed by `:` and the number of its low bits that are known (is_narrowed_load()),
  * `none` (the value is unknown), or `launch`. `launch`: the value is unknown, but the source assigns to no variable of this
  * name, so a kernel's parameter has the value of the launch. A parameter to which a line of the source assigns, and for
  * which clang has no debug value, gets `none` at the start of its function. A debug value that cannot be parsed gets no
@@ -52,10 +53,11 @@
 /** Register classes of LLVM's NVPTX target and the prefixes of their registers in PTX. */
 static const struct reg_class {
     const char *name, *prefix;
+    unsigned bits;
 } classes[] = {
-    {"int1regs", "%p"},   {"int16regs", "%rs"},   {"int32regs", "%r"},     {"int64regs", "%rd"},
-    {"float32regs", "%f"}, {"float64regs", "%fd"}, {"float16regs", "%h"}, {"float16x2regs", "%hh"},
-    {"int128regs", "%rq"},
+    {"int1regs", "%p", 1},     {"int16regs", "%rs", 16},   {"int32regs", "%r", 32},
+    {"int64regs", "%rd", 64},   {"float32regs", "%f", 32},  {"float64regs", "%fd", 64},
+    {"float16regs", "%h", 16}, {"float16x2regs", "%hh", 32}, {"int128regs", "%rq", 128},
 };
 enum { CLASS_COUNT = LW_COUNT_OF(classes) };
 
@@ -72,6 +74,7 @@ struct annotating {
     struct machine_function *functions;
     size_t function_count, function_capacity;
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
+    struct numbers narrowed[CLASS_COUNT]; /* 64 * a register's number + the bits of the narrowed load that writes it */
     struct ptx_assigned source;
     struct variable_name {
         const char *at;
@@ -121,6 +124,22 @@ static void rank(struct numbers *n)
     n->count = kept;
 }
 
+/* Returns the index of the first number that is not less than @number. */
+static size_t position(const struct numbers *n, uint32_t number)
+{
+    size_t low = 0, high = n->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (n->at[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Parses a register of the dump, "%25:int32regs", and advances @t. */
 static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
 {
@@ -163,6 +182,19 @@ static bool is_debug_value(struct text line)
     return begins(line, "DBG_VALUE ") || begins(line, "DBG_VALUE_LIST ");
 }
 
+/* Returns true for a load that LLVM has narrowed, and stores the number of loaded bits: the load extends fewer bits than the
+ * register of class @class has, and the memory is aligned to more. For `int v = in[i]; acc += v & 0xff;` LLVM loads a byte, with
+ * the alignment of an int, and says that its register has v. */
+static bool is_narrowed_load(struct text memory, unsigned class, uint32_t *bits)
+{
+    const char *load = find(memory, "load (s"), *align = find(memory, ", align ");
+    struct text width = {load != NULL ? load + 7 : NULL, memory.end}, bytes = {align != NULL ? align + 8 : NULL, memory.end};
+    uint32_t aligned;
+
+    return load != NULL && align != NULL && take_number(&width, bits) && take_number(&bytes, &aligned) &&
+           *bits < classes[class].bits && *bits < 64 && 8 * (uint64_t)aligned > *bits;
+}
+
 /* Collects the registers that instructions of the dump use. Returns false if a register has an unknown class. */
 static bool collect_virtual(struct annotating *an, struct text body)
 {
@@ -172,10 +204,18 @@ static bool collect_virtual(struct annotating *an, struct text body)
         skip_blanks(&line);
         if (begins(line, "DBG_") || find(line, " = IMPLICIT_DEF") != NULL || begins(line, "KILL "))
             continue;
+        for (const char *memory = find(line, " :: ("); memory != NULL; memory = NULL) {
+            struct text written = line;
+            unsigned class;
+            uint32_t number, bits;
+
+            if (*line.at == '%' && take_virtual(&written, &class, &number) && class != CLASS_COUNT &&
+                is_narrowed_load((struct text){memory, line.end}, class, &bits) && number < UINT32_MAX / 64)
+                add(an, &an->narrowed[class], 64 * number + bits);
+            line.end = memory;
+        }
         for (const char *debug = find(line, " debug-location "); debug != NULL; debug = NULL)
             line.end = debug;
-        for (const char *memory = find(line, " :: ("); memory != NULL; memory = NULL)
-            line.end = memory;
         while (line.at < line.end) {
             unsigned class;
             uint32_t number;
@@ -219,13 +259,14 @@ static void collect_physical(struct annotating *an, struct text body)
 static bool match_registers(struct annotating *an, const struct machine_function *fn, struct text body)
 {
     for (unsigned c = 0; c < CLASS_COUNT; c++)
-        an->virtual[c].count = an->physical[c].count = 0;
+        an->virtual[c].count = an->physical[c].count = an->narrowed[c].count = 0;
     if (!collect_virtual(an, fn->body))
         return false;
     collect_physical(an, body);
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         rank(&an->virtual[c]);
         rank(&an->physical[c]);
+        rank(&an->narrowed[c]);
         if (an->virtual[c].count != an->physical[c].count)
             return false;
     }
@@ -294,25 +335,21 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
         return true;
     }
     if (*t.at == '%') {
-        const struct numbers *from, *to;
-        size_t low = 0, high;
+        size_t at;
 
         if (!take_virtual(&t, &class, &number) || class == CLASS_COUNT)
             return false;
-        from = &an->virtual[class];
-        to = &an->physical[class];
-        for (high = from->count; low < high;) {
-            size_t middle = low + (high - low) / 2;
-
-            if (from->at[middle] < number)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low == from->count || from->at[low] != number)
+        at = position(&an->virtual[class], number);
+        if (at == an->virtual[class].count || an->virtual[class].at[at] != number) {
             lw_put(out, "none"); /* a register that no instruction uses has no value */
-        else
-            lw_printf(out, "%s%u", classes[class].prefix, (unsigned)to->at[low]);
+            return true;
+        }
+        lw_printf(out, "%s%u", classes[class].prefix, (unsigned)an->physical[class].at[at]);
+        if (number >= UINT32_MAX / 64)
+            return true;
+        at = position(&an->narrowed[class], 64 * number);
+        if (at != an->narrowed[class].count && an->narrowed[class].at[at] / 64 == number)
+            lw_printf(out, ":%u", (unsigned)an->narrowed[class].at[at] % 64);
         return true;
     }
     return put_constant(t, out);
@@ -883,6 +920,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
     lw_buffer_fini(&out);
     for (unsigned c = 0; c < CLASS_COUNT; c++) {
         free(an.virtual[c].at);
+        free(an.narrowed[c].at);
         free(an.physical[c].at);
     }
     ptx_memory_variables_free(&an.memory);

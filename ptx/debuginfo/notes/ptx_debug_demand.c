@@ -216,7 +216,7 @@ bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_no
         const unsigned width = o->kind == PTX_NOTE_REG ? bits_of(pl->fn->regs.at[o->reg].type) : 0;
         const uint64_t needed = low_bits(width < most ? width : most);
 
-        if (o->kind == PTX_NOTE_REG && needed != 0 && !is_used(pl, noting, o->reg, needed))
+        if (o->kind == PTX_NOTE_REG && needed != 0 && ((needed & ~low_bits(o->bits)) != 0 || !is_used(pl, noting, o->reg, needed)))
             return true;
     }
     return false;

@@ -493,6 +493,40 @@ static void doubt_computed(struct doubting *d)
     }
 }
 
+/* Returns true if the value is a multiple or a fraction of its operands. */
+static bool is_scaled(const struct ptx_noted_value *v)
+{
+    static const char *const scales[] = {"DW_OP_mul", "DW_OP_div", "DW_OP_sh"};
+
+    for (size_t i = 0; i < LW_COUNT_OF(scales); i++)
+        if (v->expression_size != 0 && memmem(v->expression, v->expression_size, scales[i], strlen(scales[i])) != NULL)
+            return true;
+    return false;
+}
+
+/* Drops the plain values of a variable in a register if another value is scaled from this register. Loop strength reduction
+ * has replaced the variable by a multiple of it, and clang also notes the multiple itself as the variable's value after the loop,
+ * where iterations that remain from unrolling begin. @scaled: by register: 1 + the last variable with a scaled value. */
+static void doubt_scaled(struct doubting *d, uint32_t variable, uint32_t *scaled)
+{
+    struct ptx_noting *noting = d->noting;
+    struct ptx_noted_variable *v = &noting->variables.at[variable];
+
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t n = 0; n < v->notes.count && ptx_spend(d->pl, 1); n++) {
+            const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+
+            for (unsigned k = 0; k < value->operand_count; k++) {
+                const uint32_t reg = value->operand[k].kind == PTX_NOTE_REG ? value->operand[k].reg : PTX_NONE;
+
+                if (pass == 0 && reg != PTX_NONE && is_scaled(value))
+                    scaled[reg] = 1 + variable;
+                else if (pass == 1 && reg != PTX_NONE && ptx_note_is_plain(value) && scaled[reg] == 1 + variable)
+                    v->notes.at[n].value = d->nothing;
+            }
+        }
+}
+
 /* Drops values of a variable that is assigned once if they are computed on several paths, on one of them by code of a later
  * line: clang has combined the value with an operation of that line. */
 static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
@@ -538,6 +572,7 @@ static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, 
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
+    uint32_t *scaled = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
 
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
@@ -550,6 +585,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         const struct ptx_noted_lines *its = lines_of(&d, v);
 
         v->lines = its != NULL ? 1 + (uint32_t)(its - noting->lines.at) : 0;
+        doubt_scaled(&d, i, scaled);
         if (its != NULL) {
             find_caller(&d, v, its);
             doubt_late(&d, v, its);

@@ -138,12 +138,13 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
 {
     struct ptx_noting *noting = f->noting;
     struct ptx_noted_value v = noting->values.at[like];
-    const uint32_t key[3] = {reg, v.first, v.bytes};
+    const uint8_t bits = v.operand[0].kind == PTX_NOTE_REG ? v.operand[0].bits : 64;
+    const uint32_t key[4] = {reg, bits, v.first, v.bytes};
     const uint32_t *known = ptx_map_find(&noting->by_register, (const char *)key, sizeof key);
 
     if (known != NULL)
         return *known;
-    v.operand[0] = (struct ptx_note_operand){.kind = PTX_NOTE_REG, .reg = reg};
+    v.operand[0] = (struct ptx_note_operand){.kind = PTX_NOTE_REG, .bits = bits, .reg = reg};
     *PTX_PUSH(f->pl->job, noting->values) = v;
     ptx_debug_note_register(f->pl, noting, (uint32_t)noting->values.count - 1);
     return (uint32_t)noting->values.count - 1;
@@ -683,9 +684,28 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
     return false;
 }
 
+/* Returns whether only minima and maxima of the value are before the variable's next note. They are a branch that may assign
+ * to the variable, with its condition. clang 14 moves the note of that assignment before the branch, where it replaces the note
+ * of the old value. */
+static bool may_be_of_branch(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_event *next = note + 1, *end = &f->events.at[f->noting->search.to[w->block]];
+    const uint32_t known[PTX_NOTE_SAME] = {note->value, PTX_NONE, PTX_NONE};
+
+    while (next < end && next->kills)
+        next++;
+    if (next >= end || f->pieces->count != 1)
+        return false;
+    for (uint32_t s = note->at / 2; s < next->at / 2 && ptx_spend(f->pl, 1); s++)
+        if (f->pl->fn->insns.at[s].op != PTX_MIN && f->pl->fn->insns.at[s].op != PTX_MAX)
+            return false;
+    return ptx_note_merges(f->pl, f->noting, &f->noting->values.at[next->value], known);
+}
+
 static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+    const bool hides = note->doubts || may_be_of_branch(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const bool joins = is_at_join(f, w, note);
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
@@ -693,7 +713,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
 
     for (uint32_t p = 0; p < f->pieces->count; p++)
         if (has_piece(f, v, p))
-            w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)note->doubts << p;
+            w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)hides << p;
     if (note->doubts)
         return; /* the earlier value remains known, because the note may give the same value */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)

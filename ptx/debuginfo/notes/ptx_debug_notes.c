@@ -43,6 +43,7 @@ bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out)
 
 static bool read_operand(struct ptx_placing *pl, struct ptx_name word, struct ptx_note_operand *out)
 {
+    const char *colon = word.size != 0 ? memchr(word.text, ':', word.size) : NULL;
     char name[32];
 
     if (ptx_name_is(word, "none"))
@@ -58,6 +59,14 @@ static bool read_operand(struct ptx_placing *pl, struct ptx_name word, struct pt
     }
     if (word.size == 0 || word.text[0] != '%')
         return ptx_note_number(word, 10, &out->value);
+    if (colon != NULL) {
+        if (!ptx_note_number((struct ptx_name){colon + 1, word.size - (size_t)(colon + 1 - word.text)}, 10, &out->value) ||
+            out->value == 0 || out->value > 64)
+            return false;
+        out->bits = (uint8_t)out->value;
+        out->value = 0;
+        word.size = (size_t)(colon - word.text);
+    }
     if (word.size >= sizeof name)
         return false;
     memcpy(name, word.text, word.size);
@@ -254,7 +263,7 @@ static void find_writes(struct ptx_placing *pl, struct ptx_noting *noting)
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value)
 {
     const struct ptx_noted_value *v = &noting->values.at[value];
-    uint32_t key[3] = {v->operand[0].reg, v->first, v->bytes};
+    uint32_t key[4] = {v->operand[0].reg, v->operand[0].bits, v->first, v->bytes};
     char *copy = ptx_new(pl->job, 1, sizeof key);
 
     memcpy(copy, key, sizeof key);
@@ -326,35 +335,17 @@ static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *no
     return false;
 }
 
-/* Drops values that clang's loop strength reduction may have made wrong. The reduction removes the counter of a loop, and
- * computes debug values of that counter from another register that counts (is_counter). If an expression has a
- * DW_OP_consts (a signed constant), its value may be one iteration off. Other expressions, and pieces of a variable, may
- * lack the constant that is to be added. So a value that is computed from a counting register is dropped if the value is
- * a piece, or if any expression of that register has a DW_OP_consts. */
+/* Drops pieces of variables in a register that counts (is_counter): clang's loop strength reduction replaces the counter of a
+ * loop by another one, and omits the constant that is to be added to a piece. */
 static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
 {
-    uint8_t *reduced = PTX_ARRAY(pl->job, uint8_t, pl->fn->regs.count + 1);
+    for (size_t i = 0; i < noting->values.count; i++) {
+        struct ptx_noted_value *v = &noting->values.at[i];
 
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < noting->values.count; i++) {
-            struct ptx_noted_value *v = &noting->values.at[i];
-            bool drop = false;
-
-            for (size_t at = 0; pass == 0 && at + 12 <= v->expression_size && !drop; at++)
-                drop = memcmp(v->expression + at, "DW_OP_consts", 12) == 0;
-            for (unsigned k = 0; k < v->operand_count; k++) {
-                const uint32_t reg = v->operand[k].reg;
-
-                if (v->operand[k].kind != PTX_NOTE_REG)
-                    continue;
-                if (pass == 0 && drop)
-                    reduced[reg] = 1;
-                else if (pass == 1 && (reduced[reg] || v->bytes != 0) && is_counter(pl, noting, reg))
-                    drop |= v->bytes != 0 || !ptx_note_is_plain(v);
-            }
-            if (drop)
+        for (unsigned k = 0; k < v->operand_count && v->bytes != 0; k++)
+            if (v->operand[k].kind == PTX_NOTE_REG && is_counter(pl, noting, v->operand[k].reg))
                 v->operand_count = 0;
-        }
+    }
 }
 
 static int compare_lines(const void *a, const void *b)

@@ -14,7 +14,7 @@ enum { PTX_NOTE_OPERANDS = 4, PTX_NOTE_PIECES = 32, PTX_NOTE_SAME = 3 };
 enum ptx_note_kind { PTX_NOTE_NONE, PTX_NOTE_REG, PTX_NOTE_CONST, PTX_NOTE_FRAME };
 struct ptx_note_operand {
     uint8_t kind; /* enum ptx_note_kind */
-    uint8_t bits; /* known bits of a constant; 64 for an integer */
+    uint8_t bits; /* number of low bits that are known of a register or a constant; 64: all */
     uint32_t reg;
     uint64_t value;
 };
