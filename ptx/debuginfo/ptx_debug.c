@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the .section blocks of debug PTX: bytes, names that are resolved later, labels. */
+/* Reads the .section blocks of debug PTX, which contain bytes, references to names, and labels. The names are resolved
+ * later. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static bool name_char(char c)
            c == '_' || c == '$' || c == '.' || c == '@' || c == '%';
 }
 
-/* Reads a name, which may contain dots here: .debug_str, kernel.variable. */
+/* Reads a name of a debug section, which may contain dots, for example .debug_str or kernel.variable. */
 static bool read_name(struct ptx_lexer *lex, struct ptx_name *name)
 {
     const char *start = lex->p;
@@ -95,7 +96,7 @@ static bool read_value(struct ptx_lexer *lex, struct ptx_section *section, unsig
     return true;
 }
 
-/* Reads .b8 1, 2 or a label name: with its colon. */
+/* Reads a statement with data, such as ".b8 1, 2", or a label with its colon. */
 static bool read_statement(struct ptx_lexer *lex, struct ptx_section *section)
 {
     struct ptx_name word;
@@ -147,7 +148,7 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
     return good;
 }
 
-/* ---- looking around ---------------------------------------------------------------- */
+/* ---- lookup ------------------------------------------------------------------------ */
 
 void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source)
 {

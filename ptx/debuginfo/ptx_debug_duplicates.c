@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug scopes of duplicated code: blocks that ptx_node_split.c duplicated, and loops that the compiler unrolled or
- * peeled. Debuggers set a breakpoint on a line once in each scope with code for it, so each duplicate becomes a separate
- * scope, inside the source scope that contains the duplicate.
+/* Finds the debug scopes of duplicated code. Such code is in blocks that ptx_node_split.c duplicated, and in loops that the
+ * compiler unrolled or peeled. Debuggers set a breakpoint on a line once in each scope that has code of the line. So each
+ * duplicate becomes a separate scope, inside the source scope that contains the duplicate.
  *
- * The compiler does not say which code is a duplicate. The analysis compares the code of one scope with itself: code is
- * a duplicate if instructions of the same source locations, with the same operations, are repeated, and the lines
- * go back in between. For the scope around a block or inlined call, the whole code of the block or call has one
- * location. Code of a call in different duplicates of the outer scope is in different duplicates of the call's scope. */
+ * PTX does not contain the information which code the compiler duplicated. So the analysis searches the code of each scope for
+ * repetitions: code is a duplicate if instructions with the same source locations and operations are repeated, and the code
+ * goes back to an earlier line between the two instructions. In the analysis of an enclosing scope, all code of an inner block
+ * or inlined call has the location of the block or call. Code of a call that is in different duplicates of the enclosing scope
+ * is in different duplicates of the call's scope, too. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
 
+/* An instruction word, with its innermost scope and the number of its duplicate in this scope. */
 struct copied {
     uint32_t owner, copy, word;
 };
@@ -40,31 +42,32 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
 
 #define REPEATED (UINT32_C(1) << 31) /* bit of the numbers of these duplicates */
 
-/* Source location of an instruction in a scope, its own source location, and its operation. */
+/* What repeated instructions have in common: the source location that the instruction has in the analysed scope, its own
+ * source location, and its operation. */
 struct origin {
     uint32_t file, line, column;
     uint32_t own[3], op;
 };
-/* State of an instruction in the scope of which the duplicates are searched. */
+/* An instruction in a scope that is searched for duplicates. A stretch is a sequence of instructions of one line. */
 struct repeatable {
     uint32_t scope, insn;
-    uint32_t id, file, line; /* id: number of its origin */
-    uint32_t run;      /* number of its stretch of code of one line */
-    uint32_t repeated; /* number of instructions up to this one whose origin occurs in several stretches */
-    uint32_t back;     /* index of the first instruction from it on that begins a stretch of a lower line than the stretch
-                        * before; the number of instructions: none */
-    bool begins;       /* it begins a duplicate */
+    uint32_t id, file, line; /* number of the instruction's origin; source location of the instruction in the scope */
+    uint32_t run;      /* number of the stretch that contains the instruction */
+    uint32_t repeated; /* number of instructions, up to this one, whose origin occurs in several stretches */
+    uint32_t back;     /* index of the first instruction, from this one on, that begins a stretch of a lower line than the
+                        * preceding stretch; the number of instructions if there is none */
+    bool begins;       /* the instruction begins a duplicate */
     bool in_call;      /* the scope is an inlined call */
-    bool in_block;     /* it is in a block in the scope */
-    bool controls;     /* it is on the first line of a block: the head of a loop */
+    bool in_block;     /* the instruction is in a block that is directly in the scope */
+    bool controls;     /* the instruction is on the first line of its block, as the head of a loop is */
 };
 struct repeating {
     const struct ptx_unit *unit;
-    struct ptx_map known;   /* origins by their bytes */
-    uint32_t *first, *last; /* by id: 1 + index of the scope's first and last instruction of it */
-    bool *occurs;           /* by id: in several stretches of the scope */
+    struct ptx_map known;   /* maps the bytes of an origin to the origin's number */
+    uint32_t *first, *last; /* by origin: 1 + index of the scope's first and last instruction with this origin, or 0 */
+    bool *occurs;           /* by origin: whether it occurs in several stretches of the scope */
     PTX_LIST(struct repeatable) all; /* the instructions of all scopes */
-    struct repeatable *code; /* the instructions of one scope in ascending order */
+    struct repeatable *code; /* the instructions of the current scope, in ascending order */
     size_t count;
 };
 
@@ -77,7 +80,7 @@ static int compare_repeatable(const void *a, const void *b)
     return x->insn < y->insn ? -1 : x->insn > y->insn;
 }
 
-/* Adds an instruction to its scope and to the scopes around it. */
+/* Adds an instruction to its innermost scope, and to all enclosing scopes. */
 static void add_instruction(struct repeating *r, uint32_t insn, const struct ptx_loc *loc, uint32_t scope,
                             ptx_call_site_fn call_site, const void *context)
 {
@@ -112,8 +115,9 @@ static void add_instruction(struct repeating *r, uint32_t insn, const struct ptx
     }
 }
 
-/* Returns the begin of a duplicate between two instructions of the same origin; 0: none. Of the instructions after the
- * first one, half must have origins that occur in several stretches. */
+/* Returns the index of the instruction that begins a duplicate between two instructions of the same origin, or 0 if there is
+ * no duplicate. At least half of the instructions after @first, up to @second, must have origins that occur in several
+ * stretches. */
 static size_t begin_of_duplicate(const struct repeating *r, size_t first, size_t second)
 {
     const struct repeatable *code = r->code;
@@ -123,7 +127,7 @@ static size_t begin_of_duplicate(const struct repeating *r, size_t first, size_t
     return code[first + 1].back <= second ? code[first + 1].back : 0;
 }
 
-/* Finds the stretches in the code of a scope, and the origins that occur in several of them. */
+/* Finds the stretches in the code of a scope, and the origins that occur in several stretches. */
 static void find_stretches(struct repeating *r)
 {
     struct repeatable *code = r->code;
@@ -149,8 +153,8 @@ static void find_stretches(struct repeating *r)
     }
 }
 
-/* Numbers the duplicates in the code of a scope, from 1. Code that is none has number 0. On entry @copy has the numbers
- * in the scope around it. */
+/* Numbers the duplicates in the code of a scope from 1, and stores for each instruction the number of its duplicate in @copy,
+ * or 0 if the instruction is in no duplicate. On entry, @copy contains the numbers for the enclosing scope. */
 static void number_duplicates(struct repeating *r, uint32_t *copy)
 {
     struct repeatable *code = r->code;
@@ -200,7 +204,7 @@ uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *ind
     r.first = PTX_ARRAY(unit->job, uint32_t, r.known.count + 1);
     r.last = PTX_ARRAY(unit->job, uint32_t, r.known.count + 1);
     r.occurs = PTX_ARRAY(unit->job, bool, r.known.count + 1);
-    for (size_t from = 0, end; from < r.all.count; from = end) { /* an outer scope has a lower number */
+    for (size_t from = 0, end; from < r.all.count; from = end) { /* enclosing scopes come first, as they have lower numbers */
         for (end = from; end < r.all.count && r.all.at[end].scope == r.all.at[from].scope;)
             end++;
         r.code = r.all.at + from;
