@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the physical registers that contain a function's PTX registers, for each word of the function. A PTX register
- * is in a vector or scalar register from each write of the PTX register until the physical register is written for
- * another purpose. This is a forward data-flow analysis over the allocated code, for 64 registers at a time. */
+/* Finds for each instruction word of a function the physical registers and spill slots that contain its PTX registers. A
+ * physical register contains a PTX register from each write of the PTX register until the physical register is written for
+ * another purpose. The search is a forward data-flow analysis over the allocated code, for up to 64 holders at a time. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 enum { NO_ROW = 0xffff };
@@ -30,12 +30,12 @@ static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
             mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64);
 }
 
-/* Sets of up to 64 holders, one bit each. */
+/* State of the analysis for up to 64 holders. A set of holders has one bit for each holder. */
 struct flow {
-    const struct ptx_holder *holder; /* the first holder of the set */
+    const struct ptx_holder *holder; /* the first of the holders */
     unsigned count;
-    uint64_t rows[ROW_COUNT]; /* by physical register: the holders that are in the register */
-    uint64_t *of_vreg, *of_reg; /* by virtual register and by PTX register: its holders */
+    uint64_t rows[ROW_COUNT]; /* by physical register: set of the holders that use the register */
+    uint64_t *of_vreg, *of_reg; /* by virtual register, and by PTX register: set of the register's holders */
 };
 
 static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
@@ -43,13 +43,13 @@ static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
     return (uint16_t)(unit->assigned[vreg] + (unit->vregs.at[vreg].scalar ? FIRST_SCALAR : 0));
 }
 
-/* Returns true for scalar registers, and for registers that some call of the function changes. */
+/* Returns true if a call in the function may change a physical register. Any call may change all scalar registers. */
 static bool is_clobbered(const struct ptx_unit *unit, unsigned row)
 {
     return row >= FIRST_SCALAR || unit->clobber.v[row / 64] >> (row % 64) & 1;
 }
 
-/* Returns true for a store to a spill slot. Registers that were coalesced share one slot. */
+/* Returns true if an instruction stores a register to a spill slot. Coalesced registers share one slot. */
 static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     return mi->in.op == ISA_ST_LOCAL && mi->flags & PTX_MI_SPILL &&
@@ -90,7 +90,7 @@ static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size
             for (unsigned k = 0; k < mi->rows[s] && row + k < ROW_COUNT; k++)
                 known &= ~flow->rows[row + k];
         }
-        /* another web of the same PTX register is written, so the old value is lost */
+        /* A write of the PTX register by any of its webs makes the value in all other holders outdated. */
         if (unit->vregs.at[vreg].origin < pl->fn->regs.count)
             known &= ~flow->of_reg[unit->vregs.at[vreg].origin];
         known |= flow->of_vreg[vreg];
@@ -98,7 +98,7 @@ static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size
     return known;
 }
 
-/* Initialises the sets of up to 64 holders from @first on; all holders are invalid at first. */
+/* Initialises the state for up to 64 holders from number @first on. */
 static void begin(struct ptx_placing *pl, struct flow *flow, uint32_t first)
 {
     memset(flow->rows, 0, sizeof flow->rows);
@@ -126,14 +126,14 @@ static void follow(struct ptx_placing *pl, struct flow *flow, uint64_t *in, uint
     in[0] = 0;
     for (size_t b = 1; b < blocks; b++)
         in[b] = ~UINT64_C(0);
-    while (changed) { /* sets only shrink, so the iteration ends, after few rounds for reducible control flow */
+    while (changed) { /* The sets only shrink, so the loop ends. For reducible control flow, it needs few rounds. */
         changed = false;
         for (size_t b = 0; b < blocks; b++) {
             const struct ptx_block *block = &unit->blocks.at[b];
             uint64_t known = in[b];
 
             if (!ptx_spend(pl, block->count))
-                return; /* the budget is used up, so later batches get no result either */
+                return; /* the budget is used up, so the remaining groups of 64 holders get no result either */
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
             for (unsigned s = 0; s < block->succ_count; s++) {
@@ -224,7 +224,7 @@ void ptx_debug_find_holders(struct ptx_placing *pl)
         follow(pl, flow, in, first);
 }
 
-/* ---- what a holder says ----------------------------------------------------------------------- */
+/* ---- locations of holders --------------------------------------------------------------------- */
 
 struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                      uint32_t from, uint32_t to)
@@ -237,7 +237,7 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
         location.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
         return location;
     }
-    /* while a call runs, the registers that the callee saves are in the callee's frame */
+    /* While a call runs, the callee may have changed this register, or saved it in its own frame. */
     location.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
                       is_clobbered(pl->unit, holder->row) ||
                       is_clobbered(pl->unit, holder->row + holder->rows - 1u);
@@ -255,7 +255,7 @@ uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg)
         pl->move_of != NULL && pl->move_of[reg] != 0 ? &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1] : NULL;
 
     return from != NULL && from->kind == PTX_O_REG && pl->fn->regs.at[from->reg].definitions == 1 &&
-                   pl->move_of[from->reg] < pl->move_of[reg] /* otherwise each of the two could be a copy of the other */
+                   pl->move_of[from->reg] < pl->move_of[reg] /* prevents that each of the two registers is a copy of the other */
                ? from->reg
                : PTX_NONE;
 }
@@ -267,8 +267,8 @@ static bool is_integer(unsigned type)
     return class == PTX_CLASS_INTEGER || class == PTX_CLASS_BITS;
 }
 
-/* Returns true for a move, or an integer conversion that preserves the low bytes that both registers have. A conversion
- * that extracts a narrower part is no copy. */
+/* Returns true if an instruction is a move, or an integer conversion that preserves all bytes of the narrower of the two
+ * registers. A conversion that keeps fewer bytes is no copy. */
 static bool is_copy(const struct ptx_function *fn, const struct ptx_insn *in)
 {
     unsigned to, from;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inlined functions, from `.loc ..., function_name L, inlined_at F L C`, for PTX without .debug_info (nvcc -lineinfo).
- * Builds a tree of inlined instances for each function, and debug entries for these and for duplicated blocks
- * (ptx_node_split.c). */
+/* Creates debug information of inlined functions for PTX without .debug_info (nvcc -lineinfo), from directives
+ * `.loc ..., function_name LABEL, inlined_at FILE LINE COLUMN`. Builds a tree of inlined calls for each function, and creates
+ * debug entries for these calls and for duplicated blocks (ptx_node_split.c). */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum { MAX_INLINE_DEPTH = 100, LOOK_BACK = 64, AT_LANGUAGE = 0x13, LANG_CXX = 4 };
 
-/** Inlined call, for all words that come from the call. */
+/** An inlined call, with all instruction words of its code. */
 struct ptx_inlined {
-    uint32_t parent; /* 1 + index of the enclosing call, which has a lower index; 0: the function itself encloses the
-                      * call */
+    uint32_t parent; /* 1 + index of the enclosing inlined call, which has a lower index; 0 if the call is directly in the
+                      * function */
     uint32_t depth;
     uint32_t name;   /* offset in .debug_str */
     uint32_t file, line, column; /* location of the call */
@@ -19,14 +19,14 @@ struct ptx_inlined {
 
 /* ---- parsing -------------------------------------------------------------------- */
 
-/* Records an inlined call. The location of the call is the location of an earlier .loc, which belongs to the enclosing
- * call. */
+/* Also searches for the enclosing call: the location of the inlined call is that of an earlier .loc, and the code of the earlier
+ * .loc belongs to the enclosing call, or to the function itself. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
                           uint32_t line, uint32_t column)
 {
     const struct ptx_module *module = parser->module;
     uint32_t count = (uint32_t)module->locs.count;
-    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* the next location is not known yet */
+    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* parser->loc may be PTX_NEXT_LOC, which is no index */
     uint32_t low = last > LOOK_BACK ? last - LOOK_BACK : 1;
 
     loc->inlined = true;
@@ -43,18 +43,19 @@ void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32
     }
 }
 
-/* ---- instances ------------------------------------------------------------------------- */
+/* ---- inlined calls --------------------------------------------------------------------- */
 
 struct inlining {
     struct ptx_unit *unit;
     struct ptx_job *job;
     struct ptx_module *module;
     PTX_LIST(struct ptx_inlined) calls;
-    PTX_LIST(uint32_t) room;     /* capacities of the spans of each call, which grow by doubling */
-    struct ptx_map known;
+    PTX_LIST(uint32_t) room;     /* by call: capacity of its list of spans */
+    struct ptx_map known;        /* maps enclosing call, name and location of a call to 1 + the call's index */
 };
 
-/* Returns 1 + the inlined instance of a location, or 0 for the function itself. */
+/* Returns 1 + the index of the inlined call to which the code of location @loc belongs, or 0 if the code belongs to the function
+ * itself. */
 static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
 {
     struct ptx_loc *l = &in->module->locs.at[loc];
@@ -72,7 +73,7 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
     if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
-        key[0] = 0; /* the call is nested deeper than in any real source, so it is treated as code of the function */
+        key[0] = 0; /* no real source nests calls this deep, so the call is treated as directly in the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;
@@ -171,8 +172,8 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
 struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
-    struct ptx_map abstract; /* entries by the bytes of the name */
-    bool mangled;            /* the module uses linkage names, which debuggers read only in C++ */
+    struct ptx_map abstract; /* maps the name of an inlined function to its abstract entry */
+    bool mangled;            /* linkage names are stored; debuggers read them only if the unit's language is C++ */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)
@@ -196,7 +197,7 @@ static void put_value(struct entries *en, uint32_t die, unsigned name, unsigned 
     en->debug->dies.at[die].count++;
 }
 
-/* Returns the readable name: add for _Z3addii, work for _ZN4tool4workEi; other names are unchanged. */
+/* Returns the readable name of a function: "add" for _Z3addii, and "work" for _ZN4tool4workEi. Other names are unchanged. */
 static const char *plain_name(struct ptx_job *job, const char *linkage)
 {
     const char *p = linkage, *name = NULL;

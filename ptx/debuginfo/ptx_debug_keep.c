@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option `--values`: keeps registers that hold source variables live as long as notes refer to them. The pass runs on
- * finished code just before register allocation. Therefore the option changes only moves and spills of the allocator,
- * and the number of registers. A pin, which is no machine instruction, reads the register at the last
- * statement of each straight-line stretch before which a variable has its value. */
+/* Implements option `--values`: keeps registers that hold source variables live as long as notes of the PTX refer to the
+ * registers. The pass runs on finished code just before register allocation. Therefore the option changes only moves and spills
+ * of the allocator, and the number of registers. A pin is a pseudo-instruction that reads a register and emits no code. The
+ * pass inserts a pin in each basic block before the last instruction at which a variable has its value in the register. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
-struct need { /* a register that is needed before statements [from, to) */
+/* A virtual register that has the value of a variable before the statements [from, to). */
+struct need {
     uint32_t vreg, from, to;
 };
 struct keeping {
     struct ptx_placing *pl;
-    uint32_t *vreg_of; /* by PTX register: 1 + the virtual register that is written for it; 0: none; PTX_NONE:
-                        * several */
+    uint32_t *vreg_of; /* by PTX register: 1 + the only virtual register by which the code writes the PTX register; 0 if there is
+                        * none, PTX_NONE if there are several */
     PTX_LIST(struct need) needs;
 };
+/* A pin of register @vreg before instruction @before. */
 struct pin {
     uint32_t before, vreg;
 };
@@ -37,8 +39,8 @@ static void find_written(struct keeping *k)
         }
 }
 
-/* Returns the virtual register that has the value of a PTX register, or of the register of which the PTX register is a
- * copy. */
+/* Returns the virtual register that has the value of a PTX register, or of another PTX register of which this one is a copy.
+ * Returns PTX_NONE if there is no such virtual register, or if there are several. */
 static uint32_t vreg_for(const struct keeping *k, uint32_t reg)
 {
     for (; reg != PTX_NONE; reg = ptx_debug_copied_from(k->pl, reg))
@@ -112,8 +114,8 @@ static void put_pins(struct ptx_unit *unit, const struct pin *pins, size_t count
     unit->code.capacity = code.capacity;
 }
 
-/* Inserts pins: for each straight-line stretch and each register that is needed in it, at the last instruction before
- * which it is needed. */
+/* Inserts a pin in each basic block for each register that is needed there, before the last instruction at which the register
+ * is needed. */
 static void pin(struct keeping *k)
 {
     struct ptx_unit *unit = k->pl->unit;

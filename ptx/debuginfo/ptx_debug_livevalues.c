@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Corrects nvcc's location lists, which follow the text. An entry for one side of an `if` continues into the other
- * side, and an entry for a loop body continues past the loop, although its register was never written there or has the
- * value of another iteration. In such places the variable is still at its earlier location: locations on which all
- * paths to a block agree are propagated until the next entry begins. */
+/* Corrects location lists of nvcc, which assume that code is executed in the order of the text. An entry for one side of an
+ * `if` continues into the other side, and an entry for a loop body continues after the loop. On such paths the register of the
+ * entry was never written, or has the value of another iteration, and the variable is still at its earlier location. So this
+ * file propagates a location to a block if all paths to the block agree on the location, until the next list entry begins. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 static bool spend(struct ptx_placing *pl, uint64_t steps)
@@ -53,12 +53,14 @@ void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *e
 
 enum { UNSEEN = 0, NOWHERE = PTX_NONE };
 
+/* State on a path through a block. */
 struct way {
-    uint32_t at;   /* 1 + the holder that has the variable */
-    uint32_t last; /* index of the list entry of the preceding word in this block; 0: none */
+    uint32_t at;   /* 1 + index of the holder that has the variable, or NOWHERE */
+    uint32_t last; /* pl->listed of the preceding word in this block, or 1 if that is 0; 0 before the first word */
 };
 
-/* Updates the location before a word. At the begin of an entry, the variable has moved, or is written. */
+/* Updates the location before a word. At the begin of a list entry, the location is that of the entry, because the variable has
+ * moved or was written. */
 static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
 {
     uint32_t listed = pl->listed[word];
@@ -70,7 +72,7 @@ static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
     way->last = listed != 0 ? listed : 1;
 }
 
-/* Updates the location after instruction @i. */
+/* Updates the location from before instruction @i to after it. */
 static void advance(struct ptx_placing *pl, size_t i, struct way *way)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -81,11 +83,12 @@ static void advance(struct ptx_placing *pl, size_t i, struct way *way)
     for (unsigned s = 0; s < PTX_S_M; s++) {
         if (ptx_mi_writes(mi, (enum ptx_slot)s) &&
             is_its(pl, unit->vregs.at[ptx_ref_vreg(mi->ref[s])].origin))
-            way->at = NOWHERE; /* until an entry of the list begins */
+            way->at = NOWHERE; /* the variable has no location until the next list entry begins */
     }
 }
 
-/* Stores the locations in @out by words; returns false if the list needs no correction. */
+/* Stores in @out for each word 1 + the index of the holder that has the variable. Returns false if the list needs no correction,
+ * or if the steps are used up. */
 static bool follow(struct ptx_placing *pl, uint32_t *out)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -94,7 +97,7 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
     bool changed = true, filled = false;
 
     in[0] = NOWHERE;
-    while (changed) { /* the state goes from unseen to a location to nowhere, so it changes at most twice */
+    while (changed) { /* a block's state changes at most twice: from UNSEEN to a location, and from a location to NOWHERE */
         changed = false;
         for (size_t b = 0; b < blocks; b++) {
             const struct ptx_block *block = &unit->blocks.at[b];
@@ -143,7 +146,7 @@ void ptx_debug_gaps(struct ptx_placing *pl)
     if (pl->its.count < 2 || !spend(pl, 2 * (uint64_t)pl->count))
         return;
     at = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
-    memcpy(at, pl->at, pl->count * sizeof *at); /* keeps the list's locations for words that no path reaches */
+    memcpy(at, pl->at, pl->count * sizeof *at); /* words that no path reaches keep the locations of the list */
     if (!follow(pl, at))
         return;
     for (size_t i = 0; i < pl->locations.count; i++) {

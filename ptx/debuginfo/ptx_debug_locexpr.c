@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads location expressions of debug sections, in the forms that compilers write. */
+/* Reads DWARF location expressions of debug sections, in the forms that clang and nvcc write, and converts addresses of module
+ * variables to locations of the object. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum {
@@ -69,7 +70,7 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
         }
         return at == end;
     }
-    if (op == OP_REGX) { /* the name of the register, with its first character in the highest byte */
+    if (op == OP_REGX) { /* the register number is the register's name in ASCII, with the first character in the highest byte */
         unsigned n = 0;
 
         if (!leb_at(section, &at, end, false, &value) || at != end)
