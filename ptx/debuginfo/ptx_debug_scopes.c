@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the words of a function's scopes: of its blocks and inlined calls.
+/* Finds the instruction words of a function's scopes, which are its blocks and inlined calls.
  *
  * DWARF 2 gives a scope a single range of labels. In optimised code the range also contains code that is not in the
- * scope, for example the caller's code between the copies of an inlined call in an unrolled loop. Debuggers look up
- * variables in the innermost scope, and not beyond the inlined function. So the range determines the scope of a word
- * only if nothing more exact is known:
+ * scope, for example the caller's code between the copies of an inlined call in an unrolled loop. If such code counted as code of
+ * the call, debuggers would not find the caller's variables there, because they search only the scopes up to the inlined
+ * function. So the range determines the scope of a word only if there is no better information:
  *
- *  - The comment with the inlined calls of a location (ptx_dump_calls.c) determines the inlined call.
- *  - The lines of the source from a block's first declaration to its end determine whether the block contains a line. */
+ *  - The comment after a .loc with the inlined calls of its code (ptx_dump_calls.c) determines the inlined call.
+ *  - The source lines from a block's first declaration to the block's end determine whether the block contains a line. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
@@ -60,7 +60,8 @@ static int compare_scopes(const void *a, const void *b)
     return x->die < y->die ? -1 : x->die > y->die;
 }
 
-/* Assigns each word to one of the scopes in @parent. A word in the ranges of two scopes belongs to the smaller one. */
+/* Assigns the words of scope @parent to the scopes in it by their ranges. A word in the ranges of two scopes belongs to the scope
+ * with fewer words. */
 static void assign_by_ranges(struct ptx_placing *pl, uint32_t parent)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -90,25 +91,25 @@ static void assign_by_ranges(struct ptx_placing *pl, uint32_t parent)
         }
         ptx_debug_clear_marks(pl);
     }
-    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is limited */
+    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree limits the recursion */
         assign_by_ranges(pl, inside.at[i].die);
 }
 
 /* ---- inlined calls and lines -------------------------------------------------------------------- */
 
-/** Range of labels of a scope, as lines of the text, and for a block the lines of the source. 0 and 0: unknown. */
+/** Extent of a scope: its range of labels as lines of the text, and for a block its lines of the source. Unknown lines are 0. */
 struct extent {
-    uint32_t from, to;
-    uint32_t file, first, last;
+    uint32_t from, to;          /* lines of the text */
+    uint32_t file, first, last; /* lines of the source */
 };
 struct scoping {
     struct ptx_placing *pl;
     const struct ptx_noting *noting; /* NULL: the function has no notes */
     uint32_t root;
     bool has_calls;        /* there are inlined calls in the function */
-    struct extent *extent; /* by entry, counted from @root */
-    struct ptx_map chains; /* comments of locations, numbered from 0 */
-    struct ptx_map known;  /* number of a comment, and scope according to the ranges: scope */
+    struct extent *extent; /* by debug entry, counted from @root */
+    struct ptx_map chains; /* maps a comment with inlined calls to a number from 0 */
+    struct ptx_map known;  /* maps the number of a comment and a scope by the ranges to the result of scope_of_calls() */
 };
 
 static uint64_t number_at(const struct ptx_debug *debug, uint32_t die, unsigned name)
@@ -118,7 +119,7 @@ static uint64_t number_at(const struct ptx_debug *debug, uint32_t die, unsigned 
     return value != NULL && (value->kind == PTX_V_NUMBER || value->kind == PTX_V_SIGNED) ? value->number : 0;
 }
 
-/* Finds the lines of a block: from its first declaration to the end that the notes of its variables give. */
+/* Finds the source lines of a block: from its first declaration to the end that notes of its variables give. */
 static void find_lines(const struct scoping *s, uint32_t block, struct extent *out)
 {
     const struct ptx_debug *debug = s->pl->debug;
@@ -175,8 +176,8 @@ static bool is_in(const struct ptx_debug *debug, uint32_t die, uint32_t scope)
     return die >= scope && die < debug->dies.at[scope].end;
 }
 
-/* Returns the call of a line and column in @parent, or in its blocks: of several, the one that contains @die; PTX_NONE:
- * none. */
+/* Returns the inlined call of a line and column directly in scope @parent or in its blocks, or PTX_NONE. If there are several
+ * such calls, returns the one that contains @die, or else the first one. */
 static uint32_t find_call(struct ptx_placing *pl, uint32_t parent, uint32_t line, uint32_t column, uint32_t die)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -196,7 +197,8 @@ static uint32_t find_call(struct ptx_placing *pl, uint32_t parent, uint32_t line
     return first;
 }
 
-/* Parses "13:13,24:18"; returns the number of calls, 0 for `-`, -1 if the text is invalid. */
+/* Parses a list of inlined calls, such as "13:13,24:18". Returns the number of calls, which is 0 for "-", or -1 if the text is
+ * invalid. */
 static int read_calls(const struct ptx_loc *loc, uint32_t calls[MAX_CALLS][2])
 {
     struct ptx_note_words words = { loc->calls, loc->calls + loc->calls_size };
@@ -220,7 +222,7 @@ static int read_calls(const struct ptx_loc *loc, uint32_t calls[MAX_CALLS][2])
     return count != 0 ? count : -1;
 }
 
-/* Returns the scope of code with the inlined calls of a location. @old: the scope according to the ranges. */
+/* Returns the scope of code that has the inlined calls of location @loc. @old: the scope by the ranges. */
 static uint32_t scope_of_calls(struct scoping *s, const struct ptx_loc *loc, uint32_t old)
 {
     const struct ptx_debug *debug = s->pl->debug;
@@ -232,7 +234,7 @@ static uint32_t scope_of_calls(struct scoping *s, const struct ptx_loc *loc, uin
     while (count-- > 0) {
         const uint32_t call = find_call(s->pl, scope, calls[count][0], calls[count][1], old);
 
-        if (call == PTX_NONE) /* an entry for it is missing */
+        if (call == PTX_NONE) /* the sections have no entry for this call */
             break;
         scope = call;
     }
@@ -262,8 +264,8 @@ static uint32_t assign_by_calls(struct scoping *s, const struct ptx_loc *loc, ui
     return scope;
 }
 
-/* Returns the innermost block for code of a location at line @text of the text: leaves the blocks around @scope that do not
- * contain the location's line, and enters those that do. */
+/* Returns the innermost scope of code that has location @loc and is on line @text of the text. Starts at @scope, leaves blocks
+ * that do not contain the source line of @loc, and enters blocks that do. */
 static uint32_t assign_by_lines(struct scoping *s, const struct ptx_loc *loc, uint32_t scope, uint32_t text)
 {
     const struct ptx_debug *debug = s->pl->debug;
@@ -289,7 +291,7 @@ static uint32_t assign_by_lines(struct scoping *s, const struct ptx_loc *loc, ui
     return scope;
 }
 
-/* Finds where the code of a scope is in the scope around it. */
+/* Returns the source location at which the code of a scope is in its enclosing scope. */
 static struct ptx_call_site site_of(const struct scoping *s, uint32_t die)
 {
     const struct ptx_debug *debug = s->pl->debug;
@@ -310,19 +312,19 @@ bool ptx_debug_call_site(const void *context, uint32_t die, struct ptx_call_site
 {
     const struct ptx_placing *pl = context;
 
-    if (die < pl->root) /* an instruction that the translator has inserted is in no scope */
+    if (die < pl->root) /* @die is no scope of this function */
         return false;
     *out = pl->sites[die - pl->root];
     return out->line != 0;
 }
 
-/* Stores the words of each scope, which include the words of the scopes in it. */
+/* Stores the ranges of words of each scope, which include the words of inner scopes. */
 static void store_spans(struct scoping *s)
 {
     struct ptx_placing *pl = s->pl;
     struct ptx_debug *debug = pl->debug;
     const uint32_t count = debug->dies.at[s->root].end - s->root;
-    uint32_t *next = PTX_ARRAY(pl->job, uint32_t, count + 1); /* by entry: 1 + its last word */
+    uint32_t *next = PTX_ARRAY(pl->job, uint32_t, count + 1); /* by entry: 1 + the last word of the scope so far */
 
     for (unsigned pass = 0; pass < 2; pass++) {
         for (uint32_t i = s->root + 1; i < s->root + count; i++) {

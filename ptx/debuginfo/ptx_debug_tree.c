@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every offset is checked. At
- * the first error the parser stops, and no part of the section is used. */
+/* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of debug entries. The parser checks every
+ * offset. It stops at the first error, and then no debug section is used. */
 #include "ptx/compiler/ptx_annotation_priv.h"
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
@@ -20,7 +20,7 @@ enum {
 struct abbrev {
     uint16_t tag;
     bool known, children;
-    uint32_t first, count; /* range of the entry's attributes in `rows` */
+    uint32_t first, count; /* range of the abbreviation's attributes in `rows` */
 };
 struct abbrev_row {
     uint16_t name, form;
@@ -29,13 +29,13 @@ struct reading {
     struct ptx_job *job;
     struct ptx_debug *debug;
     const struct ptx_section *section; /* section that is being read */
-    uint32_t at, end;
-    PTX_LIST(struct abbrev) abbrevs; /* abbreviations of the unit, by code */
+    uint32_t at, end;                  /* position of the reader in the section, and the end of what it may read */
+    PTX_LIST(struct abbrev) abbrevs;   /* abbreviations of the unit, by code */
     PTX_LIST(struct abbrev_row) rows;
-    uint64_t unit_at;  /* offset of the unit's header in the concatenated sections */
-    uint64_t base;     /* offset of this section there */
-    uint32_t source;
-    uint32_t unit_die;
+    uint64_t unit_at;  /* offset of the unit's header in the concatenated .debug_info sections of all modules */
+    uint64_t base;     /* offset of the current module's .debug_info in these concatenated sections */
+    uint32_t source;   /* index of the current module */
+    uint32_t unit_die; /* index of the current unit's entry */
 };
 
 static bool drop(struct reading *rd, const char *why)
@@ -85,7 +85,7 @@ static bool read_abbrevs(struct reading *rd, uint32_t offset)
     for (;;) {
         struct abbrev abbrev = { .known = true, .first = (uint32_t)rd->rows.count };
 
-        if (rd->at == rd->end) /* clang sometimes omits the zero at the end */
+        if (rd->at == rd->end) /* clang sometimes omits the zero that ends the abbreviations */
             return true;
         if (!leb(rd, false, &code))
             return false;
@@ -236,7 +236,7 @@ static bool read_entries(struct reading *rd)
         uint64_t code;
 
         if (rd->at == rd->end)
-            break; /* the last zeros may be missing */
+            break; /* compilers may omit the zeros that end the last lists of children */
         if (!leb(rd, false, &code))
             return false;
         if (code == 0) {
@@ -316,7 +316,7 @@ static bool read_unit(struct reading *rd)
     return true;
 }
 
-/* ---- looking around ---------------------------------------------------------------------- */
+/* ---- lookup ------------------------------------------------------------------------------ */
 
 const struct ptx_value *ptx_debug_value(const struct ptx_debug *debug, uint32_t die,
                                         unsigned name)
@@ -401,9 +401,10 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
     }
 }
 
-/* ---- kernels that are there as functions, too ----------------------------------------------- */
+/* ---- kernels that are also functions --------------------------------------------------------- */
 
-/** Returns 1 + the function that is the copy of the kernel described by entry @die; 0: none. */
+/** Returns 1 + the index of the function that is the copy of the kernel of entry @die, or 0 if the entry describes no such
+ *  kernel. */
 static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_debug *debug, uint32_t die)
 {
     const uint32_t function = debug->dies.at[die].function;
@@ -411,9 +412,9 @@ static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_
     return function == PTX_NONE ? 0 : module->functions.at[function].callable;
 }
 
-/* Copies the entries of a kernel that is called, for the function that is its copy. The copies follow the original
- * entries. The copies get the offset of the last original entry, so that offsets remain ascending and references find
- * the originals. */
+/* Copies the entries of each kernel that another kernel calls, for the function that is the kernel's copy. The copied entries
+ * directly follow the original entries. Each copy has the offset of the last original entry, so that offsets remain ascending
+ * and references find the originals. */
 static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;
@@ -443,7 +444,7 @@ static void copy_entries(struct ptx_job *job, struct ptx_module *module)
         *d = old[i];
         d->parent = d->parent != PTX_NONE ? to[d->parent] : PTX_NONE;
         d->unit = d->unit != PTX_NONE ? to[d->unit] : PTX_NONE;
-        /* the end of a copied tree is before the copy */
+        /* An entry at the end of the original tree ends before the copy, which follows the tree. */
         d->end = i < after ? to[old[i].end - 1] + 1 : to[old[i].end];
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -471,9 +472,9 @@ static void copy_entries(struct ptx_job *job, struct ptx_module *module)
     debug->dies.count = debug->dies.capacity = count + more;
 }
 
-/* ---- what sources say by annotations ------------------------------------------------------- */
+/* ---- annotations of sources ---------------------------------------------------------------- */
 
-/* Returns C numbers in PTX syntax, without the suffixes u and l. */
+/* Returns a copy of @text in which C numbers have PTX syntax, without the suffixes u and l. */
 static const char *without_suffixes(struct ptx_job *job, const char *text)
 {
     char *copy = PTX_ARRAY(job, char, strlen(text) + 1), *to = copy;
@@ -491,7 +492,8 @@ static const char *without_suffixes(struct ptx_job *job, const char *text)
     return copy;
 }
 
-/* Parses "16, 2 * 8, 1", the macro-expanded text of the source. */
+/* Parses three sizes, such as "16, 2 * 8, 1": the text of the source after macro expansion. Returns false if the text is not
+ * three constants from 1 to UINT32_MAX. */
 static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
 {
     const char *plain = without_suffixes(job, text);
@@ -517,8 +519,8 @@ static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
     return good && ptx_lex_peek(&lex) == '\0';
 }
 
-/* Reads the block size that OpenCL C's reqd_work_group_size requires. The compiler does not write it to PTX;
- * ptx_clang.c adds it as an annotation of the kernel. */
+/* Reads the block size that OpenCL C's reqd_work_group_size requires. clang does not write this size to PTX, so ptx_clang.c
+ * makes clang write it as an annotation of the kernel (PTX_CLANG_BLOCK). */
 static void read_annotation(struct ptx_job *job, struct ptx_module *module, uint32_t die)
 {
     static const char mark[] = PTX_CLANG_BLOCK;

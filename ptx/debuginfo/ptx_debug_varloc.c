@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the locations of a function's variables. The order of words may differ from the order of the text's statements,
- * so a range of labels contains the words whose statements are between the labels. */
+/* Finds the locations of a function's variables. The instruction words may be in another order than the statements of the PTX
+ * text. So a range of labels stands for the words of all statements between the labels. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -71,7 +71,8 @@ static void mark_all(struct ptx_placing *pl)
     pl->marked_to = pl->count;
 }
 
-/* Addresses relative to the unit's low_pc would be differences of labels, which no compiler writes in PTX. */
+/* Supports only addresses that are a label. Addresses relative to the unit's low_pc would be differences of labels, which no
+ * compiler writes in PTX. */
 bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
 {
     const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
@@ -96,8 +97,8 @@ void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, siz
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
-/* Returns the location of a variable of the function or, if the function has no variable of this name, of the
- * module. */
+/* Stores the location of the variable with the expression's name in @location. If the function has no such variable, the name is
+ * that of a module variable. Returns false if there is no location. */
 static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_expr *expr, struct isa_var_location *location)
 {
     char room[3 * PTX_NAME_BYTES];
@@ -122,7 +123,7 @@ static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_ex
     case PTX_SP_LOCAL:
         if (pl->fn->kernel) {
             location->value += ISA_LOCAL_BASE;
-        } else { /* v2 + offset; v2 is the CFA minus the frame's size (docs/reference/abi.md) */
+        } else { /* The address is v2 + offset. v2 is the CFA minus the size of the frame (docs/reference/abi.md). */
             location->kind = ISA_LOCATION_FRAME;
             location->value -= pl->fn->calls.tree.frame_bytes;
         }
@@ -167,6 +168,8 @@ static void want(struct ptx_placing *pl, const struct ptx_section *section, uint
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
+/* Reads the entry of a location list at offset *at of .debug_loc and advances *at. Returns false at the end of the list. Sets
+ * @ours to whether the labels of the entry are in this function, and only then the lines of @entry. */
 static bool next_entry(struct ptx_placing *pl, uint64_t *at, struct ptx_list_entry *entry, bool *ours)
 {
     const struct ptx_section *loc = pl->debug->loc;
@@ -312,7 +315,7 @@ static int compare_locations(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Makes the list of locations ascending and disjoint, even if the sections are wrong. */
+/* Sorts pl->locations and makes them disjoint, even if the debug sections are wrong. */
 static void tidy_locations(struct ptx_placing *pl)
 {
     size_t retained = 0;
@@ -353,8 +356,8 @@ uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t i
     return n == pl->fn->params.count && at != PTX_NONE ? pl->fn->params.at[at] : PTX_NONE;
 }
 
-/* Appends the locations that notes give a variable without a location in the sections. Returns false if there are
- * none. */
+/* Appends the locations that notes give a variable that has no location in the sections. Returns false if the variable has no
+ * notes, or if the notes only show that a kernel parameter has the value of the launch everywhere. */
 static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root, uint32_t index)
 {
     const struct ptx_noted_variable *variable =
@@ -371,18 +374,19 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
         ptx_debug_memory_locate(pl, noting, variable, index, 0);
         if (!ptx_debug_memory_is_scalar(pl->debug, index))
             return true;
-    } /* a scalar may be in a register at other places; assignments to elements of unknown index have no note of an element */
+    } /* At other statements, a scalar may be in a register. For structures and arrays, debug values do not suffice: clang writes
+       * none for an assignment to an element of unknown index. */
     noted = ptx_debug_notes_follow(pl, noting, variable, index, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
-        return false; /* the variable is located like a parameter without notes */
+        return false; /* locate_params() locates this parameter, as it does a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
     return true;
 }
 
-/* Returns true if a location is in the local memory of a function whose notes show that it is optimised, and stores the
- * offset. */
+/* Returns true if a variable's location is in local memory and its function has notes, and stores the variable's offset there.
+ * Such a function is optimised, so the memory does not always have the value of the variable. */
 static bool is_doubted(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_value *value, uint64_t *offset)
 {
     struct ptx_location_expr expr;
@@ -445,8 +449,8 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
 
 /* Locates kernel parameters in the constant bank if the compiler gives no location. A parameter that the prologue
  * copies to local memory is in the constant bank until the copy. A parameter that is loaded into registers is in the
- * constant bank until the load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets
- * no location. */
+ * constant bank until the load. If the steps for the analysis of notes are used up, it is unknown whether code has assigned to
+ * a parameter, so parameters get no location here. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -597,12 +601,12 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
     if (reg == PTX_NONE || pl->fn->insns.count == 0)
         return;
     low = ptx_debug_statements_before(pl->fn, line);
-    if (low == pl->fn->insns.count) /* no statement follows the last return */
+    if (low == pl->fn->insns.count) /* the line is after the last statement */
         low--;
     keeps[(*count)++] = (struct ptx_keep){ low, reg };
 }
 
-/* Returns the line at which the innermost scope around a variable ends. */
+/* Returns the line of the text at which the innermost scope around a variable ends, or UINT32_MAX if no scope has an end. */
 static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
 {
     for (uint32_t at = pl->debug->dies.at[die].parent; at != PTX_NONE;
@@ -616,7 +620,8 @@ static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
     return UINT32_MAX;
 }
 
-/* Returns the function whose labels are in the text from which this function was parsed. */
+/* Returns the index of the function that has the labels of this function's text: the original kernel if this function is the
+ * copy of a kernel, otherwise this function. */
 static uint32_t text_of(const struct ptx_unit *unit)
 {
     return unit->function->copy_of != 0 ? unit->function->copy_of - 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies debug entries to the object: those of functions in the object, of module variables with a location, and of the
- * types that these refer to. Other types of large headers are not copied. */
+/* Copies debug entries to the object: the entries of functions in the object, of module variables with a location, and of the
+ * types to which these entries refer. Other types, of which large headers have many, are not copied. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum {
@@ -13,14 +13,15 @@ struct writing {
     struct ptx_module *module;
     struct ptx_debug *debug;
     struct isa_object *object;
-    PTX_LIST(uint32_t) work; /* entries to keep whose references have not been processed */
+    PTX_LIST(uint32_t) work; /* entries that are kept, but whose references have not been followed yet */
     PTX_LIST(struct isa_attr) attrs;
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
 };
 
-/* ---- what is kept -------------------------------------------------------------- */
+/* ---- entries to keep ----------------------------------------------------------- */
 
+/* Marks an entry and its ancestors to be copied to the object, except the compile unit. */
 static void keep(struct writing *wr, uint32_t die)
 {
     for (; die != PTX_NONE && !wr->debug->dies.at[die].keep;
@@ -28,13 +29,14 @@ static void keep(struct writing *wr, uint32_t die)
         struct ptx_die *d = &wr->debug->dies.at[die];
 
         if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
-            return; /* the walk has reached the compile unit */
+            return; /* the entry is the compile unit, or objects do not store its tag */
         d->keep = true;
         *PTX_PUSH(wr->job, wr->work) = die;
     }
 }
 
-/* Returns false if an ancestor has a tag that objects do not store. */
+/* Returns whether an entry can be stored: false for a compile unit, and if the tag of the entry or of an ancestor other than the
+ * unit is one that objects do not store. */
 static bool reachable(const struct writing *wr, uint32_t die)
 {
     const struct ptx_die *d = &wr->debug->dies.at[die];
@@ -79,7 +81,7 @@ static void keep_scope(struct writing *wr, uint32_t root)
             keep(wr, i);
             i = d->end;
             break;
-        default: /* a type is kept if another entry refers to it */
+        default: /* find_live() keeps a type if a kept entry refers to it */
             i = d->end;
             break;
         }
@@ -98,7 +100,7 @@ static void keep_children(struct writing *wr, uint32_t die)
         switch (debug->dies.at[i].tag) {
         case ISA_TAG_MEMBER:
             if (ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL)
-                break; /* the member is static, so it is not in the structure */
+                break; /* a static member is not part of the structure's memory */
             keep(wr, i);
             break;
         case ISA_TAG_ENUMERATOR:
@@ -119,8 +121,9 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return location;
 }
 
-/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables. The variable has one
- * location if that offset is the same in all kernels, otherwise one location for the code of each kernel. */
+/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables, so its offset depends on the
+ * kernel. A variable there has one location if the offset is the same in all kernels, otherwise one location for the code of each
+ * kernel. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
@@ -188,7 +191,7 @@ static void find_live(struct writing *wr)
         uint32_t declaration =
             ptx_debug_entry(debug, ptx_debug_value(debug, die, AT_SPECIFICATION));
 
-        if (declaration != PTX_NONE) { /* the attributes of the declaration are copied */
+        if (declaration != PTX_NONE) { /* put_die() copies the attributes of the declaration, so their type is needed */
             uint32_t type =
                 ptx_debug_entry(debug, ptx_debug_value(debug, declaration, ISA_AT_TYPE));
 
@@ -214,8 +217,8 @@ static const char *clean_text(struct writing *wr, const char *text)
     return copy;
 }
 
-/* Gets the number that a value gives: the value itself, or the operand of DW_OP_plus_uconst or DW_OP_constu, because
- * DWARF 2 writes offsets of members as such expressions. */
+/* Stores the number of an attribute's value in @number; returns false if the value is no number. The number may be the operand of
+ * DW_OP_plus_uconst or DW_OP_constu, because DWARF 2 writes offsets of members as such expressions. */
 static bool number_of(const struct writing *wr, const struct ptx_value *value, uint64_t *number)
 {
     const struct ptx_section *info = wr->debug->info;
@@ -279,12 +282,13 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
              (attr.value += wr->debug->file_base) >= wr->object->file_count))
             return;
         break;
-    default: return; /* locations and scopes are computed, not copied */
+    default: return; /* put_die() writes locations and scopes that the translator has computed */
     }
     *PTX_PUSH(wr->job, wr->attrs) = attr;
 }
 
-/* Converts the offset of a bit field, which DWARF 2 counts from the other end of the storage unit. */
+/* Replaces the DW_AT_bit_offset of a bit field by DW_AT_data_bit_offset. DWARF 2 counts the former from the most significant bit
+ * of the storage unit. */
 static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -334,9 +338,9 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
     return false;
 }
 
-/* Returns the calling convention for results of type @die: debuggers read integers from the target architecture's
- * integer registers, floats and aggregates only if the target architecture has floating-point registers. gdb 13
- * supports neither half nor complex results of x86-64. */
+/* Returns the calling convention for results of type @die. Debuggers read integers from the integer registers of the target
+ * architecture. They can read floats and aggregates only if the target architecture has floating-point registers. On x86-64,
+ * gdb 13 supports neither half nor complex results. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
     enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* encodings DW_ATE_... */
@@ -374,8 +378,9 @@ static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
     return ISA_CC_NOCALL;
 }
 
-/* Marks functions whose result debuggers cannot read as not following the calling convention, so that debuggers show no
- * result instead of a wrong result. For a wrong convention, gdb 13 even fails an assertion on aarch64. */
+/* Writes the calling convention of a function. If debuggers cannot read the function's result, the convention is
+ * ISA_CC_NOCALL, with which debuggers show no result instead of a wrong one. With a wrong convention, gdb 13 fails an assertion
+ * on aarch64. */
 static void put_convention(struct writing *wr, uint32_t index)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -394,7 +399,7 @@ static void put_convention(struct writing *wr, uint32_t index)
         if (type == PTX_NONE)
             continue;
         convention = result_convention(debug, type);
-        /* a class with a destructor: the caller passes the address of the result as an argument */
+        /* If the result is a class with a destructor, the caller passes the address of the result as an argument. */
         if (function != PTX_NONE && wr->module->functions.at[function].results.count == 0)
             convention = ISA_CC_NOCALL;
         if (convention != ISA_CC_NORMAL)
@@ -425,7 +430,7 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     out->tag = d->tag;
     out->first_attr = (uint32_t)first;
     for (uint32_t k = 0; k < d->count; k++)
-        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* notes say where the constant is valid */
+        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* notes show where the constant is valid */
             put_attr(wr, first, &debug->values.at[d->first + k]);
     if (declaration != PTX_NONE) {
         for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {
@@ -504,7 +509,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* its duplicates are kept as well */
+        if (debug->dies.at[i].keep) /* the entries of its duplicates follow it in the object */
             count += 1 + debug->dies.at[i].copies.count;
     }
     before[debug->dies.count] = count;
