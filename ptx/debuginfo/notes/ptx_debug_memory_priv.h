@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A variable in the local memory of an optimised function, its assignments in the source and the stores of the code.
- * ptx_debug_memoryuses.c finds them, ptx_debug_notememory.c compares them. */
+/* State for a variable in the local memory of an optimised function. ptx_debug_memoryuses.c finds the assignments to the variable
+ * in the source, and the stores of the code. ptx_debug_notememory.c compares the assignments with the stores. */
 #ifndef PTX_DEBUG_MEMORY_PRIV_H
 #define PTX_DEBUG_MEMORY_PRIV_H
 
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 struct ptx_memory_state;
-/** Address in local memory that a register has: @low plus an offset if @exact, else an address in an object in which
- *  an offset from @low to @high is. */
+/** Address in local memory that a register contains, as an offset in __local_depot. If @exact is set, the offset is @low.
+ *  Otherwise the offset is unknown, but it is in a variable that contains one of the offsets from @low to @high. */
 struct ptx_note_address {
-    uint8_t kind; /* 0: no such address */
+    uint8_t kind; /* 0 if the register contains no address in local memory */
     bool exact;
     int64_t low, high;
 };
@@ -18,49 +18,52 @@ struct ptx_note_address {
 struct ptx_memory_bytes {
     uint32_t first, end;
 };
-struct ptx_memory_use { /* an assignment */
-    uint32_t first, last;   /* lines of the statement */
-    uint32_t reached, begin; /* the block of ptx_noted_line, 0: unknown */
+/** An assignment to the variable in the source. A use by which other code gets the variable's address counts as an assignment to
+ *  the whole variable. */
+struct ptx_memory_use {
+    uint32_t first, last;   /* first and last line of the source statement */
+    uint32_t reached, begin; /* `reached` and `begins` of struct ptx_noted_line, or 0 if they are unknown */
     struct ptx_memory_bytes bytes;
-    uint32_t pieces;        /* bit for each piece of the bytes */
-    bool computed;          /* one element of the bytes, of unknown index */
-    bool unrolled;          /* in a loop, without exactly one store in a loop of the code */
-    bool missing;           /* no store of the code is for it */
-    uint32_t loop, loop_end; /* lines of the innermost loop around it, 0: none */
+    uint32_t pieces;        /* bit set of the pieces that overlap the bytes */
+    bool computed;          /* the assignment changes only one element of the bytes, whose index is unknown */
+    bool unrolled;          /* the source assigns in a loop, but the code has not exactly one store for it in a loop */
+    bool missing;           /* the code has no store for the assignment */
+    uint32_t loop, loop_end; /* first and last line of the innermost loop around the assignment, or 0 if there is none */
     bool jumps;             /* an iteration of that loop may leave out statements */
 };
-struct ptx_memory_store { /* a store to the variable, or possibly to it */
+/** A statement of PTX that stores to the variable, or may store to it. */
+struct ptx_memory_store {
     uint32_t statement;
     struct ptx_memory_bytes bytes;
-    bool exact;
-    bool combined; /* of a vector */
-    bool wild; /* also to other variables, or conditional */
+    bool exact;    /* the statement changes exactly the bytes */
+    bool combined; /* the statement stores a vector */
+    bool wild;     /* the statement may store to other variables, too, or is conditional */
 };
 struct ptx_memory {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
-    const struct ptx_noted_variable *variable; /* NULL: there are no debug values */
+    const struct ptx_noted_variable *variable; /* notes of the variable, or NULL if it has none */
     const struct ptx_noted_lines *lines;
-    uint32_t die, frame;
-    bool is_body;     /* its scope is the whole body of a function that is not inlined */
-    uint64_t offset;  /* of the variable in the function's local memory */
-    uint32_t size;
+    uint32_t die, frame; /* debug entry of the variable, and of the function or inlined call that contains it */
+    bool is_body;     /* the variable's scope is the whole body of a function that is not inlined */
+    uint64_t offset;  /* offset of the variable in the function's local memory */
+    uint32_t size;    /* size of the variable in bytes */
     PTX_LIST(struct ptx_memory_use) uses;
     PTX_LIST(struct ptx_memory_store) stores;
-    uint32_t gives_away; /* first line on which other code may have the address */
+    uint32_t gives_away; /* first line on which other code may get the variable's address */
     struct ptx_noted_pieces pieces;
-    uint32_t *line;   /* by statement: its line in the variable's function, 0: other code */
-    struct ptx_memory_state *in; /* by block */
-    uint32_t *values; /* values of the pieces in memory */
+    uint32_t *line;   /* by statement: its line in the variable's function, or 0 if it belongs to other code */
+    struct ptx_memory_state *in; /* by block: state at the block's begin */
+    uint32_t *values; /* by piece: index of the value that stands for the piece's memory */
 };
 
 /** Finds the stores to the variable. */
 void ptx_debug_memory_stores(struct ptx_memory *m);
-/** Reads the uses of the variable; returns false if they are not known. */
+/** Reads the assignments to the variable, and m->gives_away, from the text of a note. Returns false if the text is invalid. */
 bool ptx_debug_memory_uses(struct ptx_memory *m, struct ptx_name text);
-/** Returns the size of the type of entry @die, 0: unknown. */
+/** Returns the size of the type of debug entry @die in bytes, or 0 if it is unknown. */
 uint64_t ptx_debug_memory_size(const struct ptx_debug *debug, uint32_t die);
-/** Returns the number that an attribute of an entry has, or @none. */
+/** Returns the number that is the value of an entry's attribute @name, or @none if the attribute is missing or no number. */
 uint64_t ptx_debug_memory_number(const struct ptx_debug *debug, uint32_t die, unsigned name, uint64_t none);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the stores of a function to a variable in its local memory, and reads the uses of the variable in the source. */
+/* Finds the stores of a function to a variable in the function's local memory, and reads the note with the uses of the variable
+ * in the source. */
 #include "ptx/debuginfo/notes/ptx_debug_memory_priv.h"
 
 enum { MOST_TYPES = 16 };
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
+/* Merges an address into *to. The result is exact only if all merged addresses are exact and equal, and @exact is always set. */
 static void add_address(struct ptx_note_address *to, struct ptx_note_address from, bool exact)
 {
     if (from.kind == 0)
@@ -26,7 +28,7 @@ static bool is_depot(const struct ptx_placing *pl, const struct ptx_operand *o)
            strncmp(pl->module->symbols.at[o->symbol].name, "__local_depot", 13) == 0;
 }
 
-/* Returns the address that an operand has, or is computed from. */
+/* Returns the address in local memory that an operand contains, or from which it is computed. */
 static struct ptx_note_address address_of(const struct ptx_placing *pl, const struct ptx_note_address *of, const struct ptx_operand *o)
 {
     struct ptx_note_address address = {.kind = 0};
@@ -46,7 +48,8 @@ static struct ptx_note_address address_of(const struct ptx_placing *pl, const st
     return address;
 }
 
-/* Finds for each register the address in local memory that it may have. */
+/* Finds for each register the address in local memory that the register may contain. Repeats a pass over the statements until no
+ * address changes. */
 static const struct ptx_note_address *find_addresses(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     const struct ptx_function *fn = pl->fn;
@@ -82,7 +85,7 @@ static const struct ptx_note_address *find_addresses(struct ptx_placing *pl, str
             add_address(old, from, true);
             changed |= before.kind != old->kind || before.exact != old->exact || before.low != old->low || before.high != old->high;
         }
-        if (pass > 16) /* addresses that an unusual loop computes */
+        if (pass > 16) /* a loop of the code computes addresses, so these may be any */
             for (size_t r = 0; r < fn->regs.count; r++)
                 of[r] = (struct ptx_note_address){of[r].kind, false, INT64_MIN / 2, INT64_MAX / 2};
         changed &= pass <= 16;
@@ -156,7 +159,7 @@ static uint64_t member_offset(const struct ptx_debug *debug, uint32_t die)
     return offset;
 }
 
-/* Returns the type of an entry without qualifiers and names; PTX_NONE: none. */
+/* Returns the type of an entry without qualifiers and typedef names, or PTX_NONE if the entry has no type. */
 static uint32_t type_of(const struct ptx_debug *debug, uint32_t die)
 {
     uint32_t type = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
@@ -178,7 +181,8 @@ static uint64_t dimension_of(const struct ptx_debug *debug, uint32_t die)
     return ptx_debug_memory_number(debug, die, ISA_AT_COUNT, upper != UINT64_MAX ? upper + 1 : 0);
 }
 
-/* Returns the size of the type of an entry, 0: unknown. @skipped: number of dimensions of an array that are left out. */
+/* Returns the size of the type of an entry, or 0 if it is unknown. If the type is an array, the first @skipped dimensions do not
+ * count. */
 static uint64_t size_of(const struct ptx_debug *debug, uint32_t die, unsigned skipped)
 {
     uint64_t elements = 1;
@@ -206,12 +210,13 @@ static uint64_t size_of(const struct ptx_debug *debug, uint32_t die, unsigned sk
     return 0;
 }
 
-/* A part of a variable. */
+/* A part of a variable: a member or an array element. */
 struct part {
-    uint32_t die;    /* entry with the part's type */
-    unsigned skipped; /* dimensions of the array type that indices have used */
+    uint32_t die;     /* debug entry with the part's type */
+    unsigned skipped; /* number of dimensions of the array type for which there was an index */
     uint64_t offset;
-    bool computed, stopped; /* stopped: the parts that follow are not in the variable, or unknown */
+    bool computed, stopped; /* computed: an index is not constant. stopped: the rest of the text is unknown, or names memory
+                             * outside the variable. */
 };
 
 static void take_member(const struct ptx_debug *debug, struct part *part, struct ptx_name name)
@@ -232,7 +237,7 @@ static void take_member(const struct ptx_debug *debug, struct part *part, struct
     }
 }
 
-/* Follows ".MEMBER" and "[INDEX]". */
+/* Returns the part of a variable that a text of ".MEMBER" and "[INDEX]" names. */
 static struct part find_part(const struct ptx_debug *debug, uint32_t die, struct ptx_name text)
 {
     struct part part = {.die = die};
@@ -263,7 +268,7 @@ static struct part find_part(const struct ptx_debug *debug, uint32_t die, struct
     return part;
 }
 
-/* Returns whether a part, or a part with all its indices, is an array. */
+/* Returns whether a part is an array, with fewer indices than it has dimensions. */
 static bool is_array(const struct ptx_debug *debug, const struct part *part)
 {
     const uint32_t type = type_of(debug, part->die);
@@ -276,8 +281,8 @@ static bool is_array(const struct ptx_debug *debug, const struct part *part)
     return part->skipped < dimensions;
 }
 
-/* Gets the bytes that an assignment to a part of the variable may change. For a computed index, these are all elements of the
- * outermost array that has one. */
+/* Returns the bytes that an assignment to a part of the variable may change. If an index is computed, these are all elements of
+ * the outermost array with a computed index. If the part is unknown, they are the whole variable. */
 static struct ptx_memory_bytes bytes_of(const struct ptx_memory *m, struct ptx_name text, bool *computed)
 {
     const struct ptx_debug *debug = m->pl->debug;
@@ -323,7 +328,7 @@ bool ptx_debug_memory_uses(struct ptx_memory *m, struct ptx_name text)
             kind = !part.stopped && is_array(m->pl->debug, &part) ? '&' : '?';
         }
         use = (struct ptx_memory_use){.first = (uint32_t)number[0], .last = (uint32_t)number[1], .reached = (uint32_t)number[2], .begin = (uint32_t)number[3]};
-        for (size_t i = 0; i < m->lines->loops.count; i++) { /* the outer loops are first */
+        for (size_t i = 0; i < m->lines->loops.count; i++) { /* outer loops come before inner ones */
             const struct ptx_noted_line *loop = &m->lines->loops.at[i];
 
             if (loop->line > use.first || loop->reached < use.first)

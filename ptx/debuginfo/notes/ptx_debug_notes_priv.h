@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of variables in optimised code, from the comments that ptx_values.c has written to the PTX: ptx_debug_notes.c
- * reads them, ptx_debug_noteflow.c finds the values that hold at each statement, ptx_debug_notevalues.c finds their
- * locations for the words of the function. */
+/* Values of variables in optimised code. ptx_values.c writes them as comments to the PTX, which are called notes (struct
+ * ptx_note). ptx_debug_notes.c reads the notes, ptx_debug_noteflow.c finds the values that are valid at each statement, and
+ * ptx_debug_notevalues.c finds the locations of these values for the instruction words of the function. A statement is a PTX
+ * instruction, and blocks are the basic blocks of the statements. */
 #ifndef PTX_DEBUG_NOTES_PRIV_H
 #define PTX_DEBUG_NOTES_PRIV_H
 
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
-/* PTX_NOTE_SAME: maximum number of equal values that are tracked: the value of a variable, and registers to which it
- * was copied. */
+/* PTX_NOTE_PIECES: maximum number of pieces of a variable. PTX_NOTE_SAME: maximum number of equal values of a piece that are
+ * tracked: the value that a note gives, and registers to which the code has copied this value. */
 enum { PTX_NOTE_OPERANDS = 4, PTX_NOTE_PIECES = 32, PTX_NOTE_SAME = 3 };
 
 enum ptx_note_kind { PTX_NOTE_NONE, PTX_NOTE_REG, PTX_NOTE_CONST, PTX_NOTE_FRAME };
 struct ptx_note_operand {
     uint8_t kind; /* enum ptx_note_kind */
-    uint8_t bits; /* number of low bits that are known of a register or a constant; 64: all */
+    uint8_t bits; /* number of known low bits of a register or a constant, 64 if all are known */
     uint32_t reg;
     uint64_t value;
 };
@@ -23,56 +24,59 @@ struct ptx_noted_value {
     const char *expression; /* LLVM's expression without parentheses; borrowed from the text */
     uint32_t expression_size;
     struct ptx_note_operand operand[PTX_NOTE_OPERANDS];
-    uint8_t operand_count;  /* 0: the value is unknown */
-    bool is_launch;         /* the value of a kernel parameter, or of a piece of it, at the launch */
-    bool is_proven;         /* the stores to the memory have been compared with the source (ptx_debug_notememory.c) */
-    bool if_parameter;      /* is_launch if the variable is a kernel parameter; unknown if it is not */
-    uint32_t first, bytes;  /* the piece; bytes 0: the whole variable */
+    uint8_t operand_count;  /* 0 if the value is unknown */
+    bool is_launch;         /* the value is that of a kernel parameter, or of a piece of one, at the launch */
+    bool is_proven;         /* ptx_debug_notememory.c has compared the stores with the source: the memory has the value */
+    bool if_parameter;      /* for a kernel parameter, the value is that of the launch; for another variable, it is unknown */
+    uint32_t first, bytes;  /* bytes of the piece; `bytes` is 0 for the whole variable */
 };
+/** A note at a position of the code, or a statement that writes a register of a value. */
 struct ptx_noted_event {
-    uint32_t at; /* note: twice the number of statements before it; statement that writes: 2 * its index + 1 */
+    uint32_t at; /* for a note: 2 * the number of statements before it; for a statement: 2 * its index + 1 */
     uint32_t block, order;
-    uint32_t value;
-    bool doubts; /* not a note: the value is unknown from here on (note_early) */
-    bool kills;  /* register @value is written, so values that use it no longer hold */
+    uint32_t value; /* index of the note's value; if @kills is set: the register that the statement writes */
+    bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
+    bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
 };
-/** A line that may assign to a variable, or a loop. A line is executed if any line of its block is executed: a line after
- *  `begins` and not after `reached`. A member is 0 if there is no such line. For a loop, `line` and `reached` are its first
- *  and last line, and `begins` says whether an iteration may leave out statements. */
+/** A line that may assign to a variable, or a loop.
+ *  For an assignment, the lines after `begins` up to `reached` are the lines of the source block around `line`. If any of them
+ *  is executed, so is the assignment. A member is 0 if there is no such line.
+ *  For a loop, `line` and `reached` are its first and last line. `begins` is not 0 if an iteration may leave out statements. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
 };
-/** Lines of the source that concern a variable: the lines that may assign to it, the line of its declaration, the end of
- *  its scope, and the first and last line of its function. 0: the line is unknown. */
+/** Lines of the source that concern a variable. */
 struct ptx_noted_lines {
-    uint32_t declared, end, function, function_end;
-    bool once; /* in one call of its function the variable is assigned once */
-    PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope, with an outer loop before its inner loops:
-                                            * first and last line */
-    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost loop around its first line, 0: none */
-    struct ptx_noted_line *at;
+    uint32_t declared, end, function, function_end; /* line of the declaration, last line of the scope, first and last line of
+                                                     * the function; 0 if the line is unknown */
+    bool once; /* one execution of the function assigns to the variable once */
+    PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
+    PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
+    struct ptx_noted_line *at; /* the lines that may assign to the variable */
     size_t count, capacity;
 };
+/** A source variable, or an inlined instance of one, with its notes. */
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
-    uint32_t key_size, lines; /* lines: 1 + index of the variable's entry in the list of lines, 0: no lines are known */
-    uint32_t from, to;        /* statements of the variable's scope and notes */
-    uint32_t caller, caller_end; /* lines of the function into which the function of an argument or local variable is
-                                  * inlined; UINT32_MAX: none */
-    bool is_inlined;          /* its function is inlined */
-    bool checked;             /* its notes are compared with the assignments of the source */
+    uint32_t key_size, lines; /* lines: 1 + index of the variable in `lines` of struct ptx_noting, or 0 if no lines are known */
+    uint32_t from, to;        /* range of statements with the variable's scope and all its notes */
+    uint32_t caller, caller_end; /* if the variable's function is inlined: first and last line of the function that calls it;
+                                  * otherwise, or if they are unknown, UINT32_MAX */
+    bool is_inlined;          /* the function of the variable is inlined */
+    bool checked;             /* the notes are compared with the assignments in the source */
     PTX_LIST(struct ptx_noted_event) notes;
 };
-/** Statements [from, to) of the text before which a variable has the values in @value: for each piece up to
- *  PTX_NOTE_SAME indices of equal values. PTX_NONE: there are no further values. */
+/** Statements [from, to) before which a variable has the values in @value. For each piece, @value contains PTX_NOTE_SAME indices
+ *  of equal values. Unused indices at the end are PTX_NONE. */
 struct ptx_noted_range {
     uint32_t from, to;
     const uint32_t *value;
 };
-/** Values of one variable, ready to be located. */
+/** The pieces of one variable, and their values by statement. */
 struct ptx_noted_pieces {
     uint32_t count;
-    uint32_t edge[PTX_NOTE_PIECES + 1]; /* byte offsets at which pieces begin and end; 0 and 0 for a whole variable */
+    uint32_t edge[PTX_NOTE_PIECES + 1]; /* piece p has the bytes [edge[p], edge[p + 1]); if the only piece is the whole variable,
+                                         * both are 0 */
     PTX_LIST(struct ptx_noted_range) ranges;
 };
 struct ptx_noted_block {
@@ -80,172 +84,179 @@ struct ptx_noted_block {
     PTX_LIST(uint32_t) succ;
     PTX_LIST(uint32_t) pred;
 };
-/** Consecutive statements in a block that belong to one line. */
+/** Consecutive statements [first, end) of a block that belong to one source line. */
 struct ptx_note_group {
     uint32_t line, first, end;
 };
 enum { PTX_NOTE_POSITIONS = 6 };
-/** Position in the source of a path to a statement. */
+/** Position in the source of an execution path to a statement. */
 struct ptx_note_position {
-    uint32_t line;  /* last line in the variable's scope, 0: none */
-    uint8_t notes;  /* new values noted since the code of that line began */
+    uint32_t line;  /* last line on the path in the variable's scope, or 0 if there is none */
+    uint8_t notes;  /* number of new values that notes gave since the code of that line began */
     bool merges;    /* there is one such value, and it selects between the old value and another one */
-    bool left;      /* since then the path has left the scope, on lines of the same function */
-    bool back;      /* and has taken a branch back */
-    bool crossed;   /* the path has entered a block since then */
+    bool left;      /* since the code of that line, the path has left the scope, on lines of the same function */
+    bool back;      /* since then, the path has taken a branch back */
+    bool crossed;   /* since then, the path has entered another block */
 };
+/** Positions of all paths to a statement, and the pieces whose values are uncertain there. */
 struct ptx_note_positions {
     struct ptx_note_position at[PTX_NOTE_POSITIONS];
     uint8_t count;
-    bool more; /* there are others */
-    uint32_t doubted; /* a bit for each piece: its values may be outdated */
-    uint32_t hidden;  /* a bit for each piece: its value is not known until its next note (note_early) */
-    uint32_t pending; /* for each piece: a new value has been noted since the last line, which the next line may confirm */
+    bool more; /* there are further positions, for which the array has no room */
+    uint32_t doubted; /* bit set of the pieces whose values may be outdated */
+    uint32_t hidden;  /* bit set of the pieces whose values are unknown until their next note (note_early()) */
+    uint32_t pending; /* bit set of the pieces to which a note has given a new value since the code of the last line began; the
+                       * code of the next line may confirm this value */
 };
-/** State for following the values of one variable (ptx_debug_noteflow.c). */
+/** State of ptx_debug_noteflow.c while it propagates the values of one variable. */
 struct ptx_note_search {
     PTX_LIST(uint32_t) blocks;       /* blocks in which a value may be known, ascending */
     uint32_t *reached, generation;   /* by block: value of `generation` when the block was put into `blocks` */
     uint32_t *from, *to;             /* by block of `blocks`: range of the block's events */
-    uint8_t *changed;                /* by block of `blocks`: the values known at its begin have changed since its last
-                                      * pass */
-    uint32_t *in, room;              /* by block of `blocks`, and up to @room pieces: values that are known at its begin */
-    struct ptx_note_positions *positions;  /* by block of `blocks`: positions in the source of the paths to it */
+    uint8_t *changed;                /* by block of `blocks`: whether the state at the block's begin has changed since the block
+                                      * was processed last */
+    uint32_t *in, room;              /* by block of `blocks`, and up to @room pieces: values known at the block's begin */
+    struct ptx_note_positions *positions;  /* by block of `blocks`: positions of the paths at the block's begin */
 };
-/** Notes of a function. */
+/** Notes of a function. Registers are PTX registers. */
 struct ptx_noting {
     PTX_LIST(struct ptx_noted_value) values;
     PTX_LIST(struct ptx_noted_variable) variables;
-    struct ptx_map by_key;
-    struct ptx_map lines_by_name, uses_by_name;
-    PTX_LIST(struct ptx_name) uses; /* texts of the uses of variables in memory */
-    struct ptx_note_address *addresses; /* ptx_debug_notememory.c */
+    struct ptx_map by_key;                      /* maps the key of a variable to its index in `variables` */
+    struct ptx_map lines_by_name, uses_by_name; /* map "NAME LINE" of a variable to its index in `lines` and `uses` */
+    PTX_LIST(struct ptx_name) uses;     /* by variable in memory: text of the note with its uses in the source */
+    struct ptx_note_address *addresses; /* by register: see find_addresses() in ptx_debug_memoryuses.c */
     PTX_LIST(struct ptx_noted_lines) lines;
-    struct ptx_map by_register; /* values that are a register or a piece of one */
+    struct ptx_map by_register;     /* maps a register and a piece to the index of the value that is this register */
     PTX_LIST(struct ptx_noted_block) blocks;
-    uint32_t *block_of;      /* by statement */
-    uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
-    uint32_t *seen, generation;     /* by block: value of `generation` in which a search visited it */
+    uint32_t *block_of;             /* by statement: index of its block */
+    uint32_t *first_write, *writes; /* the statements that write register r: writes[first_write[r]], ...,
+                                     * writes[first_write[r + 1] - 1] */
+    uint32_t *seen, generation;     /* by block: value of `generation` when a search visited the block last */
     PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
-    uint32_t *first_group;          /* by block */
+    uint32_t *first_group;          /* by block: index of its first group */
     uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
     uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
     uint32_t last_line;
     PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
-    uint32_t *entered, *left;       /* by block: when a search from the entry enters and leaves it */
-    uint32_t *owner;                /* by statement: entry of its innermost scope, 0: none */
-    uint8_t *entries;               /* by variable: number of entries of the sections that may describe it, counted up
-                                     * to 2 */
-    const uint64_t *demand;         /* by register: its bits that the code uses (ptx_debug_demand.c) */
+    uint32_t *entered, *left;       /* by block: step at which a depth-first search from the entry enters and leaves the block */
+    uint32_t *owner;                /* by statement: index of its innermost scope's debug entry, or 0 if it is unknown */
+    uint8_t *entries;               /* by variable: number of debug entries that may describe the variable, counted up to 2 */
+    const uint64_t *demand;         /* by register: bits of the register that the code uses (ptx_debug_demand.c) */
     struct ptx_note_search search;
-    /* ptx_debug_notevalues.c */
-    uint32_t *first_word, *words;   /* words of each statement, as ranges of `words` */
-    /* by word: 1 + the statement of the other lanes that execute the word, 0: none */
+    /* The following members belong to ptx_debug_notevalues.c. */
+    uint32_t *first_word, *words;   /* words of statement s: words[first_word[s]] to words[first_word[s + 1] - 1] */
+    /* by word: 1 + the statement at which other lanes are that also execute the word, or 0 if there are no such lanes */
     uint32_t *others;
-    uint8_t *inserted;              /* by word: it is of an instruction after the statements of a block */
-    uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder with its value */
+    uint8_t *inserted;              /* by word: whether the translator has inserted the word after the statements of a block */
+    uint32_t **holder;              /* for each register of a variable, by word: 1 + index of the holder that has the register */
 };
 
-/** Returns true if the value is a register, a constant or memory, of the whole variable or a piece, without a
- *  computation. */
+/** Returns true if a value is a register, a constant or memory, without a computation. The value may be that of a piece. */
 static inline bool ptx_note_is_plain(const struct ptx_noted_value *v)
 {
     return v->operand_count == 1 && !v->is_launch &&
            (v->expression_size == 0 || strncmp(v->expression, "DW_OP_LLVM_fragment", 19) == 0);
 }
-/** Text of words separated by blanks and commas. */
+/** Rest of a text that consists of words separated by blanks and commas. */
 struct ptx_note_words {
     const char *at, *end;
 };
-/** Returns the next word; size 0 at the end. */
+/** Returns the next word and advances @words. At the end of the text, the size of the word is 0. */
 struct ptx_name ptx_note_word(struct ptx_note_words *words);
-/** Parses a number of base 10 with optional sign, or of base 16 with capital letters. Returns false if the value is
- *  invalid or exceeds 64 bits. */
+/** Parses a decimal number with an optional minus sign, or a hexadecimal number with capital letters. Returns false if the
+ *  number is invalid or exceeds 64 bits. */
 bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
-/** Enters @value, a register or a piece of one, in the map by_register. */
+/** Adds the value with index @value, which is a register, to the map by_register. */
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
 
-/** Finds the innermost scope of each word, pl->owner, the words of each scope, and pl->sites (ptx_debug_scopes.c). @noting:
- *  may be NULL. */
+/** Finds the innermost scope of each word (pl->owner), the words of each scope, and pl->sites (ptx_debug_scopes.c). @noting may
+ *  be NULL. */
 void ptx_debug_find_scopes(struct ptx_placing *pl, uint32_t root, const struct ptx_noting *noting);
 /** ptx_call_site_fn for entries; @context: the struct ptx_placing. */
 bool ptx_debug_call_site(const void *context, uint32_t die, struct ptx_call_site *out);
 
-/** Returns whether a statement ends its block. */
+/** Returns whether a statement ends its basic block. */
 bool ptx_note_ends_block(const struct ptx_insn *in);
 /** Reads the notes of a function; returns NULL if it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
-/** Makes values unknown where notes may be wrong. */
+/** Drops values of notes that may be wrong, and prepares the comparison of notes with the source (ptx_debug_notedoubt.c). */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
-/** Returns for each register of the function the bits that the code uses. */
+/** Returns for each PTX register of the function a bit set of the register's bits that the code uses. */
 const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
-/** Returns whether clang may have changed bits of a value, because the code does not use all bits of a variable of @bytes
- *  bytes (0: unknown) or of the value's piece. */
+/** Returns whether clang may have changed bits of value @v, because the code does not use all bits of the variable or of the
+ *  value's piece. @bytes is the size of the variable, or 0 if it is unknown. */
 bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, const struct ptx_noted_value *v, uint32_t bytes);
-/** Returns whether the variable is out of its scope on the line of a statement of its function. */
+/** Returns whether a statement belongs to a line of the variable's function that is not in the variable's scope. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
-/** Returns the line of the inlined call in whose range a statement is, directly in the function or call of entry @frame;
- *  0: none. */
+/** Returns the line of the inlined call that contains a statement and is itself directly in @frame, the entry of a function or
+ *  of another inlined call. Returns 0 if there is none. */
 uint32_t ptx_debug_note_call_line(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement,
                                   uint32_t frame);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
-/** Returns whether the innermost loop around both lines assigns to the variable. */
+/** Returns whether the innermost loop that contains both lines assigns to the variable. */
 bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a line is in the variable's scope. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether a line is in the variable's function. */
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
-/** Returns whether the statement on a line assigns to the variable and has an inlined call. */
+/** Returns whether the source statement on a line assigns to the variable and contains an inlined call. */
 bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
-/** Returns whether code of line @to after code of line @from, which is greater, is not another iteration of a loop,
- *  because other code of the loop is left out. */
+/** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop: there
+ *  is no loop around both lines, or the path leaves out other code of the loop. @to must be lower than @from. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
-/** Returns whether a path is at, or has passed, the head of a loop that counts with the variable. */
+/** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
+ *  back. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
 /** Returns whether the source assigns to the variable on all paths from the code of line @from forwards to the code of line
- *  @to, which is greater. */
+ *  @to. @to must be greater than @from. */
 bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
                           uint32_t from, uint32_t to);
-/** Checks whether the notes on a path to code of line @to match the assignments on that path in the source. Returns how
- *  many notes belong to line @to itself; -1: the notes do not match. */
+/** Compares the notes since @position, on a path to code of line @to, with the assignments of the source on that path. Returns
+ *  -1 if the notes do not match. Otherwise returns the number of notes that belong to line @to itself. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                     const struct ptx_note_position *position, uint32_t to);
-/** Returns whether a path leads to code of line @to without an assignment that the notes may not show. */
+/** Returns whether a path from @position to code of line @to is certain to have a note for each assignment of the source on the
+ *  path. */
 bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                        const struct ptx_note_position *position, uint32_t to);
-/** Returns whether a value selects between another value and one of the values in @known, up to PTX_NOTE_SAME indices
- *  (ptx_debug_notemerge.c). */
+/** Returns whether value @v selects between another value and one of the values in @known, which has up to PTX_NOTE_SAME indices
+ *  of values (ptx_debug_notemerge.c). */
 bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
                      const uint32_t *known);
-/** Returns whether a branch from one block to another goes around a loop. */
+/** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
-/** Find the entries below @root that describe variables of the notes. If two variables have the same name, line and
- *  calls, it is unknown which of them an entry describes. The scopes of the entries show which notes are wrong. */
+/** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If there are two, with
+ *  the same name, line and inlined calls, it is unknown to which of them the notes belong. Then drops wrong notes by
+ *  ptx_debug_notes_doubt(). */
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
-/** Returns the variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
+/** Returns the variable of the notes that debug entry @die below the function's entry @root describes. Returns NULL if the
+ *  variable has no notes. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,
                                                  uint32_t die);
-/** Known values of a variable: none, ranges with values, or the value of the parameter at the launch everywhere. */
+/** Known values of a variable: no values, ranges with values, or everywhere the value of the kernel parameter at the launch. */
 enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
-/** Finds the value that is valid at each word. @die: entry of the variable. @param: symbol of the kernel parameter that
- *  the variable describes, PTX_NONE: none. */
+/** Finds the values of a variable that are valid before each statement, and stores them in @pieces. @die: debug entry of the
+ *  variable. @param: symbol of the kernel parameter that is the variable, or PTX_NONE. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                                       uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
-/** Marks all registers that notes name as wanted. */
+/** Sets pl->wanted for all PTX registers that notes name, and for registers of which these are copies. */
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting);
-/** Appends a variable's locations to pl->locations; @bytes: its size, 0: unknown. */
+/** Appends the locations of a variable with the values in @pieces to pl->locations. @bytes: size of the variable, or 0 if it is
+ *  unknown. */
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
                             uint32_t param, uint64_t bytes);
 
-/** Returns whether notes give the variable a place in memory. */
+/** Returns whether notes say that the variable is in local memory. */
 bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *variable);
-/** Returns whether the variable of entry @die has no parts. */
+/** Returns whether the variable of debug entry @die is neither a structure nor an array. */
 bool ptx_debug_memory_is_scalar(const struct ptx_debug *debug, uint32_t die);
-/** Appends to pl->locations the locations of a variable in local memory where its memory has the value of the source. @variable: its notes,
- *  which say where it is in memory; NULL: it is at @offset in the function's local memory according to entry @die. */
+/** Appends the location of a variable in local memory to pl->locations, for all words at which the memory has the value that the
+ *  variable has in the source. The notes of @variable give the variable's offset in local memory. If @variable is NULL, debug
+ *  entry @die has given it, and it is @offset. */
 void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable, uint32_t die,
                              uint64_t offset);
 
