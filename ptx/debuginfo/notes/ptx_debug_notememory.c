@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Determines where the local memory of an optimised function has the values of a variable. clang gives such a variable, a
- * structure or an array, one place in memory, but removes stores that the code does not need, and moves others.
+ * Determines at which statements the local memory of an optimised function has the value that a variable has in the source.
+ * clang keeps such a variable, a structure or an array, at one address, but removes stores that the code does not need, and moves
+ * other stores.
  *
- *   Memory has the value of the source only if each assignment on the path so far has its stores. A part of the variable is
- *   unknown from the first code after an assignment whose stores to the part are missing, until a store of another assignment to
- *   the part.
+ *   The memory has the value of the source only if the path has executed the stores of all assignments so far. A part of the
+ *   variable is unknown from the first code after an assignment that has no store to the part, until a store of another
+ *   assignment to the part.
  *
- * The comments of ptx_values.c have all uses of the variable in the source with their lines. A statement of PTX that stores
- * relative to the variable's address belongs to the assignment on its line. The lines of the code, in their order, are a path
+ * A note of ptx_values.c contains all uses of the variable in the source with their lines. A PTX statement that stores relative
+ * to the variable's address belongs to the assignment on the statement's line. The lines of the code, in their order, are a path
  * through the source, as in ptx_debug_notedoubt.c. These rules decide what is unknown:
  *
- *   - A path that passes the lines of an assignment without its code has not executed the assignment. Exceptions are sides of
- *     branches: if there is a store for the assignment elsewhere, the path has not taken the side.
- *   - A store on a line that does not assign to all of its bytes makes these bytes unknown.
- *   - If the address of the variable is given to other code, the variable is unknown from this line on, or from the
- *     beginning of the loops around the line.
- *   - If the source assigns in a loop, and there is not exactly one store for it in a loop of the code, clang has unrolled or
- *     changed the loop. The part is unknown in the loop, and after it until a store.
- *   - Code that clang has moved, before code of an earlier line or after code of a later one, does not show the parts that the
- *     source assigns between the two lines.
+ *   - If a path passes the lines of an assignment without the assignment's code, the part is unknown. Exception: if the
+ *     assignment is on one side of a branch and has a store elsewhere in the code, the path has not taken this side.
+ *   - If the source does not assign to all bytes of a store on the line of the store, the bytes of the store are unknown.
+ *   - If the source gives the address of the variable to other code, the variable is unknown from this line on. If the line is in
+ *     a loop, the variable is unknown from the beginning of the outermost loop on.
+ *   - If the source assigns in a loop, and the code has not exactly one store for this assignment in a loop, clang has unrolled
+ *     or changed the loop. The part is unknown in the loop, and after the loop until a store.
+ *   - At code that clang has moved up before code of an earlier line, or down after code of a later line, the parts that the
+ *     source assigns between the two lines are not shown.
  */
 #include "ptx/debuginfo/notes/ptx_debug_memory_priv.h"
 
@@ -28,18 +29,20 @@
 
 enum { MOST_POSITIONS = 8, MOST_AHEAD = 8 };
 
+/* Position in the source of an execution path to a statement. */
 struct position {
-    uint32_t line;    /* 0: outside of the scope */
-    uint32_t done;    /* pieces that the code of the line has stored */
-    bool element;     /* and an element of unknown index */
-    bool back, crossed; /* since then the path has taken a branch back, has entered a block */
+    uint32_t line;    /* last line on the path in the variable's scope, or 0 if the path is outside the scope */
+    uint32_t done;    /* bit set of the pieces that the code of that line has stored */
+    bool element;     /* the code of that line has stored an element of unknown index */
+    bool back, crossed; /* since the code of that line, the path has taken a branch back; has entered another block */
 };
+/* State at a statement: positions of the paths to it, and bit sets of pieces. */
 struct ptx_memory_state {
     struct position at[MOST_POSITIONS];
     uint8_t count;
-    bool known;       /* a path to the place is known */
-    uint32_t doubted; /* pieces */
-    uint32_t unnoted; /* pieces whose debug value is not in memory */
+    bool known;       /* a path to the statement has been followed */
+    uint32_t doubted; /* pieces whose memory may not have the value of the source */
+    uint32_t unnoted; /* pieces whose last debug value is not in memory */
 };
 /* ---- pieces ------------------------------------------------------------------------------------------------ */
 
@@ -60,7 +63,7 @@ static uint32_t pieces_of(const struct ptx_memory *m, struct ptx_memory_bytes by
     return pieces;
 }
 
-/* Returns the pieces all of whose bytes are in @bytes. */
+/* Returns the pieces that are completely in @bytes. */
 static uint32_t whole_pieces_of(const struct ptx_memory *m, struct ptx_memory_bytes bytes)
 {
     uint32_t pieces = 0;
@@ -71,7 +74,8 @@ static uint32_t whole_pieces_of(const struct ptx_memory *m, struct ptx_memory_by
     return pieces;
 }
 
-/* Divides the variable at the edges of assignments, stores and debug values, or not at all if there are too many. */
+/* Divides the variable into pieces at the bounds of assignments, stores and debug values. If there are more than PTX_NOTE_PIECES
+ * pieces, the whole variable is one piece. */
 static void divide(struct ptx_memory *m)
 {
     PTX_LIST(uint32_t) edges = {0};
@@ -105,7 +109,7 @@ static void divide(struct ptx_memory *m)
     m->pieces.count = count - 1;
 }
 
-/* Creates the values of the pieces in memory. */
+/* Creates for each piece the value that stands for the piece's memory. */
 static void make_values(struct ptx_memory *m)
 {
     char text[96];
@@ -133,7 +137,7 @@ static bool has_line(const struct ptx_memory_use *use, uint32_t line)
     return line >= use->first && line <= use->last;
 }
 
-/* Gives each statement its line in the variable's function: for code of inlined calls the line of the call. */
+/* Finds the line of each statement in the variable's function. Code of an inlined call has the line of the call. */
 static void find_lines(struct ptx_memory *m)
 {
     const struct ptx_placing *pl = m->pl;
@@ -154,7 +158,7 @@ static void find_lines(struct ptx_memory *m)
     }
 }
 
-/* Returns whether control may return to a block from the block. */
+/* Returns whether there is a path from a block back to this block. */
 static bool is_in_loop(struct ptx_memory *m, uint32_t block)
 {
     struct ptx_noting *noting = m->noting;
@@ -179,7 +183,7 @@ static bool is_in_loop(struct ptx_memory *m, uint32_t block)
     return false;
 }
 
-/* Finds for each assignment how its stores are. */
+/* Counts the stores on the lines of each assignment, and sets the assignment's members `missing` and `unrolled`. */
 static void match_stores(struct ptx_memory *m)
 {
     for (size_t i = 0; i < m->uses.count; i++) {
@@ -203,9 +207,9 @@ static void match_stores(struct ptx_memory *m)
 
 /* ---- paths ------------------------------------------------------------------------------------------------- */
 
-/* Returns the pieces whose assignment on lines [@first, @last] a path from one line to another has passed without its code.
- * @after: the lines are those after @from, to the end of a loop around both lines, of which the path begins another
- * iteration. */
+/* Returns the pieces of assignments on lines @first to @last whose code is missing on a path from one line to another. If @after
+ * is set, the lines are those from @from to the end of a loop around both lines, and the path begins another iteration of this
+ * loop. */
 static uint32_t passed(const struct ptx_memory *m, const struct position *from, uint32_t to, uint32_t first, uint32_t last, bool after)
 {
     uint32_t pieces = 0;
@@ -238,7 +242,7 @@ static const struct ptx_noted_line *loop_around(const struct ptx_memory *m, uint
     return found;
 }
 
-/* Returns whether a line is the first line of the loop that has code. */
+/* Returns whether no earlier line of the loop than @line has code. */
 static bool is_head(const struct ptx_memory *m, const struct ptx_noted_line *loop, uint32_t line)
 {
     for (uint32_t l = loop->line; l < line; l++)
@@ -251,10 +255,11 @@ static bool is_head(const struct ptx_memory *m, const struct ptx_noted_line *loo
 static uint32_t doubts_between(const struct ptx_memory *m, const struct position *from, uint32_t to)
 {
     const struct ptx_noted_line *loop = from->line != 0 && (from->back || from->line > to) ? loop_around(m, from->line, to) : NULL;
-    const bool from_head = loop != NULL && from->line < to && from->line == loop->line; /* clang has put the condition at the loop's end */
+    /* The path goes back from the loop's head to a later line, because clang has put the loop's condition at the loop's end. */
+    const bool from_head = loop != NULL && from->line < to && from->line == loop->line;
     uint32_t pieces = 0;
 
-    for (size_t i = 0; i < m->uses.count && from->line != 0; i++) { /* the line itself */
+    for (size_t i = 0; i < m->uses.count && from->line != 0; i++) { /* assignments on the line from which the path comes */
         const struct ptx_memory_use *use = &m->uses.at[i];
 
         if (has_line(use, from->line) && !(has_line(use, to) && !from->back) && !(use->computed && (from->element || (from->done & use->pieces) != 0)))
@@ -272,9 +277,9 @@ static uint32_t doubts_between(const struct ptx_memory *m, const struct position
         pieces |= passed(m, from, to, from->line + 1, loop->reached, true) | passed(m, from, to, loop->line, to - 1, false);
         if (from->back || is_head(m, loop, to))
             return pieces;
-    } else if (from->back && from->line == to && m->is_body) { /* a loop of clang, for one statement */
+    } else if (from->back && from->line == to && m->is_body) { /* clang has created a loop for one source statement */
         return pieces;
-    } else if (from->back && from->line >= to) { /* the scope begins again */
+    } else if (from->back && from->line >= to) { /* the path enters the scope again */
         return pieces | passed(m, from, to, m->lines->declared, to - 1, false);
     } else if (from->line < to) {
         return pieces | passed(m, from, to, from->line + 1, to - 1, false);
@@ -294,14 +299,15 @@ static void add_position(struct ptx_memory_state *place, struct position positio
             at->crossed == position.crossed)
             return;
     }
-    if (place->count == MOST_POSITIONS) { /* nothing is known about the others */
+    if (place->count == MOST_POSITIONS) { /* there is no room for this position, so all pieces are unknown */
         place->doubted = UINT32_MAX;
         return;
     }
     place->at[place->count++] = position;
 }
 
-/* Returns whether code of a line has moved up: code of an earlier line, which no path has passed, follows in the block. */
+/* Returns whether the code of statement @s has moved up: code of an earlier line, which no path has passed, follows in the block,
+ * and no loop around both lines assigns to the variable. */
 static bool is_ahead(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t s, uint32_t end)
 {
     const uint32_t line = m->line[s];
@@ -326,7 +332,7 @@ static bool is_ahead(const struct ptx_memory *m, const struct ptx_memory_state *
     return false;
 }
 
-/* Returns whether code of a line has moved down: all paths have passed the line, and no loop leads back to it. */
+/* Returns whether code of a line has moved down: all paths have passed the line, and no loop leads back to the line. */
 static bool is_late(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t line)
 {
     bool late = m->is_body && place->count != 0;
@@ -336,8 +342,9 @@ static bool is_late(const struct ptx_memory *m, const struct ptx_memory_state *p
     return late;
 }
 
-/* Returns the pieces that are not shown in code of a line, although their memory may be known afterwards: of loops that
- * clang has unrolled, and in code that has moved. */
+/* Returns the pieces that are not shown at code of a line, although their memory may be known after this code: pieces that an
+ * unrolled loop around the line assigns, and if @moved, pieces that the source assigns between the line and the positions. From
+ * line m->gives_away on, these are all pieces. */
 static uint32_t hidden_at(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t line, bool moved)
 {
     uint32_t pieces = line >= m->gives_away ? UINT32_MAX : 0;
@@ -354,7 +361,7 @@ static uint32_t hidden_at(const struct ptx_memory *m, const struct ptx_memory_st
     return pieces;
 }
 
-/* Handles the begin of code of another line. */
+/* Updates the state at the begin of code of another line. */
 static void enter(const struct ptx_memory *m, struct ptx_memory_state *place, uint32_t line)
 {
     struct ptx_memory_state next = {.known = true, .doubted = place->doubted, .unnoted = place->unnoted};
@@ -368,7 +375,7 @@ static void enter(const struct ptx_memory *m, struct ptx_memory_state *place, ui
         if (inside && (position.line != line || position.back)) {
             next.doubted |= doubts_between(m, &position, line);
             if (loop_around(m, position.line, line) == NULL || !position.back || position.line != line) {
-                bool goes_on = false; /* on another line of the same statement */
+                bool goes_on = false; /* the new line belongs to the same source statement */
 
                 for (size_t k = 0; k < m->uses.count && !position.back; k++)
                     goes_on |= has_line(&m->uses.at[k], line) && has_line(&m->uses.at[k], position.line);
@@ -385,7 +392,8 @@ static void enter(const struct ptx_memory *m, struct ptx_memory_state *place, ui
     *place = next;
 }
 
-/* Handles a store: the pieces that it assigns are known, if the source assigns them on the line. */
+/* Updates the state for a store. The stored pieces become known if the source assigns them on the store's line; otherwise they
+ * become unknown. */
 static void store(const struct ptx_memory *m, struct ptx_memory_state *place, const struct ptx_memory_store *store)
 {
     const uint32_t line = m->line[store->statement], all = pieces_of(m, store->bytes);
@@ -399,7 +407,7 @@ static void store(const struct ptx_memory *m, struct ptx_memory_state *place, co
         else if (use->missing)
             missing |= use->pieces;
     }
-    /* clang combines stores of several lines to one, which has the line of one of them */
+    /* clang may combine stores of several lines to one store, which has the line of one of them. */
     if (store->wild || allowed == 0 || (store->exact && (all & ~allowed) != 0)) {
         place->doubted |= all;
         return;
@@ -423,7 +431,7 @@ static void take_note(const struct ptx_memory *m, struct ptx_memory_state *place
     const bool in_memory = v->operand_count == 1 && v->operand[0].kind == PTX_NOTE_FRAME && !note->doubts &&
                            memmem(v->expression, v->expression_size, "DW_OP_deref", 11) != NULL;
 
-    uint32_t done = UINT32_MAX; /* the code of the line has just stored these pieces, so memory has the value, too */
+    uint32_t done = UINT32_MAX; /* pieces that the code of the line has just stored, so that the memory has the new value */
 
     for (unsigned i = 0; i < place->count; i++)
         done &= place->at[i].done;
@@ -453,7 +461,8 @@ static void show(struct ptx_memory *m, uint32_t statement, uint32_t hidden, bool
 
 enum { FOLLOW, SHOW_PARTS, SHOW_WHOLE };
 
-/* Follows a block from its begin. */
+/* Updates @place from the begin of block @b to its end. If @what is not FOLLOW, adds the known values before each statement to
+ * m->pieces: those of statements at which all pieces are known (SHOW_WHOLE), or only some (SHOW_PARTS). */
 static void walk(struct ptx_memory *m, uint32_t b, struct ptx_memory_state *place, unsigned what)
 {
     const struct ptx_noted_block *block = &m->noting->blocks.at[b];
@@ -492,7 +501,7 @@ static void walk(struct ptx_memory *m, uint32_t b, struct ptx_memory_state *plac
                 entered = line;
             }
         }
-        if (entered == 0 && moved == 0) { /* code of no line */
+        if (entered == 0 && moved == 0) { /* the block has not had code with a line yet */
             hidden = 0;
             for (unsigned i = 0; i < place->count; i++)
                 hidden |= hidden_at(m, place, place->at[i].line, false);
@@ -531,7 +540,7 @@ static bool solve(struct ptx_memory *m)
 
     m->in = PTX_ARRAY(m->pl->job, struct ptx_memory_state, count);
     m->in[0] = (struct ptx_memory_state){.known = true, .count = 1, .unnoted = m->variable != NULL ? UINT32_MAX : 0};
-    for (size_t i = 0; i < m->uses.count; i++) /* before its initialiser, the variable is unknown */
+    for (size_t i = 0; i < m->uses.count; i++) /* a variable with an initialiser is unknown before the initialiser */
         if (m->uses.at[i].first == m->lines->declared)
             m->in[0].doubted = UINT32_MAX;
     changed[0] = 1;
@@ -555,7 +564,8 @@ static bool solve(struct ptx_memory *m)
     return m->pl->debug->budget != 0;
 }
 
-/* Gets the place in memory that the debug values give; returns false if there is none. */
+/* Stores the variable's offset in local memory, according to its debug values, in @offset, or UINT64_MAX if there is not one such
+ * offset. Returns false if no debug value is in memory. */
 static bool find_noted(const struct ptx_memory *m, uint64_t *offset)
 {
     bool found = false;
@@ -576,7 +586,7 @@ static bool find_noted(const struct ptx_memory *m, uint64_t *offset)
                 other = true;
         }
         if (!deref)
-            continue; /* the variable is an address */
+            continue; /* the value is an address, not the memory at the address */
         if (other || at < v->first || (found && at - v->first != *offset)) {
             *offset = UINT64_MAX;
             return true;
@@ -646,7 +656,8 @@ void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, 
                 ptx_debug_notes_locate(pl, noting, &m.pieces, PTX_NONE, m.size);
             continue;
         }
-        whole.ranges = m.pieces.ranges; /* of each range, the first value: the memory of the first piece, and all others */
+        /* In these ranges all pieces are in memory, so the address of the first piece is that of the whole variable. */
+        whole.ranges = m.pieces.ranges;
         ptx_debug_notes_locate(pl, noting, &whole, PTX_NONE, m.size);
     }
 }

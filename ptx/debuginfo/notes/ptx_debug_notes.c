@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A note in a function's text gives the value of a source variable from that place on. This file reads the notes, the basic
- * blocks of the statements, and the registers that statements write; ptx_debug_noteflow.c propagates the values. */
+/* Reads the notes of a function's text. A note gives the value of a source variable from its position in the text on. Also finds
+ * the basic blocks of the statements, and the registers that statements write. ptx_debug_noteflow.c propagates the values. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
@@ -76,7 +76,8 @@ static bool read_operand(struct ptx_placing *pl, struct ptx_name word, struct pt
     return out->reg != PTX_NONE;
 }
 
-/* Reads the piece that the last operation of the expression names; returns false if the piece cannot be represented. */
+/* Reads the piece of the variable from DW_OP_LLVM_fragment, which is the last operation of an expression. Returns false if the
+ * piece is too large or does not consist of whole bytes. */
 static bool read_piece(struct ptx_noted_value *v)
 {
     struct ptx_note_words c = {v->expression, v->expression + v->expression_size};
@@ -114,15 +115,15 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
         }
         v.operand_count++;
     }
-    /* LLVM folds constants. If operations on a constant remain, instruction selection has replaced the value by one of
-     * its operands, so the value is wrong. */
+    /* LLVM folds operations on constants. If such operations remain, instruction selection has replaced a computed value by one
+     * of its operands, so the note's value is wrong. */
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
         strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0)
         v.operand_count = 0;
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
-        v.bytes = 0; /* an unknown piece has no value, so the whole variable becomes unknown */
+        v.bytes = 0; /* it is unknown which piece changes, so the note makes the whole variable unknown */
     }
     return v;
 }
@@ -146,8 +147,8 @@ static void each_label(const struct ptx_operand *o, unsigned count, void (*fn)(v
 
 struct labels {
     struct ptx_placing *pl;
-    uint8_t *starts;     /* by statement: a block starts there */
-    uint32_t *label;     /* by statement: 1 + the last line of a branch target's label there */
+    uint8_t *starts;     /* by statement: whether a block starts with the statement */
+    uint32_t *label;     /* by statement: 1 + the line of the last label before the statement that is a branch target, or 0 */
     struct ptx_noting *noting;
     struct ptx_noted_block *block;
 };
@@ -256,7 +257,7 @@ static void find_writes(struct ptx_placing *pl, struct ptx_noting *noting)
             noting->writes = PTX_ARRAY(pl->job, uint32_t, first[regs] + 1);
         }
     }
-    memmove(first + 1, first, regs * sizeof *first); /* first[r] has become the start of r + 1 */
+    memmove(first + 1, first, regs * sizeof *first); /* the second pass has advanced first[r] to the start of register r + 1 */
     first[0] = 0;
 }
 
@@ -284,9 +285,10 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
     return false;
 }
 
-/* Handles a note between code without a location and the .loc that follows this code. The value holds from the start of
- * that code; if that code computes the value, or is in an earlier block, the value is unknown in that code. The note
- * itself remains, because other notes of the variable may be between the two places. */
+/* Handles a note between instructions that were scheduled before their .loc (struct ptx_early) and this .loc. The value is valid
+ * from the start of these instructions on, so an event is added there. If these instructions compute the value, or are in an
+ * earlier block, the event makes the value unknown instead. The note itself remains, because other notes of the variable may be
+ * between the two positions. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -319,7 +321,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
-/* Returns whether a register is written several times, or is a copy of such a register. */
+/* Returns whether several statements write a register, or a register of which it is a copy. */
 static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg)
 {
     for (unsigned copies = 0; copies < 3; copies++) {
@@ -357,7 +359,8 @@ static int compare_lines(const void *a, const void *b)
     return x->reached > y->reached ? -1 : x->reached < y->reached;
 }
 
-/* Sorts lines and loops in ascending order, whatever the order of the text, and then finds the loops around loops. */
+/* Sorts the lines and loops of a variable, which may be in any order in the text, and finds the innermost loop around each
+ * loop. */
 static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 {
     if (lines->count > 1)
@@ -373,8 +376,9 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS...": lines that may assign to a variable, or its uses. Returns
- * false if the text is not such a note. */
+/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS..." contains
+ * the lines that may assign to the variable, and loops. "NAME LINE @ USE..." contains the uses of a variable in memory. Returns
+ * false if the text is another note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -450,7 +454,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
 
         if (read_lines(pl, noting, note))
             continue;
-        for (unsigned word = 0; word < 3; word++) { /* the third word contains commas */
+        for (unsigned word = 0; word < 3; word++) { /* the key "NAME LINE CALLS", whose third word contains commas */
             while (c.at < c.end && *c.at != ' ')
                 c.at++;
             c.at += c.at < c.end;
@@ -474,7 +478,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
             continue; /* the note is after the last statement */
         event.block = noting->block_of[before];
         if (before != 0 && labels.label[before] > note->line + 1)
-            event.block--; /* the note belongs to the end of the block before the label */
+            event.block--; /* the note is before the label, so it belongs to the end of the preceding block */
         known = ptx_map_find(&noting->by_key, note->text, key);
         if (known == NULL) {
             ptx_map_put(pl->job, &noting->by_key, note->text, key, (uint32_t)noting->variables.count);
@@ -529,7 +533,8 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
     return known != NULL ? &noting->variables.at[*known] : NULL;
 }
 
-/* Gets the statements of the innermost scope with a range around an entry, including all notes of the variable. */
+/* Sets the range of statements of a variable: the range of the innermost scope around debug entry @die that has one, extended to
+ * all notes of the variable. */
 static void find_scope(const struct ptx_placing *pl, struct ptx_noted_variable *variable, uint32_t die)
 {
     const struct ptx_debug *debug = pl->debug;
