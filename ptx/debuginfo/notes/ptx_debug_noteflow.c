@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the values that variables have at each statement. A value is valid until the next note of the variable, or
- * until one of its registers is written again; at a join, values that are valid on all paths remain. This is a forward
- * data-flow analysis over the basic blocks of the PTX's statements, for each variable and each of its pieces. */
+/* Finds the values that variables have at each PTX statement. A value is valid until the next note of the variable, or
+ * until one of the value's registers is written again. At a join, a value is valid if it is valid on all paths to the join. This
+ * is a forward data-flow analysis over the basic blocks of the statements, for each variable and each piece of it. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
-/* ---- which value holds where ------------------------------------------------------------------------------ */
+/* ---- valid values at statements --------------------------------------------------------------------------- */
 
 static int compare_events(const void *a, const void *b)
 {
@@ -26,7 +26,7 @@ static int compare_edges(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Finds the boundaries of pieces; returns false if there are too many. */
+/* Finds the boundaries of the pieces of a variable. Returns false if there are too many. */
 static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                        struct ptx_noted_pieces *pieces)
 {
@@ -113,9 +113,9 @@ struct following {
     PTX_LIST(struct ptx_noted_event) events;
     uint32_t param;
     const struct ptx_noted_variable *variable;
-    const struct ptx_noted_lines *lines; /* NULL: notes are not checked */
-    uint32_t bytes; /* size of the variable, 0: not known */
-    uint32_t frame; /* entry of the function or inlined call whose variable it is */
+    const struct ptx_noted_lines *lines; /* source lines with which notes are compared, or NULL if notes are not checked */
+    uint32_t bytes; /* size of the variable, or 0 if it is unknown */
+    uint32_t frame; /* debug entry of the function or inlined call that contains the variable */
 };
 
 enum { UNSEEN = PTX_NONE - 1, MOST_EARLY = 8 };
@@ -133,7 +133,7 @@ static bool uses(const struct following *f, uint32_t value, uint32_t reg)
     return false;
 }
 
-/* Returns the value that is register @reg, for the same piece as @like. */
+/* Returns the index of the value that is register @reg, for the same piece as value @like. */
 static uint32_t value_of_register(const struct following *f, uint32_t reg, uint32_t like)
 {
     struct ptx_noting *noting = f->noting;
@@ -150,7 +150,7 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
     return (uint32_t)noting->values.count - 1;
 }
 
-/* Returns true if the last write of a register in the block before a statement is a move of this literal. */
+/* Returns true if the last write of a register before a statement is in the statement's block and is a move of literal @value. */
 static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t statement, uint64_t value)
 {
     const struct ptx_noting *noting = f->noting;
@@ -165,7 +165,7 @@ static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t 
     return false;
 }
 
-/* Returns true if a move from @from in a statement copies the value. */
+/* Returns true if a move of operand @from in @statement copies value @value. */
 static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from, uint32_t statement)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
@@ -184,8 +184,8 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
 
-/* Handles a write of a register: values that use the register become invalid, and a value that is moved to it is then
- * there, too. */
+/* Updates the known values for a write of a register. Values that use the register become invalid. If the statement moves a known
+ * value to the register, the register is added as an equal value. */
 static void apply_write(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
 {
     const struct ptx_insn *in = &f->pl->fn->insns.at[event->at / 2];
@@ -225,7 +225,7 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 same |= state[p * PTX_NOTE_SAME + k] == event->value;
             if (same)
-                continue; /* other locations of the same value remain known */
+                continue; /* the note gives a value that is already known, so the values that equal it remain known */
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
             if (v->is_launch || v->operand_count != 0)
@@ -274,8 +274,8 @@ static void reach(struct following *f, uint32_t b)
     *PTX_PUSH(f->pl->job, search->blocks) = b;
 }
 
-/* Lists the blocks in which a value may be known, in ascending order: those with notes, and blocks that follow these up
- * to the end of the scope. */
+/* Lists the blocks in which a value may be known, in ascending order: blocks with notes, and blocks on paths from these to the
+ * end of the scope, or everywhere if @everywhere is set. Returns false if the steps are used up. */
 static bool find_reached(struct following *f, bool everywhere)
 {
     struct ptx_noting *noting = f->noting;
@@ -359,8 +359,8 @@ static uint32_t line_at(const struct following *f, uint32_t statement)
     return in->loc != 0 && in->loc < f->pl->module->locs.count ? f->pl->module->locs.at[in->loc].line : 0;
 }
 
-/* Sets the values that are known before any event: at the entry the value @launch; nothing if a path comes from a block
- * that is not reached. */
+/* Initialises the states at the begin of blocks. At the function's entry, value @launch is known. No value is known at a block
+ * that has a predecessor outside the list of reached blocks. All other states are UNSEEN. */
 static void begin_states(struct following *f, uint32_t launch)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -415,23 +415,23 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
     }
 }
 
-/* ---- whether the source assigns what is noted ------------------------------------------------------------- */
+/* ---- comparison of notes with the source ------------------------------------------------------------------ */
 
-/* A path through a block, from the block's begin. */
+/* State on a path through a block, from the block's begin on. */
 struct walk {
     uint32_t block, *state;
     struct ptx_note_positions positions;
     struct ptx_noted_pieces *ranges; /* list to which the ranges of values are added; NULL: ranges are not needed */
     uint32_t from;                   /* first statement at which the values are valid */
-    uint32_t batch_end;              /* end of the bytes of the last note that was counted */
-    bool counted;                    /* a note was counted since code of the current line began */
+    uint32_t batch_end;              /* offset of the end of the piece of the last note that was counted */
+    bool counted;                    /* a note was counted since the code of the current line began */
     bool outside;                    /* the path is in code of other functions, such as an inlined call */
     bool ahead;                      /* the path is in code that has moved up in a loop (is_ahead) */
     bool astray;                     /* the path is in code of another inlined call than the sections say (is_astray) */
 };
 
-/* Returns whether the path is in an inlined call of a statement that assigns to the variable after the call: clang may
- * note the new value before the code of the call. */
+/* Returns whether the path is in the code of an inlined call, in a source statement that assigns to the variable after the call.
+ * clang may note the new value before the code of the call, so values are not shown there. */
 static bool is_in_call(const struct following *f, const struct walk *w)
 {
     for (unsigned i = 0; i < w->positions.count && w->outside; i++)
@@ -455,8 +455,8 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     w->from = to > w->from ? to : w->from;
 }
 
-/* Returns whether the compiler has moved code of a line up. In that case code of an earlier line, which the path has
- * not passed, follows in the block, and the source assigns between the two lines. */
+/* Returns whether the compiler has moved the code of a line up: code of an earlier line, which the path has not passed, follows
+ * in the block, and the source assigns between the two lines. */
 static bool is_early(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -471,9 +471,9 @@ static bool is_early(const struct following *f, const struct walk *w, const stru
     return false;
 }
 
-/* Returns whether code of a line in a loop that assigns to the variable has moved up: code of an earlier line of the
- * loop, which the paths have not passed, follows. Such code may be executed in other iterations than those in which the
- * source reaches the line. */
+/* Returns whether the compiler has moved code of a line up in a loop that assigns to the variable: code of an earlier line of the
+ * loop, which the paths have not passed, follows. The moved code may be executed in iterations in which the source does not reach
+ * the line. */
 static bool is_ahead(struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -486,7 +486,7 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
     if (passed == 0 || !ptx_note_loop_assigns(f->lines, group->line, group->line))
         return false;
     block[count++] = w->block;
-    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) { /* until code of a line that the paths have passed */
+    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) { /* ends at code of a line that the paths have passed */
         const struct ptx_noted_block *at = &noting->blocks.at[block[b]];
         const struct ptx_note_group *end = &noting->groups.at[noting->first_group[block[b] + 1]];
 
@@ -505,9 +505,9 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
     return false;
 }
 
-/* Returns whether code of an inlined call is in the range of another call: according to the assignments of the source,
- * the paths to the code do not lead to the line of the call in the variable's function. Scopes of DWARF 2 have a single
- * range, which may contain code of other calls. */
+/* Returns whether the code of an inlined call belongs to another call than the debug sections say. That is so if, by the
+ * assignments of the source, the paths to the code do not lead to the line of the call in the variable's function. A scope of
+ * DWARF 2 has a single range, which may contain code of other calls. */
 static bool is_astray(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     for (uint32_t s = group->first; s < group->end; s++) {
@@ -522,7 +522,8 @@ static bool is_astray(const struct following *f, const struct walk *w, const str
     return false;
 }
 
-/* Returns the position of the first note after @from in a block, UINT32_MAX: none. */
+/* Returns the position (struct ptx_noted_event.at) of the first note after position @from in a block, or UINT32_MAX if there is
+ * none. */
 static uint32_t first_note(const struct following *f, uint32_t block, uint32_t from)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -533,8 +534,8 @@ static uint32_t first_note(const struct following *f, uint32_t block, uint32_t f
     return UINT32_MAX;
 }
 
-/* Returns whether a note before a line may belong to a later assignment. In that case the source assigns between two
- * lines of the code that follows, on a line without code between them, and no note is before the second line. */
+/* Returns whether a note before the code of a line may belong to a later assignment. That is so if the source assigns between two
+ * lines of the code that follows, on a line without code, and no other note is before the code of the second line. */
 static bool is_of_next(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noting *noting = f->noting;
@@ -567,7 +568,7 @@ static bool is_of_next(const struct following *f, const struct walk *w, const st
     return false;
 }
 
-/* Handles the begin of the code of a line. */
+/* Updates the state at the begin of the code of a line. */
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_lines *lines = f->lines;
@@ -623,7 +624,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         show_up_to(f, w, group->first);
         next.doubted &= ~w->positions.pending;
     }
-    for (unsigned i = 0; i < next.count && agrees; i++) /* notes that do not belong to the lines before */
+    for (unsigned i = 0; i < next.count && agrees; i++) /* notes that do not belong to the preceding lines remain pending */
         if (next.at[i].notes != 0)
             next.pending = w->positions.pending;
     w->positions = next;
@@ -634,7 +635,7 @@ static bool has_piece(const struct following *f, const struct ptx_noted_value *v
     return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
 }
 
-/* Returns whether a note gives a new value. */
+/* Returns whether a note gives a piece a value that is not among the piece's known values. */
 static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
@@ -650,8 +651,8 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     return false;
 }
 
-/* Returns whether paths join at a note: before it, its block has only copies of registers or constants, which the join
- * needs, conversions of these, and code of no line. */
+/* Returns whether paths join directly before a note. That is so if the note's block has several predecessors, and contains before
+ * the note only moves and conversions, which the join needs, and code without a line. */
 static bool is_at_join(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
@@ -662,10 +663,10 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     return block->pred.count > 1;
 }
 
-/* Returns whether it is uncertain that an assignment gave the variable the new value of a note. That is so in two
- * cases. The code before and after the note is of one line, which does not assign. Or paths join at the note, and the
- * last line on one of the paths does not assign, or already has a note for its assignment; paths that are at, or have
- * passed, the head of a loop that counts with the variable are left out. */
+/* Returns whether it is uncertain that an assignment gave the variable the new value of a note. That is so in two cases. In the
+ * first case, the code before and after the note is of one line, and this line does not assign. In the second case, paths join at
+ * the note, and the last line on one of the paths does not assign, or already has a note for its assignment. The second case
+ * ignores paths for which the head of a loop assigns to the variable (ptx_note_counts()). */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
@@ -715,7 +716,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         if (has_piece(f, v, p))
             w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)hides << p;
     if (note->doubts)
-        return; /* the earlier value remains known, because the note may give the same value */
+        return; /* the event only hides the earlier value, because the next note may give the same value */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)
         if (has_piece(f, v, p)) {
             w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
@@ -724,7 +725,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     apply(f, note, w->state);
     if (!news || (uncertain && joins))
         return;
-    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* the note is not another piece of the same value */
+    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */
         for (unsigned i = 0; i < w->positions.count; i++) {
             w->positions.at[i].notes += w->positions.at[i].notes < UINT8_MAX;
             w->positions.at[i].merges = merges && w->positions.at[i].notes == 1;
@@ -758,7 +759,8 @@ static void walk_block(struct following *f, struct walk *w)
     show_up_to(f, w, block->end);
 }
 
-/* Gets the state at the end of a block. Returns false if the state is not known yet, or if the steps are used up. */
+/* Follows block @b from its begin, so that @w has the state at the block's end. Returns false if the state at the begin is not
+ * known yet, or if the steps are used up. */
 static bool pass(struct following *f, uint32_t b, struct walk *w)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -801,7 +803,7 @@ static bool solve(struct following *f)
     const uint32_t count = f->pieces->count;
     bool changed = true;
 
-    while (changed) { /* the state goes from unseen to ever fewer values */
+    while (changed) { /* Each state changes from UNSEEN to fewer and fewer values, so the loop ends. */
         changed = false;
         for (size_t i = 0; i < search->blocks.count; i++) {
             const uint32_t b = search->blocks.at[i];
@@ -831,7 +833,7 @@ static bool solve(struct following *f)
     return f->pl->debug->budget != 0;
 }
 
-/* Returns true if every path from the entry to block @to passes block @over. */
+/* Returns true if block @over dominates block @to: every path from the entry to @to passes @over. */
 static bool dominates(const struct following *f, uint32_t over, uint32_t to)
 {
     struct ptx_noting *noting = f->noting;
@@ -876,13 +878,14 @@ static bool is_at_entry(const struct following *f, const struct ptx_noted_event 
     return i != 0 && note->block == 0 && 2 * s >= note->at;
 }
 
-/* Finds the notes of a kernel parameter whose value is that of the launch:
+/* Finds the notes of a kernel parameter that give the value of the launch. These are:
  *
- *   - notes of registers that are loaded from it
+ *   - notes of registers into which the parameter is loaded
  *   - notes at the entry, if the source does not assign to the parameter; clang may have noted only the bits that are used
- *   - notes without a value on the path to such a load, which LLVM leaves when it moves the load down
+ *   - notes without a value on all paths to a note with the launch value, which LLVM leaves when it moves the load down
  *
- * Appends all notes to f->events, these with the launch value. Returns false if all notes have the launch value. */
+ * Appends all notes of the parameter to f->events, and replaces the values of these notes by the launch value, whose index it
+ * stores in @launch. Returns false if all notes have the launch value. */
 static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
 {
     struct ptx_noting *noting = f->noting;
@@ -890,7 +893,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
 
     *launch = (uint32_t)noting->values.count;
     *PTX_PUSH(f->pl->job, noting->values) = (struct ptx_noted_value){.is_launch = true};
-    for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events the last note is first */
+    for (size_t i = variable->notes.count; i-- > 0;) { /* f->events has the last note first, until the loop at the end */
         struct ptx_noted_event event = variable->notes.at[i];
         const struct ptx_noted_value v = noting->values.at[event.value];
         bool same = v.if_parameter ||
@@ -924,7 +927,8 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
     return changes;
 }
 
-/* Adds an event for each statement that writes the register, once per register. */
+/* Adds an event for each statement that writes register @reg, unless the events from index @notes on already have this
+ * register. */
 static void add_writes(struct following *f, size_t notes, uint32_t reg)
 {
     const struct ptx_noting *noting = f->noting;

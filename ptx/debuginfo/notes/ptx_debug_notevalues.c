@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts values in PTX registers to locations in our machine. A PTX register is where the allocator has put it, for
- * the words before which that place holds its value (ptx_debug_varloc.c). A value of several registers becomes an
- * expression of the object (isa_expression.c). LLVM computes in the width of a register, DWARF in 64 bits, so the
- * number of correct low bits is tracked: sums and products have as many correct bits as their operands, quotients and
- * right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has
- * bits. */
+/* Converts the values of variables from PTX registers to locations of the object. A PTX register is in the holders that
+ * ptx_debug_holders.c has found, for the instruction words before which a holder has the register's value. A computed value
+ * becomes a location expression of the object (isa_expression.c). LLVM computes in the width of a register, but DWARF in 64 bits.
+ * So this file tracks the number of correct low bits: sums and products have as many correct bits as their operands, quotients
+ * and right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_REGS = 16, MOST_STACK = 12 };
@@ -23,15 +22,15 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 
 /* ---- words of statements ------------------------------------------------------------------------- */
 
-/* State of find_words(): the layout before an instruction. */
+/* State of find_words() before a machine instruction. */
 struct layout {
     const struct ptx_noting *noting;
-    uint32_t before;  /* statement of the preceding words, PTX_NONE: control does not continue from it */
-    uint32_t arm;     /* block of a branch side that the layout merged into the code, so that lanes that do not take
-                       * this side execute its words, too; PTX_NONE: none */
-    uint32_t from;    /* statement with the branch to it */
+    uint32_t before;  /* statement of the preceding words, or PTX_NONE at the first word */
+    uint32_t arm;     /* block of a branch side that if-conversion has merged into the code, so that lanes that do not take
+                       * this side execute its words, too; PTX_NONE if there is none */
+    uint32_t from;    /* statement with the branch to this side */
     bool branches;    /* the preceding instruction is a branch */
-    bool second;      /* the other lanes have executed the other side of the branch before */
+    bool second;      /* the code of the other side of the branch precedes this side */
 };
 
 static bool is_guarded(const struct ptx_mi *mi)
@@ -39,9 +38,9 @@ static bool is_guarded(const struct ptx_mi *mi)
     return mi->in.guard != ISA_PT || mi->in.guard_neg;
 }
 
-/* Returns 0 if all lanes that execute an instruction of @statement are at that statement. Exceptions are instructions
- * of a side whose branch was removed, and later instructions of the branch's own block: for these, returns 1 + the
- * statement of the other lanes, or 1 + the number of statements if it is unknown. */
+/* Returns 0 if all lanes that execute an instruction of @statement are at that statement. Exceptions are instructions of a branch
+ * side whose branch was removed, and later instructions of the branch's own block. For these, returns 1 + the statement at which
+ * the other lanes are, or 1 + the number of statements if this statement is unknown. */
 static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const struct ptx_noting *noting = l->noting;
@@ -67,12 +66,12 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
     l->before = statement;
     if (l->arm != block || is_guarded(mi))
         return 0;
-    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* the other side may have reused any register, so
-                                                                   * there are no values */
+    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* after the other side, which may have reused any
+                                                                   * register, the statement counts as unknown */
 }
 
-/* Returns whether the translator has inserted an instruction after the statements of a block: the instruction belongs to
- * @statement because that is the last statement before it that has code or may have had code. */
+/* Returns whether the translator has inserted an instruction after the statements of a block. Such an instruction has no
+ * statement of its own, so it counts as code of @statement, the last one before it. */
 static bool is_inserted(const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const enum isa_op op = (enum isa_op)mi->in.op;
@@ -119,7 +118,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
     first[0] = 0;
 }
 
-/* Returns true if a variable has the same values at a statement. */
+/* Returns true if a variable has the values @value at a statement. */
 static bool holds_at(struct ptx_placing *pl, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint32_t statement)
 {
     for (size_t r = 0; r < pieces->ranges.count && ptx_spend(pl, 1); r++) {
@@ -159,7 +158,7 @@ static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, 
         while (k >= noting->first_word[s + 1])
             s++;
         if (noting->inserted[w] && is_overwritten(pl, noting, pieces, range->value, s))
-            continue; /* registers have their values of after the block's statements */
+            continue; /* at this word, the registers already have the values that later statements of the block write */
         if (noting->others[w] != 0 && !holds_at(pl, pieces, range->value, noting->others[w] - 1))
             continue;
         pl->mark[w] = 1;
@@ -185,7 +184,7 @@ static int find_register(const struct registers *regs, uint32_t reg)
     return -1;
 }
 
-/* Collects the registers of the values that hold in a range; returns false if there are too many. */
+/* Collects the registers that the values of a range use. Returns false if there are too many. */
 static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, const uint32_t *values,
                     struct registers *regs)
 {
@@ -220,8 +219,8 @@ static void fill_register(struct ptx_placing *pl, uint32_t reg, uint32_t *by_wor
     }
 }
 
-/* Sets, or with @forget clears, the holder of each register by word up to the last marked one. A register's own holder
- * has priority over that of the register that it is a copy of. */
+/* Sets noting->holder of each register for the words between the first and the last marked word, or clears it if @forget is set.
+ * A holder of the register itself has priority over a holder of a register of which it is a copy. */
 static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct registers *regs, bool forget)
 {
     if (noting->holder == NULL) {
@@ -242,14 +241,14 @@ struct making {
     struct ptx_placing *pl;
     const struct ptx_noting *noting;
     const struct registers *regs;
-    const uint32_t *holder; /* by register: 1 + holder, or 0 */
+    const uint32_t *holder; /* by register of @regs: 1 + index of the holder that has the register, or 0 */
     uint32_t param;
     uint8_t out[ISA_EXPRESSION_BYTES * 2];
     uint32_t size;
     uint8_t bits[MOST_STACK]; /* for each value on the stack: number of correct low bits */
     unsigned depth;
     bool failed;
-    bool innermost_only;      /* a call may change a register that it uses */
+    bool innermost_only;      /* the expression is valid only in the innermost frame: calls may change its registers */
 };
 
 static void put_byte(struct making *m, unsigned byte)
@@ -307,8 +306,7 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         put_byte(m, raw[i]);
 }
 
-/* Returns the number of bytes of a register that its holder has. The holder may belong to a register of which this one
- * is a copy. */
+/* Returns how many low bytes of a register @holder has. The holder may be that of a register of which this one is a copy. */
 static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder *holder, uint32_t reg)
 {
     const unsigned own = ptx_type_bytes(pl->fn->regs.at[reg].type);
@@ -325,13 +323,13 @@ static const struct ptx_holder *holder_of(const struct making *m, uint32_t reg)
     return i >= 0 && m->holder[i] != 0 ? &m->pl->holders.at[m->holder[i] - 1] : NULL;
 }
 
-/* Finds the location in a debug window of a register that is a copy of a special register, whose value never changes
- * for a lane. */
+/* Finds the location in a debug address range of a register that is a copy of a special register whose value never changes for a
+ * lane. */
 static bool find_special(const struct ptx_placing *pl, uint32_t reg, struct isa_var_location *location)
 {
     static const struct {
         uint8_t special, offset;
-    } seen[] = { /* offsets in the window of built-in variables (docs/reference/object.md) */
+    } seen[] = { /* offsets in the debug address range of built-in variables (docs/reference/object.md) */
         {ISA_SR_TID_X, 0},     {ISA_SR_TID_Y, 4},     {ISA_SR_TID_Z, 8},      {ISA_SR_CTAID_X, 16},
         {ISA_SR_CTAID_Y, 20},  {ISA_SR_CTAID_Z, 24},  {ISA_SR_NTID_X, 32},    {ISA_SR_NTID_Y, 36},
         {ISA_SR_NTID_Z, 40},   {ISA_SR_NCTAID_X, 48}, {ISA_SR_NCTAID_Y, 52},  {ISA_SR_NCTAID_Z, 56},
@@ -368,7 +366,7 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
             put_address(m, &location);
             put_byte(m, ISA_OP_DEREF_SIZE);
             put_byte(m, bytes < 4 ? bytes : 4);
-            push(m, bytes < 4 ? 8 * bytes : 64); /* the value is not negative */
+            push(m, bytes < 4 ? 8 * bytes : 64); /* the value is unsigned, so its extension to 64 bits is correct */
             return;
         }
         if (holder == NULL) {
@@ -403,7 +401,7 @@ static bool take_number(struct ptx_note_words *words, uint64_t *out)
     return ptx_note_number(ptx_note_word(words), 10, out);
 }
 
-/* Extends the top of the stack from @bits bits. */
+/* Writes operations that sign- or zero-extend the value on top of the stack from @bits to 64 bits. */
 static void extend(struct making *m, uint64_t bits, bool is_signed)
 {
     if (m->depth == 0 || bits == 0 || bits > 64 || bits > m->bits[m->depth - 1]) {
@@ -426,8 +424,8 @@ static void extend(struct making *m, uint64_t bits, bool is_signed)
 
 enum sure { SURE_LOW, SURE_SHIFT, SURE_ALL };
 
-/* Operations of LLVM with their DWARF operations. Omitted are DW_OP_mod, which is signed in LLVM but not in DWARF, and
- * unsigned comparisons. */
+/* Operations of LLVM's expressions, with the DWARF operations that compute the same. DW_OP_mod is omitted because it is signed in
+ * LLVM but not in DWARF. Unsigned comparisons are omitted, too. */
 static const struct operation {
     const char *name;
     uint8_t op, operands, sure;
@@ -462,7 +460,7 @@ static void put_operation(struct making *m, const struct operation *op)
     put_byte(m, op->op);
 }
 
-/* Computes a value and leaves it with its number of correct bits on top of the stack. */
+/* Writes the operations that compute a value. Afterwards m->bits[0] is the value's number of correct bits. */
 static void put_computed(struct making *m, const struct ptx_noted_value *v)
 {
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
@@ -490,7 +488,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_byte(m, ISA_OP_PLUS_UCONST);
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
-            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* truth values are sometimes wrong */
+            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* values of 1 bit are sometimes wrong */
             m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
@@ -510,8 +508,8 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
     m->failed |= m->depth != 1;
 }
 
-/* Matches "[DW_OP_plus_uconst N,] DW_OP_deref": memory at offset N of the function's local memory, if it is proven to have the
- * value. */
+/* Returns true if a value's expression is "[DW_OP_plus_uconst N,] DW_OP_deref", the memory at offset N of the function's local
+ * memory, and the memory is proven to have the value. Stores N in @offset. */
 static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
 {
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
@@ -525,7 +523,7 @@ static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
     return ptx_name_is(word, "DW_OP_deref") && (!take(&words, &word) || ptx_name_is(word, "DW_OP_LLVM_fragment"));
 }
 
-/* Finds the memory location of a value, plus @skip bytes; returns false if the value is computed or has no location. */
+/* Finds the location of the value's bytes from offset @skip on. Returns false if the value is computed or has no location. */
 static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint32_t skip, uint64_t bytes,
                         struct isa_var_location *location)
 {
@@ -557,7 +555,8 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
     return true;
 }
 
-/* Writes one value of a piece as an expression; returns false if the value is unknown here. */
+/* Writes the expression of one value for the bytes [first, first + bytes) of the variable. Returns false if the value is unknown
+ * at the current words. */
 static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_t first, uint32_t bytes)
 {
     const uint32_t start = m->size;
@@ -572,7 +571,7 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
         known = !m->failed;
     } else if (!v->is_launch && bytes <= 8) {
         put_computed(m, v);
-        if (!m->failed && first != v->first) { /* the instruction reads only a part of the value */
+        if (!m->failed && first != v->first) { /* the piece begins after the first byte of the value */
             put_byte(m, ISA_OP_CONSTU);
             put_leb(m, 8 * (uint64_t)(first - v->first));
             put_byte(m, ISA_OP_SHR);
@@ -586,8 +585,8 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
     return known;
 }
 
-/* Writes a piece by the first of its values that is known here; if there is none, writes the piece as missing. Returns
- * whether a value is known. */
+/* Writes the expression of a piece: that of the first of its equal values that is known at the current words, or an empty one.
+ * Returns whether a value is known. */
 static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, uint32_t bytes, bool whole)
 {
     bool known = false;
@@ -621,7 +620,7 @@ static void put_expression(struct making *m, struct isa_var_location *location)
     debug->expression_bytes += m->size;
 }
 
-/* Finds the plain location of a variable with one value; returns false if the value is computed or unknown. */
+/* Finds a location without an expression for a variable that has one value. Returns false if the value is computed or unknown. */
 static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint64_t bytes, struct isa_var_location *location)
 {
     uint64_t literal;
@@ -645,8 +644,8 @@ static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint
     return false;
 }
 
-/* Creates the location for words with the same values in the same registers. Returns false if no value is known
- * there. */
+/* Creates the location of a variable for words that have the same values and holders. Returns false if no value is known at these
+ * words. */
 static bool make_location(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes,
                           struct isa_var_location *location)
 {
@@ -690,7 +689,7 @@ static bool make_location(struct making *m, const struct ptx_noted_pieces *piece
     return true;
 }
 
-/* Splits the marked words into ranges with the same holders. */
+/* Splits the marked words into ranges with the same holders, and adds the variable's location in each range. */
 static void locate_range(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes)
 {
     struct ptx_placing *pl = m->pl;
