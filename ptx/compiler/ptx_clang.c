@@ -24,8 +24,8 @@ static const char *const scratch_source =
 
 /* ---- the override library ----------------------------------------------------------------- */
 
-/** Writes the path of the cached bitcode of @text to @out. The file's name contains a hash of the text and of the compiler's
- *  identity (path, size, modification time). Returns false if there is no cache. */
+/** Writes the path at which the cache contains, or will contain, the bitcode of @text to @out. The file's name contains a hash of
+ *  the text and of the compiler's path, size and modification time. Returns false if there is no cache. */
 static bool cached_name(const struct ptx_job *job, const char *text, char *out)
 {
     char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
@@ -49,8 +49,7 @@ static bool cached_name(const struct ptx_job *job, const char *text, char *out)
     return ok;
 }
 
-/** Returns true if the file exists and begins like bitcode: after a full disk or a crash, the file may contain other
- *  bytes. */
+/** Returns true if the file exists and begins like bitcode. After a full disk or a crash, the file may be incomplete. */
 static bool is_bitcode(const char *path)
 {
     static const char magic[4] = {'B', 'C', (char)0xc0, (char)0xde};
@@ -78,8 +77,8 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-/** Compiles @text to bitcode, unless the cache has it, and writes the bitcode's path to @out. @is_c: the text is C;
- *  false: OpenCL C. */
+/** Compiles @text, which is C if @is_c is set and otherwise OpenCL C, to bitcode, unless the cache contains the bitcode. Writes
+ *  the bitcode's path to @out. */
 static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *text, char *out,
                                     struct lw_error *err)
 {
@@ -89,7 +88,7 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     size_t size = 0;
     bool keep = cached_name(job, text, cached);
 
-    job->values = false; /* an earlier run may have set it */
+    job->values = false; /* an earlier compilation of the job may have set the flag */
     if (keep && is_bitcode(cached)) {
         memcpy(out, cached, sizeof cached);
         return LW_OK;
@@ -129,13 +128,13 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 
 enum { DIALECT_OPTIONS = 40 };
 
-/** Writes the compiler and the options for the dialect, then the user's options, which may override them. Returns their
- *  number, at most DIALECT_OPTIONS more than @flag_count. */
+/** Writes the compiler's path, the options for the dialect, and then the user's options, which may override the dialect's, to
+ *  @argv. Returns the number of these arguments, which is at most DIALECT_OPTIONS more than @flag_count. */
 static size_t put_dialect(const struct ptx_job *job, const char *const *flags, size_t flag_count, const char **argv)
 {
-    /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So a macro
-     * adds an annotation to the attribute, and ptx_debug_tree.c reads it. The arguments of the attribute are
-     * macro-expanded first. */
+    /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So this macro
+     * replaces the attribute by the attribute and an annotation, which ptx_debug_tree.c reads. The second macro,
+     * __lanewise_text, makes the preprocessor expand the arguments before they become text. */
     static const char block[] =
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
@@ -246,13 +245,14 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     do {
         struct lw_error second = {.text = ""};
 
-        /* clang 19 crashes on some comparisons of two-element vectors, which older versions compile */
+        /* If a clang crashes, the next installed version is tried: clang 19 crashes on some comparisons of two-element vectors,
+         * which older versions compile. */
         job->has_other = clang == NULL && getenv("LANEWISE_CLANG") == NULL && ptx_find_clang_after(job->compiler, other);
         if (status == LW_OK)
             status = ptx_build_overrides(job, tries == 0 ? err : &second);
         if (status == LW_OK)
             status = compile(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
-        tries++; /* the error of the first try is reported */
+        tries++; /* if all compilers fail, the error of the first one is reported */
         retries = status != LW_OK && job->crashed && job->has_other;
         if (retries) {
             if (words != NULL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inlined calls of clang's locations. The directive .loc has only a file, line and column, and DWARF 2 gives an inlined
- * call a single range, which also contains code between the copies of the call in an unrolled loop. The dump of clang's
- * machine code (ptx_values.c) has the inlined calls of each instruction. They are added to .loc as a comment, which
- * ptx_parse.c reads:
+/* Finds the inlined calls of the locations in clang's PTX. The directive .loc has only a file, line and column, and DWARF 2 gives
+ * an inlined call a single range, which also contains code between the copies of the call in an unrolled loop. The dump of
+ * clang's machine code (ptx_values.c) contains the inlined calls of each instruction. ptx_values.c adds these calls to .loc as a
+ * comment, which ptx_parse.c reads:
  *
  *     .loc 1 4 9 //lw.calls 13:13,24:18
  *
- * The comment has LINE:COLUMN of each call, innermost first, or `-`: the code is from no inlined call. A directive
- * without the comment says nothing about calls. */
+ * The comment contains LINE:COLUMN of each call, innermost first, or `-` if the code is from no inlined call. The calls of a
+ * directive without the comment are unknown. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -18,9 +18,9 @@
 
 enum { MOST_LINE = 1 << 24 };
 
-/** Location of an instruction in the dump: "debug-location !67; k.cl:4:9 @[ k.cl:13:13 @[ k.cl:24:18 ] ]". */
+/** Location of an instruction in the dump, such as "debug-location !67; k.cl:4:9 @[ k.cl:13:13 @[ k.cl:24:18 ] ]". */
 struct location {
-    const char *id, *calls, *end; /* calls: text from the first "@[ " on, or @end */
+    const char *id, *calls, *end; /* id: the number after "!". calls: text from the first "@[ " on, or @end if there is none. */
     size_t id_size;
     uint32_t line, column;
 };
@@ -37,7 +37,7 @@ static const char *find(const char *at, const char *end, const char *what)
     return at < end ? memmem(at, (size_t)(end - at), what, strlen(what)) : NULL;
 }
 
-/* Parses the number that is the whole text. */
+/* Parses a text that consists of one number. */
 static bool read_number(const char *at, const char *end, uint32_t *out)
 {
     uint32_t value = 0;
@@ -142,7 +142,7 @@ void ptx_dump_enters(struct ptx_dump_calls *d, uint32_t block)
         if (end == d->end)
             break;
     }
-    d->at = d->end; /* the texts differ: nothing is known about the rest */
+    d->at = d->end; /* the dump does not have the block, so no calls are found for the rest of the function */
 }
 
 bool ptx_dump_locate(struct ptx_dump_calls *d, uint32_t line, uint32_t column, struct lw_sink *out)
@@ -166,7 +166,7 @@ bool ptx_dump_locate(struct ptx_dump_calls *d, uint32_t line, uint32_t column, s
             d->returns = true;
             return false;
         }
-        /* clang writes a location again only after code of line 0 */
+        /* clang writes a second .loc with the same location only after code of line 0. */
         if (!known || line == 0 || where.line != line || where.column != column ||
             (!d->returns && where.id_size == d->id_size && memcmp(where.id, d->id, d->id_size) == 0))
             continue;

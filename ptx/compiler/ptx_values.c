@@ -2,45 +2,46 @@
 /*
  * Finds the values of source variables in optimised code by means of clang. LLVM writes no location lists for NVPTX. But
  * with the options PTX_CLANG_VALUES, clang dumps its machine code with every debug value after the last pass, and writes a
- * comment to the PTX at the place of each debug value. The n-th comment of a function corresponds to the n-th debug value
- * of the function in the dump. PTX numbers the virtual registers of a class in the order of their numbers in the dump, and
- * omits registers that no instruction uses: the k-th used register of the dump is the k-th register in the PTX.
+ * comment to the PTX at the position of each debug value. The n-th comment of a function in the PTX corresponds to the n-th debug
+ * value of the function in the dump. clang numbers the registers of a class in the PTX in the order of their numbers in the dump,
+ * and omits registers that no instruction uses: the k-th used register of the dump is the k-th register in the PTX.
  *
- * Each comment is replaced by one with the value in PTX registers, which ptx_debug_notes.c reads:
+ * This file replaces each comment by one with the value in PTX registers, which ptx_debug_notes.c reads:
  *
  *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
  *
  * NAME is the name of the variable, and LINE is the line of its declaration. CALLS are the inlined calls that contain the
- * declaration, as LINE:COLUMN, innermost first and separated by `,`; `-`: there are none. EXPRESSION is the debug value's
+ * declaration, as LINE:COLUMN, innermost first and separated by `,`, or `-` if there are none. EXPRESSION is the debug value's
  * expression as LLVM prints it. OPERAND is a register, a number, a float as in PTX, `frame` (the function's local memory),
  * a register followed by `:` and the number of its low bits that are known (is_narrowed_load()),
- * `none` (the value is unknown), or `launch`. `launch`: the value is unknown, but the source assigns to no variable of this
- * name, so a kernel's parameter has the value of the launch. A parameter to which a line of the source assigns, and for
- * which clang has no debug value, gets `none` at the start of its function. A debug value that cannot be parsed gets no
+ * `none` (the value is unknown), or `launch`. `launch` stands for an unknown value if the source assigns to no variable of this
+ * name: then a kernel parameter has the value of the launch. If a line of the source assigns to a parameter, and clang has no
+ * debug value for it, a comment with `none` is written at the start of the function. A debug value that cannot be parsed gets no
  * comment, so that no wrong value is shown. A function gets no values if its numbers of used registers in the dump and in
  * the PTX differ.
  *
- * Before the first comment of a variable, another comment describes the variable in the source. ptx_debug_notedoubt.c uses it to
- * detect wrong debug values of clang:
+ * Before the first comment of a variable, another comment describes the variable in the source, by which
+ * ptx_debug_notedoubt.c detects wrong debug values of clang:
  *
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,-LOOP:END:JUMPS...
  *
- * The numbers are lines, 0 if unknown, except ONCE and JUMPS:
+ * The numbers except ONCE and JUMPS are lines, or 0 if a line is unknown:
  *     END                 last line of the variable's scope
- *     ONCE                1 if a call of the function assigns to the variable exactly once, else 0
+ *     ONCE                1 if a call of the function assigns to the variable exactly once, otherwise 0
  *     BODY,END            first and last line of the function's body
  *     LINE:REACHED:BEGIN  a line that may assign to the variable, and the last and first line of its block: if a line after
- *                         BEGIN up to REACHED executes, LINE executes, too. REACHED is 0, and BEGIN missing, if unknown
- *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if `continue`, `break`, `return` or `goto`
- *                         is in the loop, else missing
+ *                         BEGIN up to REACHED is executed, LINE is executed, too. If the block is unknown, REACHED is 0 and
+ *                         BEGIN is missing
+ *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if the loop contains `continue`, `break`,
+ *                         `return` or `goto`, otherwise it is missing
  *
- * A variable in the function's local memory has another comment, with its uses in the source (ptx_assigned_uses()), from
- * which ptx_debug_notememory.c determines when its memory has the value of the source:
+ * For a variable in the function's local memory, another comment contains the uses of the variable in the source
+ * (ptx_assigned_uses()), from which ptx_debug_notememory.c determines when the memory has the value of the source:
  *
  *     //lw.value NAME LINE @ USE...
  *
- * clang 14 to 16 write no debug values for such variables, but a location in the debug information, of which the names of the
- * variables are taken.
+ * clang 14 to 16 write no debug values for such variables, but a location in the debug information. For these versions, the names
+ * of the variables are taken from the debug information (ptx_values_memory.c).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -79,7 +80,7 @@ struct annotating {
     struct variable_name {
         const char *at;
         uint32_t size, declared;
-    } *names; /* variables of the current function whose assignments are already written */
+    } *names; /* variables of the current function whose description of the source has been written */
     size_t name_count, name_capacity;
     struct ptx_memory_variables memory;
     bool failed; /* an allocation has failed */
@@ -140,7 +141,8 @@ static size_t position(const struct numbers *n, uint32_t number)
     return low;
 }
 
-/* Parses a register of the dump, "%25:int32regs", and advances @t. */
+/* Parses a register of the dump, such as "%25:int32regs", and advances @t past it. Sets @class to CLASS_COUNT if the class is
+ * unknown. */
 static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
 {
     struct text p = *t;
@@ -155,10 +157,10 @@ static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
         if (strlen(classes[*class].name) == (size_t)(p.at - name) &&
             memcmp(classes[*class].name, name, (size_t)(p.at - name)) == 0)
             return true;
-    return true; /* *class is CLASS_COUNT: the class is unknown */
+    return true;
 }
 
-/* Parses a register of PTX, "%rd5"; its prefix determines the class. */
+/* Parses a register of PTX, such as "%rd5", whose prefix determines the class, and advances @t past it. */
 static bool take_physical(struct text *t, unsigned *class, uint32_t *number)
 {
     struct text p = *t;
@@ -275,7 +277,7 @@ static bool match_registers(struct annotating *an, const struct machine_function
 
 /* ---- one debug value -------------------------------------------------------------------------------- */
 
-/* Writes a constant in PTX syntax; returns false if @t is no constant. */
+/* Writes a constant of the dump in PTX syntax. Returns false if @t is no constant. */
 static bool put_constant(struct text t, struct lw_sink *out)
 {
     char room[64], *end;
@@ -355,7 +357,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
     return put_constant(t, out);
 }
 
-/* Takes an operand: the text up to the next comma outside parentheses and quotes. */
+/* Returns the next operand of a line, which ends at the next comma outside parentheses and quotes, and advances @line past it. */
 static struct text take_operand(struct text *line)
 {
     struct text operand;
@@ -377,7 +379,8 @@ static struct text take_operand(struct text *line)
     return operand;
 }
 
-/* Parses "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3" and writes the line of the declaration and the calls. */
+/* Parses a location such as "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3", and writes the line of the declaration and the
+ * inlined calls. */
 static bool put_calls(struct text t, struct lw_sink *out)
 {
     struct lw_buffer calls;
@@ -493,7 +496,7 @@ static void find_functions(struct annotating *an, struct text dump)
     }
 }
 
-/* Compares names; PTX replaces '.' and '@' in names by "_$_". */
+/* Returns whether a name of the dump and a name of the PTX are equal. clang replaces '.' and '@' in names of PTX by "_$_". */
 static bool same_name(struct text dump, struct text ptx)
 {
     while (dump.at < dump.end) {
@@ -511,7 +514,7 @@ static bool same_name(struct text dump, struct text ptx)
     return ptx.at == ptx.end;
 }
 
-/* Returns the name of a function, which follows the last directive .entry or .func of @head. */
+/* Returns the name of the function whose text follows @head: the name after the last directive .entry or .func of @head. */
 static struct text name_of(struct text head)
 {
     struct text name = {head.end, head.end};
@@ -592,9 +595,9 @@ static void put_line(struct text line, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
-/* If @comment, "//lw.value NAME LINE ...", is the first one of its variable in the function, writes the comment that describes
- * the variable in the source. @lasting: the variable's name in a text that remains valid after the call. @in_memory: the
- * function has local memory, in which the variable may be. */
+/* Writes the comments that describe a variable in the source, if @comment, "//lw.value NAME LINE ...", is the first comment of
+ * the variable in the function. @lasting: the variable's name, in a text that remains valid after the call. @in_memory: the
+ * variable is in local memory. */
 static void put_lines(struct annotating *an, struct text comment, const char *lasting, bool in_memory, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
@@ -706,8 +709,8 @@ static bool has_assignment(struct annotating *an, struct text name, uint32_t dec
     return found;
 }
 
-/* Writes `none` for each parameter to which the source may assign and for which clang has no debug value at all. Otherwise the
- * parameter of a kernel would seem to keep the value of the launch. */
+/* Writes a comment with `none` for each parameter to which the source may assign and for which clang has no debug value.
+ * Without the comment, a kernel parameter would seem to keep the value of the launch. */
 static void put_lost_parameters(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text list = source_parameters(&an->source, fn->name);
@@ -739,7 +742,7 @@ static void put_lost_parameters(struct annotating *an, const struct machine_func
     }
 }
 
-/* Follows the blocks of the PTX in the dump: "$L__BB0_3:", "LBB0_3:" or "// %bb.3:". */
+/* Advances @dump to the start of a block, if @line is the block's label in the PTX: "$L__BB0_3:", "LBB0_3:" or "// %bb.3:". */
 static void enter_block(struct ptx_dump_calls *dump, struct text line)
 {
     uint32_t function, block;
@@ -784,7 +787,7 @@ static bool put_location(struct ptx_dump_calls *dump, struct text line, struct l
 
 /* ---- variables in local memory --------------------------------------------------------------------------- */
 
-/* Writes the lines and uses of the variables that are in the local memory of a function according to the debug
+/* Writes the comments that describe the variables which are in the local memory of a function according to the debug
  * information. */
 static void put_memory(struct annotating *an, struct text body, struct lw_sink *out)
 {
@@ -810,7 +813,7 @@ static void put_memory(struct annotating *an, struct text body, struct lw_sink *
     }
 }
 
-/* Returns true if a debug value of a function says that the variable is in the function's local memory. */
+/* Returns true if one of the debug values in @values shows that variable @name is in the function's local memory. */
 static bool is_in_memory(struct text values, struct text name)
 {
     while (values.at < values.end) {
@@ -826,7 +829,7 @@ static bool is_in_memory(struct text values, struct text name)
     return false;
 }
 
-/* Writes a function's body with its comments replaced. */
+/* Writes a function's body, in which comments with values replace the comments of clang. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};

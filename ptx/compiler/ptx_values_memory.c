@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables in clang's debug information. clang 14 to 16 write no debug values for a structure or array in memory, but its
- * location in the memory of a function. */
+/* Finds variables in local memory in clang's debug information. For a structure or array in memory, clang 14 to 16 write no debug
+ * values, but the variable's location in the local memory of its function. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -8,7 +8,7 @@
 
 #include "ptx/compiler/ptx_values_priv.h"
 
-/* Returns the value of a line of the debug information, ".b8 97 // DW_AT_name"; UINT32_MAX: it has none. */
+/* Returns the number in a line of the debug information, such as ".b8 97 // DW_AT_name", or UINT32_MAX if there is none. */
 static uint32_t data_of(struct text line)
 {
     uint32_t value;
@@ -22,7 +22,8 @@ static uint32_t data_of(struct text line)
     return take_number(&line, &value) ? value : UINT32_MAX;
 }
 
-/* Reads an attribute's value of at most four bytes, whose first line is @line: further bytes are on lines without a comment. */
+/* Returns the value of an attribute. @line has its first byte; further bytes are on lines without a comment, at most two of which
+ * are read. */
 static uint32_t attribute_of(struct text line, struct text rest)
 {
     uint32_t value = data_of(line), byte = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of clang's output, for ptx_values.c and ptx_values_memory.c. */
+/* Functions that read the text of clang's output, for ptx_values.c and ptx_values_memory.c. */
 #ifndef PTX_VALUES_PRIV_H
 #define PTX_VALUES_PRIV_H
 
@@ -60,16 +60,17 @@ static inline bool take_number(struct text *t, uint32_t *out)
 /** A variable, or a parameter of a function, in clang's debug information. */
 struct ptx_memory_variable {
     struct lw_buffer name;
-    struct text depot;   /* symbol of the local memory that has the variable, in the PTX; empty: none */
-    uint32_t entry, origin; /* offsets of the variable's entry, and of the entry with its name, 0: the same */
-    uint32_t declared;
+    struct text depot;   /* symbol in the PTX of the local memory that contains the variable; empty if no location is known */
+    uint32_t entry, origin; /* offset of the variable's debug entry, and of the entry that has the variable's name if that is
+                             * another one, otherwise 0 */
+    uint32_t declared;      /* line of the declaration */
 };
 struct ptx_memory_variables {
     struct ptx_memory_variable *at;
     size_t count, capacity;
 };
-/** Finds the variables in the debug information of PTX, with the help of the comments of -fverbose-asm, if a function has
- *  local memory. Returns false if memory is short. */
+/** Finds the variables in the debug information of PTX by the comments that clang writes with -fverbose-asm. Finds none if no
+ *  function has local memory. Returns false if the host has too little memory. */
 bool ptx_memory_variables_read(struct ptx_memory_variables *variables, struct text ptx);
 void ptx_memory_variables_free(struct ptx_memory_variables *variables);
 
