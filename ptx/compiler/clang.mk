@@ -16,7 +16,7 @@ CLEANFILES += %D%/cuda_headers.inc
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' $$f; \
 	    echo "},"; done >$@.new && mv $@.new $@
 %D%/ptx_cuda.$(OBJEXT): %D%/cuda_headers.inc
-# The program also contains, as bytes, the shared library that it loads into clang.
+# The program also contains the bytes of the shared library that it loads into clang (ptx_clang_words.c).
 EXTRA_DIST += %D%/ptx_clang_words.c
 CLEANFILES += %D%/clang_words.inc
 %D%/clang_words.inc: %D%/ptx_clang_words.c

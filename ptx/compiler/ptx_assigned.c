@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Determines from the text of a source whether it assigns to a variable of a given name. A kernel parameter that is
- * never assigned keeps the value of the launch, even where clang's debug information does not say so. The analysis is
- * conservative: names in comments, and arguments of macros, C++ functions and asm statements, count as assigned. */
+/* Determines from the text of a source whether, and on which lines, it may assign to a variable of a given name. A kernel
+ * parameter that is never assigned keeps the value of the launch, even if clang's debug information contains no value. The
+ * analysis is conservative: comments count as code, and arguments of macros, C++ functions and asm statements, and names next to
+ * a comment, count as assigned. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -48,7 +49,7 @@ static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, c
     return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
 }
 
-/* Returns true if the operator at @i is certainly binary: a name, a number or an index precedes it. */
+/* Returns true if the operator at @i is certainly binary, because a name, a number or an index precedes it. */
 static bool has_left_side(const struct ptx_assigned *source, size_t i)
 {
     const size_t before = before_blanks(source, i);
@@ -115,8 +116,8 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&' && !has_left_side(source, before)) || (a == '/' && aa == '*');
 }
 
-/* Returns true if the source has a macro with parameters, an include of a user's header, or an asm statement: variables
- * passed to them may be assigned. */
+/* Returns true if the source contains a macro with parameters, an include of a user's header, or an asm statement. These may
+ * assign to variables that are passed to them. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
     for (size_t i = 0; i < source->size; i++) {
@@ -197,7 +198,7 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
     return true;
 }
 
-/* Finds matching braces, ignoring comments and strings, and the ends of lines. Returns false if memory is short. */
+/* Finds the ends of lines, and matching braces outside comments and strings. Returns false if the host has too little memory. */
 static bool find_blocks(struct ptx_assigned *source)
 {
     size_t open = SIZE_MAX, line_capacity = 0, brace_capacity = 0;
@@ -289,9 +290,8 @@ static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_
     return block != NULL && block->end != SIZE_MAX ? line_at(source, block->end) : 0;
 }
 
-/* Returns the block that is the scope of a declaration at @i, or NULL if it is not found. For a parameter, or a
- * declaration in the head of a loop, this is the block after the closing parenthesis, otherwise it is the block around
- * @i. */
+/* Returns the block that is the scope of a declaration at @i, or NULL if the block is not found. The scope of a parameter, or of
+ * a declaration in the head of a loop, is the block after the closing parenthesis. Otherwise the scope is the block around @i. */
 static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
 {
     unsigned round = 0;
@@ -321,7 +321,7 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
     return block_around(source, i);
 }
 
-/* Returns the start of the word before the "(...)" that ends at @i, and stores its end in *@end. */
+/* Returns the start of the word before the "(...)" that ends at @i, and stores the end of the word in *@end. */
 static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_t *end)
 {
     size_t word;
@@ -338,7 +338,7 @@ static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_
     return word;
 }
 
-/* Returns true if certainly no loop contains @i, so that a call of the function reaches @i at most once. */
+/* Returns true if it is certain that no loop contains @i, so that a call of the function reaches @i at most once. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
     if (source->jumps || source->passes_variables)
@@ -370,8 +370,8 @@ static bool is_in_switch(const struct ptx_assigned *source, size_t i)
     return is_text(source, from, to, "switch");
 }
 
-/* Returns true if the statement that begins with the name at @i, or that declares the name, executes whenever its block
- * does: no `if`, `case` or loop precedes the name in the statement. */
+/* Returns true if the statement that begins with the name at @i, or that declares the name, is executed whenever its block is
+ * executed: no `if`, `case` or loop precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     size_t before;
@@ -392,7 +392,8 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
-/* Returns the index of the character that ends the statement, or the closing parenthesis of the list, in which @i is. */
+/* Returns the index of the character that ends the statement with @i, or of the closing parenthesis if @i is in parentheses.
+ * Gives up after MOST_LINES lines. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0, lines = 0;
@@ -428,7 +429,7 @@ static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *
     return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
-/* Returns true if a statement in [@from, @to) may skip the statements after it. */
+/* Returns true if [@from, @to) contains a jump, by which the execution may skip the statements after the jump. */
 static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
 {
     static const char *const jumps[] = {"continue", "break", "return", "goto"};
@@ -481,8 +482,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
 
-    text.has_references = false; /* the assignment is in the function that gets the reference, so the line that passes the
-                                  * variable does not count */
+    text.has_references = false; /* A function that assigns through a reference has the assignment on its own lines, so the line
+                                  * of the call does not count. */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;
@@ -508,7 +509,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         unsigned line, to_line, reached;
         const struct ptx_brace *block;
         size_t before;
-        bool is_own; /* the statement begins its line */
+        bool is_own; /* the name is the first word on its line */
 
         if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
             continue;
@@ -565,8 +566,8 @@ void ptx_assigned_forget(struct ptx_assigned *source)
 
 /* ---- uses of a variable in memory ---------------------------------------------------------------------- */
 
-/* Writes the parts that follow a name, ".MEMBER" and "[NUMBER]", or "[]" for another index, and returns the index after
- * them. */
+/* Writes the parts that follow a name at @i as ".MEMBER", "[NUMBER]", or "[]" for an index that is no number. Returns the index
+ * after the parts. */
 static size_t put_parts(const struct ptx_assigned *source, size_t i, struct lw_sink *out)
 {
     for (;;) {
@@ -594,8 +595,8 @@ static size_t put_parts(const struct ptx_assigned *source, size_t i, struct lw_s
     }
 }
 
-/* Returns true if the `&` at @i takes an address. A closing parenthesis before it ends a cast, or an operand that is more
- * than words. */
+/* Returns true if the `&` at @i takes an address. After a closing parenthesis it takes an address if the parenthesis may end a
+ * cast, which contains only words and `*`. */
 static bool takes_address(const struct ptx_assigned *source, size_t i)
 {
     const size_t before = before_blanks(source, i);
@@ -623,8 +624,9 @@ static bool is_reference(const struct ptx_assigned *source, size_t i)
     return before != SIZE_MAX && (is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
 }
 
-/* Returns the kind of a use of the variable whose name is at @from, with parts up to @to: '=' assigns to it, '&' may give
- * its address to other code, '?' reads it, or gives the address to other code if it is an array. */
+/* Returns the kind of a use of a variable, whose name is at @from and is followed by parts up to @to. '=': the use assigns to the
+ * variable. '&': the use may give the variable's address to other code. '?': the use reads the variable or, if the part is an
+ * array, gives its address to other code. */
 static char kind_of_use(const struct ptx_assigned *source, size_t from, size_t to)
 {
     size_t before = before_blanks(source, from);
@@ -667,8 +669,8 @@ static size_t find_word(const struct ptx_assigned *source, const char *name, siz
     return SIZE_MAX;
 }
 
-/* Returns true if text that does not name the variable at its place may assign to it: a directive with the name, or a
- * lambda that refers to all variables. */
+/* Returns true if uses of the variable may be hidden: a preprocessor directive contains the name, or a lambda captures all
+ * variables by reference. */
 static bool has_hidden_uses(const struct ptx_assigned *source, const char *name, size_t size)
 {
     const char *end = source->text + source->size, *line = source->text;
@@ -710,7 +712,7 @@ bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t siz
         char kind;
 
         if (at(source, before) == '.' || (at(source, before) == '>' && at(source, before - 1) == '-'))
-            continue; /* a member of another variable */
+            continue; /* the name is that of a member of another variable */
         lw_buffer_init(&parts);
         to = put_parts(source, i + size, &parts.sink);
         kind = kind_of_use(source, i, to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of ptx/: running compilers as child processes. */
+/* Internals of ptx/compiler/, which runs compilers as child processes. */
 #ifndef PTX_COMPILE_PRIV_H
 #define PTX_COMPILE_PRIV_H
 
@@ -16,7 +16,7 @@ struct ptx_job {
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules that are linked */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
-    bool has_other;                      /* if the compiler crashes, another compiler is tried */
+    bool has_other;                      /* if the compiler crashes, another installed clang is tried */
     bool crashed;                        /* the last run of the compiler crashed */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
@@ -29,29 +29,29 @@ struct ptx_job {
 /** Returns true if clang optimises and writes debug information with the user's options, and none of them disables debug values.
  *  Without options, the result is true. */
 bool ptx_values_wanted(const char *const *flags, size_t count);
-/** Moves the dump from clang's @output to *@dump (heap; the caller frees it; NULL: no dump). Returns the size of the
- *  remaining output. */
+/** Removes the dump from clang's @output and stores it in *@dump, which the caller frees, or NULL if there is no dump. Returns
+ *  the size of the remaining output. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** Brace at index @at of a source. @end: for an opening brace, the index of its closing brace in the source, or SIZE_MAX if there
- *  is none. @parent: index in ptx_assigned.braces of the opening brace of the enclosing block, or SIZE_MAX if there is none. */
+/** Brace at index @at of a source. @end of an opening brace is the index of its closing brace in the source, or SIZE_MAX if there
+ *  is none. @parent is the index in ptx_assigned.braces of the opening brace of the enclosing block, or SIZE_MAX. */
 struct ptx_brace {
     size_t at, end, parent;
 };
 /** Text of a source in which ptx_assigned.c finds assignments. The structure owns its arrays. */
 struct ptx_assigned {
     char *text;
-    size_t size, scanned;
-    /* the source passes variables to code that may assign to them: macros, asm, functions of headers */
-    bool passes_variables;
+    size_t size, scanned; /* scanned: number of bytes that all searches have read, which is limited */
+    bool passes_variables; /* the source may pass variables to macros, asm statements or functions of headers, which may assign
+                            * to them */
     bool has_references;   /* the source is C++: functions may assign through references */
     bool jumps;            /* the source may contain a goto */
     bool is_pointer;       /* the variable whose assignments are searched is a pointer, so an assignment to NAME[...] does not
-                            * assign to it */
+                            * change it */
     size_t *lines, line_count; /* indices in @text of the newline characters */
     struct ptx_brace *braces;
     struct ptx_source_loop {
         unsigned first, last; /* first and last line of the loop */
-        bool has_jumps;       /* it contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
+        bool has_jumps;       /* the loop contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
     } *loops;
     size_t brace_count, loop_count;
 };
@@ -63,31 +63,34 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
 /** Writes the scope of variable @name, declared on line @declared, and the lines that may assign to it, in the format that
  *  ptx_values.c describes ("END,ONCE,BODY,..."). Returns false if the lines are not known. */
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Writes all uses of a variable in its scope, each after a blank, as FIRST:LAST:REACHED:BEGIN:KIND and parts: the lines
- *  of its statement; last and first line of the block that executes the statement whenever it executes, 0: unknown; `=`:
- *  an assignment, `&`: its address may be given to other code, `?`: other uses, which give an array's address to other code;
- *  and the parts of the variable, such as ".a[2]", or "[]" for a computed index. Returns false if the source does not have
- *  the variable. */
+/** Writes all uses of a variable in its scope, each after a blank, as FIRST:LAST:REACHED:BEGIN:KIND and PARTS:
+ *     FIRST:LAST     first and last line of the statement with the use
+ *     REACHED:BEGIN  last and first line of the block whose execution always executes the statement, or 0 if it is unknown
+ *     KIND           `=` is an assignment. `&` may give the variable's address to other code. `?` is another use, which gives
+ *                    the address to other code if the part is an array
+ *     PARTS          part of the variable, such as ".a[2]", or "[]" for a computed index
+ *  Returns false if the source does not have the variable. */
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Replaces clang's comments about debug values in heap text *@ptx by comments that the parser reads, and removes clang's other
- *  comments. @path: the source, in which assignments to variables are searched. */
+/** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
+ *  clang's other comments. @path: the source, in which assignments to variables are searched. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
-/** Instructions of a function in the dump that the PTX has not reached (ptx_dump_calls.c). The caller sets @at and @end. */
+/** Position in the dump of a function that corresponds to a position in the function's PTX (ptx_dump_calls.c). The caller sets
+ *  @at and @end to the start and end of the dump. */
 struct ptx_dump_calls {
     const char *at, *end;
-    const char *id; /* number of the location in the last .loc */
+    const char *id; /* number of the dump's location for the last .loc */
     size_t id_size;
-    bool returns;   /* code of line 0 follows it, so that the next .loc may be for the same location */
+    bool returns;   /* code of line 0 follows the last .loc, so that the next .loc may be for the same location */
 };
-/** Writes the calls in the text of a location as LINE:COLUMN,..., innermost first, or `-`. Returns false if they cannot be
- *  parsed. */
+/** Writes the inlined calls in the text of a location as LINE:COLUMN,..., innermost first, or `-` if there are none. Returns
+ *  false if the calls cannot be parsed. */
 bool ptx_dump_put_calls(const char *at, const char *end, struct lw_sink *out);
-/** The PTX has reached the debug value that ends before @at. */
+/** Advances the position past the debug value that ends before @at, when the caller has reached its comment in the PTX. */
 void ptx_dump_passes(struct ptx_dump_calls *dump, const char *at);
-/** The PTX has reached the start of a block. */
+/** Advances the position to the start of a block, when the caller has reached the block's label in the PTX. */
 void ptx_dump_enters(struct ptx_dump_calls *dump, uint32_t block);
-/** Finds the instruction to which the next .loc of the PTX belongs, and writes its calls. Returns false if there is no such
- *  instruction before the next debug value and in the same block. */
+/** Finds the instruction of the dump to which the next .loc of the PTX belongs, and writes the instruction's inlined calls.
+ *  Returns false if there is no such instruction before the next debug value and in the same block. */
 bool ptx_dump_locate(struct ptx_dump_calls *dump, uint32_t line, uint32_t column, struct lw_sink *out);
 
 bool ptx_is_file(const char *path);
@@ -97,29 +100,31 @@ bool ptx_find_program(const char *name, char *out);
 /** Finds clang: program @wanted if it is not NULL, else the program in the environment variable LANEWISE_CLANG, else the first
  *  installed one of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
-/** Finds the installed clang that follows @compiler, a path that ptx_find_clang() gave, among the known names. */
+/** Finds the first installed clang whose name follows that of @compiler in the list of known names. @compiler is a path that
+ *  ptx_find_clang() has found. */
 bool ptx_find_clang_after(const char *compiler, char *out);
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 
 enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
-/** Removes the private folder and its contents; does nothing for "". */
+/** Removes the private folder and its contents. Does nothing if @path is "". */
 void ptx_remove_scratch(const char *path);
-/** Returns the cache folder, creating it if necessary. Returns false if there is none. */
+/** Stores the path of the cache folder in @out, and creates the folder if necessary. Returns false if there is no writable
+ *  one. */
 bool ptx_cache_folder(char *out);
 
-/** Compiles our override library to bitcode with the job's compiler, sets job->overrides and job->scratch_library, and
- *  caches the bitcode. */
+/** Compiles our override library to bitcode with the job's compiler, or takes the bitcode from the cache. Sets job->overrides and
+ *  job->scratch_library. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
-/** Finds nvcc: LANEWISE_NVCC, otherwise the nvcc on PATH, otherwise the nvcc in CUDA's default folder. @wanted is
- *  "nvcc" or a program; @out has PTX_PATH_BYTES. */
+/** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc
+ *  on PATH and in CUDA's default folder. Otherwise searches program @wanted. @out has PTX_PATH_BYTES. */
 bool ptx_find_nvcc(const char *wanted, char *out);
-/** Selects the folder of our headers for CUDA C++, job->headers: in the cache, so that their names in debug information
- *  stay valid; otherwise in the private folder. The folder in the cache is created by a rename, so it is always
- *  complete. */
+/** Creates the folder of our headers for CUDA C++ if necessary, and sets job->headers. The folder is in the cache, so that the
+ *  names of headers in debug information stay valid, or if there is no cache in the private folder. In the cache, the folder gets
+ *  its name when it is complete. */
 enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
-/** Compiles the device side of a CUDA C++ file with clang. The job has its compiler, libclc, overrides and private
- *  folder. */
+/** Compiles the device side of a CUDA C++ file with clang. The members compiler, libclc, overrides and scratch of the job must be
+ *  set. */
 enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
                                  size_t *size, struct lw_error *err) LW_MUST_CHECK;
 
@@ -135,9 +140,9 @@ enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_
 bool ptx_wants_warnings(const char *const *flags, size_t count);
 /** Suppresses the warning that the target of libclc has another name than ours. */
 #define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"
-/** Option after "-Xclang": an uninitialised argument is no undefined behaviour, because shuffles read it only in other
- *  lanes. Without the option clang removes the condition under which a lane initialises it. ptx_run_compiler() replaces
- *  it by the spelling that the clang in use accepts. */
+/** Option after "-Xclang" by which an uninitialised argument is not undefined behaviour. A lane may pass an uninitialised value
+ *  to a shuffle that only reads the values of other lanes. Without the option, clang would remove the condition under which a
+ *  lane initialises the value. ptx_run_compiler() replaces the option by the spelling that the clang in use accepts. */
 #define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
 /** Runs the compiler @argv, reads the PTX that it writes to @result, and sets job->crashed. Errors: LW_EINPUT with the
  *  compiler's messages. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles text in memory by way of a file, because compilers read files. */
+/* Compiles a text in memory: writes it to a temporary file, because compilers read files. */
 #include "ptx/compiler/ptx_compile_priv.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static enum lw_status write_source(const char *path, const char *name, const cha
     return status;
 }
 
-/** Returns true if a header's name stays inside the folder into which it is written. */
+/** Returns true if the path of a header with this name is inside the folder into which the header is written. */
 static bool is_inside(const char *name)
 {
     for (const char *part = name;; part++) {
@@ -79,7 +79,7 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
     files->flags = calloc(flag_count + 3, sizeof *files->flags);
     if (files->flags == NULL)
         return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the options", source->name);
-    if (header_count != 0) { /* these headers are found before headers in the user's folders */
+    if (header_count != 0) { /* -I is the first option, so the compiler finds these headers before those in the user's folders */
         snprintf(files->headers, sizeof files->headers, "%s/headers", files->folder);
         if (mkdir(files->headers, 0700) != 0)
             return LW_FAIL(err, LW_EINPUT, "%s: %s", files->headers, strerror(errno));
@@ -95,7 +95,7 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
     return status;
 }
 
-/** Replaces @path in a message by @name, because the user does not know the temporary file. */
+/** Replaces @path, the path of a temporary file, in a message by @name. */
 static void rename_place(struct lw_error *err, const char *path, const char *name)
 {
     char text[sizeof err->text];

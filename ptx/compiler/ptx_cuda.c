@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles CUDA C++ to PTX text: with clang without a CUDA SDK, our own headers (ptx/compiler/cuda, embedded in the
- * program) and libclc as math library; or with nvcc. docs/explanation/compilers.md describes both. */
+/* Compiles CUDA C++ to PTX text with clang or nvcc. With clang, no CUDA SDK is used: the program contains our own headers
+ * (ptx/compiler/cuda), and libclc is the math library. docs/explanation/compilers.md describes both. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -12,7 +12,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-/** One of our headers: its name relative to the folder, and its text. */
+/** One of our headers: its path relative to the folder of headers, and its text. */
 struct header {
     const char *name, *text;
 };
@@ -20,7 +20,7 @@ struct header {
 static const struct header headers[] = {
 /* Generated from the files of ptx/compiler/cuda when the program is built. */
 #include "ptx/compiler/cuda_headers.inc"
-/* Headers of the SDK that sources include although our declarations are always included. */
+/* Headers of the SDK that sources may include, although lanewise_cuda.h is always included and declares their contents. */
 #define FORWARD(NAME) {NAME, "#include \"lanewise_cuda.h\"\n"}
     FORWARD("cuda.h"),
     FORWARD("cuda_runtime.h"),
@@ -87,8 +87,8 @@ static const struct header headers[] = {
 #undef REFUSED
 };
 
-/* Text that nvcc 13 includes before the source: declarations that sources for earlier CUDA versions need. All other declarations
- * come from nvcc's own headers. */
+/* Header that nvcc includes before the source. It declares what sources for earlier CUDA versions need and CUDA 13 lacks. All
+ * other declarations come from nvcc's own headers. */
 static const char nvcc_compat[] =
 #include "ptx/compiler/overrides/nvcc_compat.inc"
     ;
@@ -112,7 +112,7 @@ static bool write_headers(const char *folder, struct lw_error *err)
     return true;
 }
 
-/** Returns true if every header exists with the right size. The user may have deleted files of the cache. */
+/** Returns true if all headers exist in @folder and have the right size. The user may have deleted files of the cache. */
 static bool headers_whole(const char *folder)
 {
     char path[PTX_PATH_BYTES + 80];
@@ -146,7 +146,7 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
             bool done = write_headers(fresh, NULL) && chmod(fresh, 0755) == 0;
 
             if (done && rename(fresh, job->headers) != 0 && !headers_whole(job->headers)) {
-                /* a folder of that name exists already, but has a file that is missing or has a wrong size */
+                /* A folder with this name exists, but one of its files is missing or has a wrong size. */
                 ptx_remove_scratch(job->headers);
                 done = rename(fresh, job->headers) == 0;
             }
@@ -163,9 +163,8 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
 
 /* ---- clang ----------------------------------------------------------------------------------------- */
 
-/** Without optimisation clang declares the objects threadIdx etc., whose properties are special registers, although
- *  no code uses them. Debuggers have their own variables of these names, so the declarations are overwritten with
- *  blanks. */
+/** Overwrites the declarations of threadIdx etc. in PTX with blanks. Without optimisation, clang declares these objects, whose
+ *  members are special registers, although no code uses the objects. Debuggers have their own variables of these names. */
 static void blank_placeholders(char *ptx)
 {
     static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -193,10 +192,10 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
-        "-Wno-unused-command-line-argument", /* the driver does not use --cuda-noopt-device-debug when it compiles for
-                                              * the device only */
-        /* These options request debug information with names and types of parameters. For -g, the driver requests only line
-         * tables in optimised CUDA C++. DWARF 2 has no call sites; with call sites clang crashes if a kernel calls printf. */
+        "-Wno-unused-command-line-argument", /* a compilation for the device only does not use --cuda-noopt-device-debug */
+        /* These options request debug information with names and types of parameters. With -g alone, the driver requests only
+         * line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites, clang crashes if a
+         * kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
@@ -216,7 +215,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
-    /* The header comes before an -include of the user, whose file may use __device__. */
+    /* The header comes before files that the user includes with -include, because these may use __device__. */
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
@@ -225,7 +224,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
             argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
-    /* PTX 6.3 has shuffles and votes with masks; without an SDK, clang would assume an older version of PTX. */
+    /* Requests PTX 6.3, which has shuffles and votes with masks. Without an SDK, clang would use an older version of PTX. */
     argv[n++] = "-Xclang";
     argv[n++] = "-target-feature";
     argv[n++] = "-Xclang";
@@ -276,8 +275,8 @@ bool ptx_find_nvcc(const char *wanted, char *out)
     return ptx_find_program("nvcc", out) || ptx_find_program("/usr/local/cuda/bin/nvcc", out);
 }
 
-/** Removes @folder from the file names in @ptx: the folder no longer exists when the PTX is used, and its name differs
- *  each time. Returns the new size. */
+/** Removes @folder, the private folder of the compilation, from the file names in @ptx. The folder no longer exists when the PTX
+ *  is used, and its name differs in each compilation. Returns the new size of @ptx. */
 static size_t forget_folder(char *ptx, size_t size, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -367,7 +366,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
                          "LANEWISE_NVCC", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
-        /* If no clang is installed, nvcc is tried. */
+        /* If no clang is installed and the user has not named a compiler, nvcc is tried. */
         if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
             ptx_find_nvcc("nvcc", job->compiler)) {
             nvcc = true;

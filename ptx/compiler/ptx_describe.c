@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Returns the text of the metadata node to which the function definition in line @line refers by @name, from after "!NUMBER =
- *  !{" on. Returns NULL if there is none. */
+/** Returns the contents of the metadata node to which the function definition in line @line refers by @name: the text after
+ *  "!NUMBER = !{". Returns NULL if there is no such node. */
 static const char *node_of(const char *ir, const char *line, const char *name)
 {
     const size_t size = strcspn(line, "\n");

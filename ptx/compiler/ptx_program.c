@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds programs for CUDA's runtime (host code and kernels), with clang without an SDK or with nvcc. With clang, the device side
- * of a .cu file is compiled to PTX. The compilation of the host side then puts this PTX into the object, in a fat binary. */
+/* Builds programs for CUDA's runtime, which consist of host code and kernels, with clang without an SDK or with nvcc. With clang,
+ * the device side of a .cu file is compiled to PTX. The compilation of the host side then puts a fat binary with this PTX into
+ * the object. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -48,7 +49,8 @@ static bool has_prefix(const struct ptx_program *p, const char *prefix)
 
 /* ---- the fat binary ------------------------------------------------------------------------------ */
 
-/** Makes a fat binary with one PTX text, as runtime/cuda/cu_module.c reads it. The caller frees it. */
+/** Returns a fat binary with one PTX text, in the format that runtime/cuda/cu_module.c reads, or NULL if the host has too little
+ *  memory. The caller frees it. */
 static char *make_container(const struct ptx_program *p, const char *path, const char *ptx, size_t ptx_size, size_t *size)
 {
     enum { CONTAINER = 16, ENTRY = 80, OPTIONS = 64 };
@@ -94,7 +96,7 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
-    add(&w, "-w"); /* without warnings: the host pass compiles the same code and prints them */
+    add(&w, "-w"); /* the host pass compiles the same code and prints the warnings */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
     if (status == LW_OK) {
@@ -108,14 +110,15 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     return status;
 }
 
-/** Compiles the host side of a .cu file with its fat binary, or a C or C++ file if @fatbin is NULL, to object file @object. */
+/** Compiles the host side of a .cu file with fat binary @fatbin, or if @fatbin is NULL a C or C++ file, to object file
+ *  @object. */
 static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
                                    const char *fatbin, const char *object, struct lw_error *err)
 {
     static const char *const cuda[] = {
         "--cuda-host-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
         "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
-        /* a version of CUDA that every clang supports, and for which clang compiles launches to calls of cudaLaunchKernel() */
+        /* Every clang supports this version of CUDA, and compiles launches to calls of cudaLaunchKernel() for it. */
         "-Xclang", "-target-sdk-version=11.0"};
     char result[PTX_PATH_BYTES + 16];
     char *bytes = NULL;
@@ -175,7 +178,7 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
-/** Returns the object's name for -c: dir/saxpy.cu becomes saxpy.o. The caller frees it. */
+/** Returns the default name of the object for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
 static char *object_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
@@ -184,8 +187,7 @@ static char *object_name(const char *path)
     return asprintf(&name, "%.*s.o", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base) < 0 ? NULL : name;
 }
 
-/** Links the program. @w is the command line with the compiler and its inputs; it has capacity for the options that are added
- *  here. */
+/** Links the program. @w contains the compiler and its inputs, and has capacity for the options that this function adds. */
 static enum lw_status link_program(struct ptx_job *job, const struct ptx_program *p, struct words *w, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16], folder[PTX_PATH_BYTES + 16], path[PTX_PATH_BYTES + 16];
@@ -255,8 +257,8 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
     return status;
 }
 
-/** Compiles and links with nvcc. The program uses the shared library of the runtime, and contains PTX unless the user's options
- *  select the kind of code. */
+/** Compiles and links with nvcc. The program uses the shared library of the runtime. It contains PTX, unless the user's options
+ *  select another kind of code. */
 static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16];

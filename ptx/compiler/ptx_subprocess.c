@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that all compilers use: finding the program, a private folder, the child process and its output. */
+/* Runs compilers as child processes: finds the compiler's program, creates its private folder, and reads its output. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -108,7 +108,7 @@ bool ptx_find_clang_after(const char *compiler, char *out)
     char path[PTX_PATH_BYTES];
     bool after = false, found = false;
 
-    /* the last name, "clang", is left out, because that program is one of the other versions */
+    /* The last name, "clang", is ignored, because this program is a link to one of the other versions. */
     for (size_t i = 0; i < LW_COUNT_OF(clang_names) - 1 && !found; i++) {
         if (!ptx_find_program(clang_names[i], path))
             continue;
@@ -248,8 +248,8 @@ static const unsigned char words_object[] = {
 #include "ptx/compiler/clang_words.inc"
 };
 
-/** Returns true if the program can load the object. A script cannot load it, and a program for another processor would
- *  print an error. */
+/** Returns true if the program can load the object of ptx_clang_words.c. A script cannot load it, and a program for another
+ *  processor would print an error. */
 static bool loads_words_object(const char *program)
 {
     enum { CLASS_END = 5, MACHINE = 18, MACHINE_END = 20 };
@@ -263,8 +263,8 @@ static bool loads_words_object(const char *program)
     return ok;
 }
 
-/** Returns a descriptor of an unnamed file that contains the object, or -1 if @program cannot load the object. clang then runs
- *  without the object. */
+/** Returns a descriptor of an unnamed file that contains the object, or -1 if @program cannot load the object. With -1, clang
+ *  runs without the object. */
 static int open_words_object(const char *program)
 {
     int fd = loads_words_object(program) ? memfd_create("lanewise-clang-words", MFD_CLOEXEC) : -1;
@@ -287,8 +287,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/** Returns a copy of our environment in which TMPDIR is @scratch, and LD_PRELOAD contains the object in descriptor @words. @words
- *  -1: nothing is preloaded. */
+/** Returns a copy of our environment in which TMPDIR is @scratch, and LD_PRELOAD contains the object in descriptor @words. If
+ *  @words is -1, LD_PRELOAD is unchanged. */
 static char **child_environment(const char *scratch, int words)
 {
     const char *others = getenv("LD_PRELOAD");
@@ -320,8 +320,8 @@ static char **child_environment(const char *scratch, int words)
     return copy;
 }
 
-/** Collects the signals that end this program and are not ignored. They are blocked while a compiler runs, so that its process
- *  group can be killed and its folder removed before this program ends. */
+/** Collects the signals that end this program and are not ignored. While a compiler runs, these signals are blocked, so that this
+ *  program can kill the compiler's process group and remove its folder before it ends. */
 static void ending_signals(sigset_t *set)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP};
@@ -380,7 +380,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
             lw_put(&output->sink, "\n(the rest of the compiler's output is not shown)\n");
             cut = true;
         }
-        /* clang writes its dump one word at a time; a reader that wakes up for each word would slow it down. */
+        /* clang may write its dump one word at a time. A reader that wakes up for each word would slow clang down. */
         if (output->size > sizeof chunk && (size_t)got < sizeof chunk / 2)
             nanosleep(&pause, NULL);
     }
@@ -403,9 +403,9 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 }
 
 /**
- * Runs argv[0] without a shell and reads both output streams, at most about @limit bytes, into @output.
- * @dumps   the program is clang and dumps debug values
- * @status  as returned by waitpid
+ * Runs argv[0] without a shell and reads standard output and standard error, at most about @limit bytes, into @output.
+ * @dumps        the program is clang and dumps debug values
+ * @wait_status  receives the status of the program from waitpid()
  * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if
  *         a signal is pending that ends this program; in that case @scratch has been removed, and the signal is
  *         delivered when this function returns.
@@ -467,8 +467,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
         ptx_remove_scratch(scratch);
         status = LW_FAIL(err, LW_ESTATE, "%s was stopped by a signal", argv[0]);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL); /* a pending signal is delivered here and by default ends the
-                                                  * program */
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* delivers a pending signal, which by default ends this program */
     if (!in_time && status == LW_OK)
         status = LW_FAIL(err, LW_EINPUT, "%s did not end within %d s and was stopped", argv[0],
                          TIMEOUT_MS / 1000);
@@ -485,7 +484,8 @@ cleanup:
 
 /* ---- the compiler's messages ----------------------------------------------------------- */
 
-/** Writes the compiler's output. The output quotes the source, so control characters become \\xNN, as in messages. */
+/** Writes the compiler's output to @words. The output contains lines of the source, so control characters are written as \\xNN,
+ *  as in messages. */
 static void put_words(const struct lw_buffer *output, struct lw_sink *words)
 {
     for (size_t i = 0; i < output->size;) {
@@ -507,8 +507,8 @@ static void put_words(const struct lw_buffer *output, struct lw_sink *words)
         lw_put(words, "\n");
 }
 
-/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further such lines. Returns
- *  the number of all such lines. The driver's lines about failed commands are ignored. */
+/** Copies the first lines of @text that contain "error:" to @out, separated by "; ", and appends the number of further lines with
+ *  "error:". Returns the number of all these lines. Lines of the compiler's driver about failed commands do not count. */
 static unsigned first_errors(const char *text, char *out, size_t room)
 {
     unsigned count = 0, shown = 0;
@@ -543,7 +543,7 @@ static unsigned first_errors(const char *text, char *out, size_t room)
 
 #define ANOTHER "to use another compiler, give it with --compiler, or in the environment variable LANEWISE_CLANG or LANEWISE_NVCC"
 
-/* Returns a message about a library that Lanewise does not have, if the error in @text names a missing header of it. Otherwise
+/* Returns a message about an unsupported library if the error in @text is that a header of this library was not found. Otherwise
  * returns NULL. */
 static const char *missing_library(const char *text)
 {
@@ -615,7 +615,7 @@ static bool has_failed(int wait_status)
     return !WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0;
 }
 
-/** clang's driver exits with 70 if the compiler proper crashed. */
+/** Returns true if the compiler crashed. clang's driver exits with 70 if its child, the compiler proper, crashed. */
 static bool has_crashed(int wait_status)
 {
     return WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status) >= 70;
@@ -638,12 +638,12 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
 }
 
 /** Works as run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name
- *  usually identifies clang 14. An unknown spelling is refused immediately, and the next spelling is tried. */
+ *  usually shows whether this is clang 14. clang refuses an unknown spelling immediately; then the next spelling is tried. */
 static enum lw_status run_spelled(const char **argv, const char *scratch, bool dumps, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {
-    /* the first spelling is for clang 15 and later, the second for clang 14; older versions never assume that
-     * arguments are initialised */
+    /* The first spelling is for clang 15 and later, the second one for clang 14. The third, "-w", stands for no option: older
+     * versions never assume that arguments are initialised. */
     static const char *const spellings[] = {PTX_CLANG_MAYBE_UNWRITTEN, "-disable-noundef-analysis",
                                             "-w"};
     const char *slash = strrchr(argv[0], '/');
@@ -655,7 +655,7 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, bool d
     for (size_t k = 0;; k++) {
         if (argv[at] != NULL)
             argv[at] = spellings[k < 2 ? k ^ first : k];
-        /* posix_spawn does not modify argv; its type predates const */
+        /* posix_spawn() does not modify argv, although the parameter's type is not const. */
         status = run_child((char *const *)argv, scratch, dumps, limit, output, wait_status, err);
         if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
             k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||
