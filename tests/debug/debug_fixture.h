@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture: a debugger session on a kernel in assembly, for the tests of debug/ and shell/. */
+/* Fixture for the tests of debug/ and shell/: a debugger session on a kernel in assembly. */
 #ifndef DEBUG_FIXTURE_H
 #define DEBUG_FIXTURE_H
 
@@ -24,8 +24,8 @@ struct fix {
     struct lw_command_set set;
     uint64_t out, in; /* buffers of 1,024 words */
     uint32_t grid, block;
-    unsigned launches; /* number of launches that the host has still to make */
-    uint32_t n;        /* value of the parameter, for kernels that have one */
+    unsigned launches; /* number of launches that fix_next() has still to make */
+    uint32_t n;        /* value of kernel parameters that are neither a pointer nor named x or a */
 };
 
 static inline enum lw_status fix_launch(struct fix *f, struct lw_error *err)
@@ -72,7 +72,7 @@ static inline void fix_fail(const char *what, const struct lw_error *err)
     fail_msg("%s: %s", what, err->text);
 }
 
-/** Create a session on the first kernel of the file @name in tests/shell/golden/. */
+/** Creates a session on the first kernel of the file @name in tests/shell/golden/. */
 static inline struct fix *fix_open(const char *name, unsigned width, uint32_t grid,
                                    uint32_t block, unsigned launches)
 {
@@ -145,7 +145,7 @@ static inline struct dbg_thread fix_thread(struct fix *f)
     return thread;
 }
 
-/** Return the pc of a line of the kernel's source. */
+/** Returns the first pc of a line of the kernel's source. */
 static inline uint64_t fix_line(struct fix *f, unsigned line)
 {
     uint64_t pcs[8];
@@ -201,7 +201,7 @@ static inline struct dbg_stop fix_step_line(struct fix *f, bool over)
     return stop;
 }
 
-/** Return the source line of a lane of the focus warp, or 0 if the lane is not live. */
+/** Returns the source line of a lane of the focus warp, or 0 if the lane is not live. */
 static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
 {
     struct dbg_value value;
@@ -214,7 +214,7 @@ static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
     return line;
 }
 
-/** Evaluate an integer expression for a lane of the focus warp. */
+/** Returns the value of an integer expression for a lane of the focus warp. */
 static inline uint64_t fix_eval(struct fix *f, unsigned lane, const char *text)
 {
     struct dbg_value value = {0};
@@ -225,7 +225,7 @@ static inline uint64_t fix_eval(struct fix *f, unsigned lane, const char *text)
     return value.bits;
 }
 
-/** Run a command line and return its output, which is valid until the next call with the same buffer. */
+/** Runs a command line and returns its output, which is valid until the next call with the same buffer. */
 static inline const char *fix_run(struct fix *f, const char *line, struct lw_buffer *out)
 {
     struct lw_error err = {0};

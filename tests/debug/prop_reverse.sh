@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs tests/debug/prop_reverse.c on every kernel of kernels/: reverse execution must restore the exact state. Kernels are
-# compiled once. Without a clang only those in assembly are tested.
+# Runs tests/debug/prop_reverse.c on every kernel of kernels/: reverse execution must restore the exact state. Each kernel is
+# compiled once. If no clang is installed, only kernels in assembly are tested.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 program=$build/tests/debug/prop_reverse
 sh "$src/kernels/prepare" "$work" || exit 1
@@ -16,7 +16,7 @@ files=
 for f in *.yaml; do
     grep -q '\.lwo' "$f" && files="$files $f"
 done
-# A kernel that executes more instructions than the longest distance of a case.
+# Launch file of a kernel that executes more instructions than any test case goes back.
 cat >long.yaml <<'END'
 program: {source: collatz.s}
 buffers:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests reverse steps across a write of a watched range, in the shell and in gdb. Like a forward step, a reverse step must
-# stop at the write, and the stop must name the lane that wrote.
+# Tests reverse steps across a write of a watched range, in the shell and in gdb. A reverse step must stop at the write, as a
+# forward step does, and the message of the stop must name the lane that wrote.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cd "$work" || exit 1
@@ -34,7 +34,7 @@ block(0,0,0) w1 lane 8 at watched (watched.cl:6)
 6	        out[0] = 7;
 END
     cmp -s "$work/expected" "$work/end" || fail "shell, $command over another warp's write: $(cat "$work/said")"
-    # The lane itself wrote the range, in the middle of a line. The reverse step is one line, or many instructions.
+    # The lane itself wrote the range, in the middle of a line. The reverse step goes back one line, or many instructions.
     [ "${command#*i}" = "$command" ] && count= || count=30
     printf '%s\n' 'tbreak 9' continue 'watch out[me + 1]' "$command $count" "$command $count" >session
     "$lanewise" debug watched.yaml --batch -x session >"$work/said" 2>&1 </dev/null
@@ -50,4 +50,4 @@ for command in reverse-next reverse-stepi; do
         fail "gdb, $command over another warp's write: $(cat "$work/said")"
 done
 [ $failures = 0 ] || exit 1
-echo "ok: steps back stop at what is watched"
+echo "ok: reverse steps stop at writes of watched ranges"

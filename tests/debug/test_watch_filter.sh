@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests that a reverse search, which inspects only instructions that may touch a watched location, finds the same hits as a
-# search that inspects all instructions. A catchpoint whose condition never holds forces the latter. The same is tested
-# for reverse steps of a lane that waited while its warp spun. There an edited pc forces the inspection of all instructions.
+# search that inspects all instructions. A catchpoint whose condition is never true forces the search to inspect all instructions.
+# Also tests reverse steps of a lane that waited while other lanes of its warp spun. In that test, an edited pc forces the
+# inspection of all instructions.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -60,7 +61,7 @@ watch v4
 rwatch v4
 watch p0
 END
-# The stoppoint must be hit. Otherwise both kinds of search would agree on no hits.
+# The stoppoint must be hit: if neither kind of search found a hit, the comparison above would also succeed.
 found few 'watch u32[a + 512]'
 [ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
     { echo "FAIL: expected three writes"; cat "$work/few"; failures=$((failures + 1)); }
@@ -109,7 +110,7 @@ else
     diff "$work/few" "$work/all" || cat "$work/few"
     failures=$((failures + 1))
 fi
-# The other lanes execute more instructions than a search that inspects all instructions could process in this time.
+# The other lanes execute so many instructions that a search which inspects all of them would exceed the time limit.
 waits 6000000 1
 back few 5
 if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^searching back' "$work/few"; then

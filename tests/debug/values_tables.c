@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of tests/debug/values_trace.h. */
+/* Implements the hash tables and names of tests/debug/values_trace.h. */
 #include "tests/debug/values_trace.h"
 #include "tests/isa/prop_isa_random.h"
 

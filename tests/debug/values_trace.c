@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder of tests/debug/values_trace.h. It runs the engine one instruction of one split at a time, and reads
+/* Implements the recorder of tests/debug/values_trace.h. The recorder executes one instruction of one split at a time, and reads
  * the state before each instruction. */
 #include "tests/debug/values_trace.h"
 #include "tests/isa/prop_isa_random.h"
@@ -15,12 +15,12 @@ enum { MOST_LEAVES = 40, MOST_ELEMENTS = 8, MOST_LEVELS = 16, MOST_FRAMES = 16, 
 
 /** A scalar of a variable: the whole variable, or a part of a structure, vector or array. */
 struct leaf {
-    const char *text, *key; /* "q.p.a"; "q#12.p.a" with the line of the declaration */
+    const char *text, *key; /* text: expression such as "q.p.a". key: "q#12.p.a", with the line of the declaration */
     enum dbg_type type;
     unsigned bytes;
     bool pointer;
-    uint64_t offset;        /* from the variable's place */
-    uint32_t slot;          /* slot in its function's frame */
+    uint64_t offset;        /* offset from the start of the variable */
+    uint32_t slot;          /* index in `slot` of struct function, or UINT32_MAX */
 };
 struct variable {
     bool known;
@@ -29,20 +29,21 @@ struct variable {
     unsigned count;
 };
 enum { UNKNOWN, ABSENT /* optimised out */, MEMORY /* in local memory */, ELSEWHERE };
-/** A function's frame in the source; inlined calls have frames of their own. */
+/** A frame of the source. A function with code has one frame, and each inlined call has its own frame. */
 struct level {
-    const char *calls; /* the path from the function of the code to this one: "k>12:5 f" */
+    const char *calls; /* inlined calls from the function with the code to this frame, such as "k>12:5 f" */
     struct leaf **leaf;
-    uint8_t *state; /* [scalar] whether the location of the scalar holds for all lanes */
+    uint8_t *state; /* by leaf: UNKNOWN, ABSENT, MEMORY or ELSEWHERE: where the scalar is at this instruction */
     unsigned count;
 };
-/** A location with the names of one path to it. */
+/** Names of an instruction's line and variables, for one path of calls to the instruction's function. */
 struct bound {
     struct bound *next;
-    uint32_t base;   /* number of a text: the calls outside of the function of the code */
-    uint32_t visit;
-    uint32_t *variable[MOST_LEVELS]; /* [level][leaf] */
+    uint32_t base;   /* id of the text of the calls that led to the function */
+    uint32_t visit;  /* id of the line's name */
+    uint32_t *variable[MOST_LEVELS]; /* by level and leaf: id of the variable's name */
 };
+/** An instruction. */
 struct site {
     bool known, has_line;
     unsigned line, column, function, levels, scopes;
@@ -50,17 +51,17 @@ struct site {
     uint32_t *scope;                 /* outermost first */
     struct bound *bounds;
 };
-/** The scalars of a function's variables in the reference, which are all in its frame. */
+/** A scalar of a function in the reference, where all variables are in the function's frame. */
 struct slot {
     const struct leaf *leaf;
     uint32_t scope;
-    int64_t offset;  /* offset in local memory from the CFA */
-    bool is_absolute; /* false: from the start of local memory, as in a kernel */
+    int64_t offset;  /* offset in local memory, from the CFA or, if is_absolute is set, from the start of local memory */
+    bool is_absolute; /* true in kernels */
     const char *calls;
 };
 struct slots_bound {
     struct slots_bound *next;
-    uint32_t base, *variable; /* [slot] */
+    uint32_t base, *variable; /* by slot: id of the variable's name */
 };
 struct function {
     bool known;
@@ -72,11 +73,11 @@ struct function {
 
 struct frame {
     unsigned function;
-    uint32_t base, insn; /* insn: the current instruction, or the call in a caller */
+    uint32_t base, insn; /* insn: the current instruction, or in the frame of a caller the call */
     uint32_t cfa;
-    const uint32_t *variable; /* variable of each slot */
-    uint8_t (*raw)[8];
-    uint8_t *set;             /* bytes that were stored */
+    const uint32_t *variable; /* by slot: id of the variable's name */
+    uint8_t (*raw)[8];        /* by slot: bytes of the value */
+    uint8_t *set;             /* by slot: bit set of the bytes that were stored */
     unsigned capacity;
 };
 struct lane {
@@ -105,7 +106,7 @@ struct recorder {
     const struct emu_program *program;
     uint64_t base;
     struct site *site;
-    struct variable *variable; /* [entry] */
+    struct variable *variable; /* by debug entry */
     struct function *function;
     struct warp *warps;
     uint64_t steps;
@@ -208,7 +209,8 @@ static const char *call_text(struct recorder *t, const char *outer, int64_t die)
                 (unsigned)isa_die_number(debug, (uint32_t)die, ISA_AT_CALL_COLUMN, 0), name != NULL ? name : "?");
 }
 
-/** Create a level from its scopes, outermost first. Inner names hide outer ones. */
+/** Creates a level from its scopes, which are given outermost first. A variable of an inner scope hides outer variables of the
+ *  same name. */
 static void make_level(struct recorder *t, struct level *level, const uint32_t *scopes, unsigned count)
 {
     const struct isa_debug *debug = t->object->debug;
@@ -285,7 +287,7 @@ static struct site *site_at(struct recorder *t, uint32_t insn)
     return site;
 }
 
-/** Return the names at a location, for one path of calls to the function of the location. */
+/** Returns the names at an instruction, for one path of calls to the instruction's function. */
 static struct bound *bind(struct recorder *t, struct site *site, uint32_t base)
 {
     struct values_names *names = t->out->names;
@@ -326,7 +328,7 @@ static void add_slots(struct recorder *t, struct function *f, uint32_t scope, co
         const struct isa_var_location *site = NULL;
         struct variable *v;
 
-        /* A kernel's parameters have another location before their first store. */
+        /* A kernel's parameter has another location until it is stored to local memory, so the locations are searched. */
         for (uint32_t k = 0; attr != NULL && k < attr->count; k++)
             if (debug->locations[attr->value + k].kind == ISA_LOCATION_FRAME ||
                 is_local(&debug->locations[attr->value + k]))
@@ -396,7 +398,7 @@ static uint32_t cfa_of(struct recorder *t, dbg_thread_id id, unsigned lane)
     return (uint32_t)lw_get64(raw);
 }
 
-/** Handle a lane that is at the beginning of a function, or that has returned to a function. */
+/** Updates the frames of a lane that has entered a function, or returned to one. */
 static void change_function(struct recorder *t, dbg_thread_id id, unsigned number, struct lane *lane,
                             unsigned function)
 {
@@ -436,7 +438,7 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
     frame->cfa = cfa_of(t, id, number);
 }
 
-/** Handle a lane that enters a scope: the variables of the scope have no value yet. */
+/** Marks the variables of the scopes that a lane enters as uninitialised. */
 static void change_scope(struct recorder *t, struct frame *frame, const struct site *from,
                          const struct site *to)
 {
@@ -463,7 +465,7 @@ static bool slot_value(const struct frame *frame, const struct slot *slot, unsig
     return true;
 }
 
-/** Handle a store of a lane to its local memory: determine the new values of the lane's variables. */
+/** Updates the values of a lane's variables after a store of the lane to its local memory. */
 static void store(struct recorder *t, uint64_t thread, struct lane *lane, uint32_t address, unsigned bytes,
                   const uint8_t *data)
 {
@@ -537,7 +539,7 @@ static void add_shown(struct recorder *t, struct values_shown shown)
     out->shown[out->count++] = shown;
 }
 
-/** Record the values that the debugger shows for a frame. */
+/** Records the values that the debugger shows for the variables of a frame. */
 static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, struct site *site,
                          const struct bound *b, unsigned n, struct values_shown shown)
 {
@@ -608,14 +610,14 @@ static struct warp *warp_of(struct recorder *t, dbg_thread_id id)
     return w;
 }
 
-/** Called before a split executes an instruction. */
+/** Records the state before a split executes an instruction. */
 static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t effective, uint32_t insn)
 {
     struct site *site = site_at(t, insn);
     uint64_t outer = effective &= t->options->lanes;
 
     lanes &= t->options->lanes;
-    if (effective != 0) { /* outer frames: one lane */
+    if (effective != 0) { /* chooses one lane, whose outer frames are recorded, too */
         for (unsigned skip = prop_below(&t->r, 8); skip != 0 && (outer & (outer - 1)) != 0; skip--)
             outer &= outer - 1;
         outer &= -outer;
@@ -659,7 +661,7 @@ static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t ef
     }
 }
 
-/** It has. */
+/** Records the stores of an instruction that a split has executed. */
 static void look_after(struct recorder *t, struct warp *w, const struct emu_event *ev)
 {
     if (!t->options->reference || ev->kind != EMU_EV_RETIRED)
@@ -688,7 +690,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
-/** Return a ready split of the warp, a different one each time. */
+/** Finds a split of the warp that can run, and stores it in @out. @first selects where the search begins. */
 static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint64_t first,
                  struct emu_split_view *out)
 {
@@ -703,7 +705,7 @@ static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint
     return false;
 }
 
-/** Execute one instruction. *moved: an instruction was executed, or lanes arrived. */
+/** Executes one instruction of a split. Sets *moved to whether the split was not blocked. */
 static enum lw_status step(struct recorder *t, const struct emu_thread_ref *where, struct emu_core *core,
                            unsigned slot, const struct emu_split_view *split, bool *moved,
                            struct lw_error *err)
@@ -748,7 +750,7 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
     return LW_OK;
 }
 
-/** Run the recorded blocks of the queued grids. *all: all of them ran to their ends. */
+/** Runs the recorded blocks of the queued grids. Sets *all to whether all of these blocks ran to their ends. */
 static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_error *err)
 {
     enum lw_status status;
@@ -786,14 +788,14 @@ static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_erro
     return LW_OK;
 }
 
-/** Imitate a wrong compiler: exchange the locations of two variables in the debug information, but not in memory. */
+/** Imitates a wrong compiler: exchanges two locations of variables in the debug information that are not in local memory. */
 static void corrupt(struct recorder *t)
 {
     const struct isa_debug *debug = t->object->debug;
     struct prop_random r = {t->options->corrupt};
 
     for (unsigned tries = 0; debug != NULL && debug->location_count > 1 && tries < 500; tries++) {
-        /* The object belongs to the session, which may change it. */
+        /* The object belongs to the session and may be changed, although the session returns a pointer to a const object. */
         struct isa_var_location *a = &debug->locations[prop_below(&r, debug->location_count)];
         struct isa_var_location *b = &debug->locations[prop_below(&r, debug->location_count)];
         const struct isa_var_location old = *a;
@@ -884,7 +886,7 @@ enum lw_status values_trace_make(const struct values_options *options, struct va
     while (status == LW_OK && more && t->program != NULL) {
         status = run_recorded(t, &all, err);
         out->complete = out->complete && all;
-        /* Run the rest of the launch, or blocks that other blocks wait for. */
+        /* Runs the remaining blocks of the launch. Recorded blocks may wait for some of these. */
         if (status == LW_OK)
             status = t->engine->ops->run(t->engine, &stop, err);
         if (status == LW_OK && stop.kind != EMU_STOP_IDLE)

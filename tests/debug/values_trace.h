@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records the values of the variables of a launch file's kernels, line by line, for each lane. For a build with all
- * variables in memory (the reference) the values are taken from the build's stores. For any other build they are the
- * values that the debugger shows.
+ * Records the values of the variables of a launch file's kernels, line by line, for each lane. In the reference, a build with all
+ * variables in memory, the values are taken from the stores of the code. In any other build, the values are those that the
+ * debugger shows.
  *
- * A lane visits a line when it executes an instruction of the line, and the instruction that it executed before
- * belongs to another line or another call. Instructions with a false guard do not count. The recorded state is that
- * before the instruction, at which a breakpoint on the line stops.
+ * A lane visits a line when it executes an instruction of the line, and the preceding instruction that it executed belongs to
+ * another line or another call. Instructions with a false guard do not count. The recorded state is the state before the
+ * instruction, because a breakpoint on the line stops there.
  */
 #ifndef VALUES_TRACE_H
 #define VALUES_TRACE_H
@@ -17,7 +17,7 @@
 /** Returns @memory. If @memory is NULL, ends the program. */
 void *values_need(void *memory);
 
-/** A hash table from 64-bit keys to 64-bit values. */
+/** A hash table that maps 64-bit keys to 64-bit values. */
 struct values_table {
     uint64_t *key, *value;
     size_t count, capacity;
@@ -29,12 +29,12 @@ const uint64_t *values_table_find(const struct values_table *table, uint64_t key
 void values_table_free(struct values_table *table);
 uint64_t values_mix(uint64_t a, uint64_t b);
 
-/** Assigns a number to each text. All compared runs use the same numbers. */
+/** Assigns a number, the id, to each name of a variable or visited line. All compared runs use the same numbers. */
 struct values_names {
     struct lw_arena arena;
     struct values_table ids;
-    const char **text; /* [id] */
-    bool *pointer;     /* [id]: the variable has pointed to memory that has another address in another build */
+    const char **text; /* by id: the name */
+    bool *pointer;     /* by id: whether the variable has pointed to memory whose address may differ in another build */
     uint32_t count, capacity;
 };
 uint32_t values_name(struct values_names *names, const char *text);
@@ -44,35 +44,38 @@ void values_names_fini(struct values_names *names);
 /** A value that the debugger showed. */
 struct values_shown {
     uint64_t thread, value; /* thread: the warp's id * 64 + lane */
-    uint32_t variable;      /* name: "kernel>12:5 function|x#10.member", calls by line and column */
-    uint32_t visit, nth;    /* name: "kernel>12:5 function@14"; nth 0: between visits */
+    uint32_t variable;      /* id of a name such as "kernel>12:5 function|x#10.member": calls by line and column, and the
+                             * variable with the line of its declaration */
+    uint32_t visit, nth;    /* visit: id of a name such as "kernel>12:5 function@14", the visited line. nth: number of the visit,
+                             * or 0 if the value was shown between visits */
     uint32_t insn;
-    bool outer;             /* the variable is in an outer frame of the inlined call */
-    bool memory;            /* the variable is in local memory, which may not be written yet */
+    bool outer;             /* the variable is in an outer frame of an inlined call */
+    bool memory;            /* the variable is in local memory, which may be uninitialised */
 };
 
 /** The data that a run recorded. */
 struct values_trace {
     struct values_names *names; /* borrowed */
-    /* number of visits, by thread and visit name */
+    /* by thread and visited line: number of visits */
     struct values_table visits;
-    /* time of a visit as a count of the thread's visits, by thread, visit name and number of the visit */
+    /* by thread, visited line and number of the visit: time of the visit, as a count of all visits of the thread */
     struct values_table when;
     struct values_visit { /* all visits in order */
         uint64_t thread;
         uint32_t visit, nth;
     } *order;
     size_t order_count, order_capacity;
-    /* These tables are filled only for the reference. `at`: value of an initialised variable, by thread, visit name, number
-     * of the visit and variable. `had`: the variable had this value, by thread, variable and value. `known`: the variable
-     * exists, by variable. */
+    /* These tables are filled only for the reference. `at` contains the values of initialised variables by thread, visited line,
+     * number of the visit and variable. `had` contains 1 by thread, variable and value if the variable ever had this value.
+     * `known` contains 1 by variable if the variable exists. */
     struct values_table at, had, known;
     /* The members below are filled for other builds. */
     struct values_shown *shown;
     size_t count, capacity;
-    uint64_t requested, unreadable; /* unreadable: the variable has a location, but its value cannot be read */
+    uint64_t requested, unreadable; /* number of values requested from the debugger, and of values that have a location but cannot
+                                     * be read */
     bool complete; /* all recorded blocks ran to their ends */
-    uint8_t *results; /* the buffer `out`, or NULL; on the heap */
+    uint8_t *results; /* contents of the buffer `out` on the heap, or NULL if there is no such buffer */
     uint64_t result_bytes;
     unsigned corrupted; /* number of locations that were changed in the object */
 };
@@ -84,18 +87,19 @@ uint64_t values_known_key(uint32_t variable);
 void values_trace_free(struct values_trace *trace);
 
 struct values_options {
-    const char *launch, *compiler; /* compiler NULL: the default one */
+    const char *launch, *compiler; /* path of the launch file; compiler, or NULL for the default one */
     const char *flags[4];
     unsigned flag_count;
     bool reference;    /* compiled for a debugger, with -O0 -g */
-    bool steps;        /* record values between visits, too, in one lane at a time */
+    bool steps;        /* values are also recorded between visits, in one lane at a time */
     unsigned blocks;   /* number of blocks of each launch that are recorded */
-    uint64_t lanes;    /* lanes of these blocks' warps that are recorded */
+    uint64_t lanes;    /* mask of the recorded lanes of each warp of these blocks */
     uint64_t most;     /* maximum number of instructions of the recorded warps */
-    uint64_t corrupt;    /* not 0: exchange the locations of two variables, which this number selects */
+    uint64_t corrupt;  /* if not 0: seed that selects two variables whose locations are exchanged */
     uint64_t seed;
 };
-/** Run a launch file to its end and record. Errors: the errors of lnc_session_create; LW_ESTATE for a fault. */
+/** Runs a launch file to its end and stores the recorded data in @out. Errors: those of lnc_session_create(), and LW_ESTATE for a
+ *  fault. */
 enum lw_status values_trace_make(const struct values_options *options, struct values_names *names,
                                  struct values_trace *out, struct lw_error *err) LW_MUST_CHECK;
 
