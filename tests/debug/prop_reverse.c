@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests that reverse execution restores the exact state. Each case runs a launch file to a random instruction. From there
- * it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the state. Then it moves back, and
- * the state must have the same hash as before. Stops of reverse steps and of reverse-continue are compared with a trace
- * that was recorded during forward execution.
+ * it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the state. Then it moves back to the
+ * instruction, and the state must have the same hash as before. Stops of reverse steps and of reverse-continue are compared with
+ * a trace that was recorded during forward execution.
  *
- *   prop_reverse LAUNCH.yaml...     tests/debug/prop_reverse.sh prepares the files
+ *   prop_reverse LAUNCH.yaml...     runs these launch files, which tests/debug/prop_reverse.sh prepares
  *
  * LW_SEED repeats a case. LW_RANDOM_COUNT sets the number of cases (100).
  */
@@ -16,7 +16,7 @@
 enum { TRACED = 200000, LONGEST = 10000000 };
 
 struct trace {
-    uint64_t at, pc, lanes; /* lanes: lanes of the split that execute the instruction */
+    uint64_t at, pc, lanes; /* at: count of instructions before this one. lanes: lanes that execute the instruction */
     uint64_t all;           /* all lanes of the split */
     dbg_thread_id id;
     bool wrote;             /* the instruction changed the watched word */
@@ -56,7 +56,7 @@ static uint64_t now(const struct run *t)
     return t->engine->ops->instructions(t->engine);
 }
 
-/** Return a random number from 1 to @most whose logarithm is uniformly distributed. */
+/** Returns a random number from 1 to @most whose logarithm is roughly uniformly distributed. */
 static uint64_t log_uniform(struct prop_random *r, uint64_t most)
 {
     unsigned bits = 0;
@@ -158,7 +158,7 @@ static void close_run(struct run *t)
     lnc_file_destroy(t->file);
 }
 
-/** Run to the instruction count @at, or to the end of the run. */
+/** Runs to instruction count @at, or to the end of the run. */
 static void run_to(struct run *t, uint64_t at)
 {
     struct emu_stop stop;
@@ -197,7 +197,8 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
     return true;
 }
 
-/** Execute one step: of the focus lane if @how is 0, of all splits of its warp if 1, or of all warps of its block if 2. */
+/** Executes one step of the focus lane if @how is 0, of all splits of its warp if @how is 1, or of all warps of its block if @how
+ *  is 2. Sets *stepped to false if the warp is no longer in focus or the run has ended. */
 static void step(struct run *t, dbg_thread_id id, unsigned how, bool *stepped)
 {
     struct dbg_stop stop;
@@ -221,7 +222,7 @@ static void steps(struct run *t, unsigned count)
         step(t, id, how, &more);
 }
 
-/** Change a random word of a register or buffer. Return false if there is none. */
+/** Changes a random register or word of a buffer. Returns false if there is none. */
 static bool edit(struct run *t)
 {
     struct emu_allocation allocation;
@@ -234,7 +235,7 @@ static bool edit(struct run *t)
     if (!random_lane(t, &id))
         return false;
     if (prop_below(&t->r, 2)) {
-        /* Mostly change a register that holds no address. If the change causes a later fault, it does so in each run. */
+        /* This mostly changes a register that holds no address. If the change causes a later fault, it does so in each run. */
         snprintf(text, sizeof text, "v%u = %u", prop_below(&t->r, 4), value & 7);
         return dbg_assign(t->dbg, id, dbg_lane_get(t->dbg, id), text, &err) == LW_OK;
     }
@@ -266,7 +267,7 @@ static struct emu_history_info info(const struct run *t)
 
 /* ---- results of reverse searches --------------------------------------------------------------- */
 
-/** Step back from the end of the trace along a random lane. Each step must undo the instruction that the trace names. */
+/** Steps back from the end of the trace along a random lane. Each step must undo the lane's last instruction in the trace. */
 static void back_along_a_lane(struct run *t)
 {
     const struct trace *last = &t->trace[t->count - 1 - prop_below(&t->r, t->count < 300
@@ -300,7 +301,7 @@ static void back_along_a_lane(struct run *t)
     }
 }
 
-/** Reverse-continue to hits of a breakpoint, or with @watch of a watchpoint for writes. */
+/** Executes reverse-continue to hits of a breakpoint, or if @watch is set to hits of a watchpoint for writes. */
 static void back_to_hits(struct run *t, bool watch)
 {
     const struct trace *some = &t->trace[prop_below(&t->r, (unsigned)t->count)];
@@ -331,9 +332,9 @@ static void back_to_hits(struct run *t, bool watch)
         limit = e->at;
         most--;
     }
-    if (most != 0) { /* the trace has no more hits: the search stops at a hit before the trace, or at the start of history */
+    if (most != 0) { /* the trace has no more hits, so the search stops at a hit before the trace or at the start of history */
         check(t, dbg_reverse_continue(t->dbg, &stop, &err), &err);
-        /* The last hit may have been at the start of history; then the debugger stops there. */
+        /* If the last hit was at the start of history, the position does not change. */
         if (stop.kind == DBG_STOP_HISTORY_BEGIN ? now(t) > limit
                                                 : now(t) >= limit || now(t) >= from)
             fail(t, "reverse-continue stops at a hit that the trace does not have");
@@ -355,7 +356,7 @@ static void choose_watched(struct run *t)
             t->watched = allocation.address + prop_next(&t->r) % (allocation.size_bytes / 4) * 4;
 }
 
-/** Continue from @start in one of several ways. Return true if the later history was discarded. */
+/** Continues from @start in one of several ways. Returns true if the history after @start was discarded. */
 static bool forward(struct run *t, uint64_t start)
 {
     struct lw_error err = {0};
@@ -380,7 +381,7 @@ static bool forward(struct run *t, uint64_t start)
         check(t, dbg_breakpoint_add(t->dbg, DBG_OWNER_SHELL,
                                ISA_CODE_BASE + ISA_WORD_BYTES * (UINT64_C(1) + prop_below(&t->r, 12)),
                                prop_below(&t->r, 2) ? "lane == 1" : NULL, false, &point, &err), &err);
-        /* The edit may have created a kernel that never ends. */
+        /* An earlier edit may have made the kernel run forever, so the number of instructions is limited. */
         t->engine->stop_at = start + 2 * (uint64_t)LONGEST;
         for (unsigned i = prop_below(&t->r, 4); i != 0 && !dbg_ended(t->dbg); i--)
             check(t, dbg_continue(t->dbg, &stop, &err), &err);
@@ -416,7 +417,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
     t.path = files[seed % file_count];
     open_run(&t);
     choose_watched(&t);
-    /* Run a part of the launch file, or all of it, sometimes with steps that change the schedule. */
+    /* Runs a part of the launch file, or all of it, sometimes with steps that change the schedule. */
     if (prop_below(&t.r, 3) == 0)
         steps(&t, 30);
     run_to(&t, prop_below(&t.r, 3) ? UINT64_MAX : log_uniform(&t.r, LONGEST));
@@ -431,7 +432,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         struct emu_history_info kept = info(&t);
         uint64_t length = log_uniform(&t.r, LONGEST);
 
-        /* The position is often near the end of history, so that the distance to it varies. */
+        /* Chooses in half of the cases a position whose distance to the end of history varies widely. */
         start = kept.latest - kept.earliest > length && prop_below(&t.r, 2)
                     ? kept.latest - length
                     : kept.earliest + prop_next(&t.r) % (kept.latest - kept.earliest + 1);
@@ -447,7 +448,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         go(&t, start);
         if (emu_hash_state(t.machine) != before)
             fail(&t, "the state differs after forward execution and a move back");
-        /* Run the same way with a trace, then go backwards by steps and stoppoints. */
+        /* Runs forward again and records a trace. Then moves backwards by reverse steps and to stoppoints. */
         emu_observer_add(t.engine, &t.observer);
         t.count = 0;
         t.tracing = true;

@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests that the values shown in optimised code equal those at -O0. Each case is a kernel that is compiled twice:
- * with -O0 -g, where all variables are in memory (the reference), and optimised. Both run in small steps
- * (values_trace.h). The test compares the values that the debugger shows in the optimised build:
+ * with -O0 -g, where all variables are in memory (the reference), and optimised. Both builds run in small steps
+ * (values_trace.h). The test checks each value that the debugger shows in the optimised build:
  *
- *   - If a thread visits a line equally often in both builds, the value at the n-th visit must be that of the
- *     n-th visit with -O0.
- *   - Otherwise, and if the variable has no value yet with -O0, the value must be one of those that the variable
- *     has at any time with -O0, in that thread and call.
+ *   - If a thread visits a line equally often in both builds, the value at the n-th visit must be the value that the variable
+ *     has at the n-th visit with -O0.
+ *   - If the numbers of visits differ, or if the variable has no value yet with -O0, the value must be one that the variable
+ *     has at any time with -O0, in the same thread and call.
  *
  *   prop_values                       random kernels (values_kernels.c)
- *   prop_values LAUNCH.yaml...        these launch files, which tests/debug/prop_values.sh prepares
- *   prop_values --print               print the kernel of LW_SEED
+ *   prop_values LAUNCH.yaml...        the kernels of these launch files, which tests/debug/prop_values.sh prepares
+ *   prop_values --print               prints the kernel of LW_SEED
  *
- * Kernels are observed, except with LW_VALUES_MODE=free: each assigned value is stored to memory, all bits, in its
- * own width and each time at another index, so that the compiler must compute the value. Conditions that need only
+ * Kernels are observed, except with LW_VALUES_MODE=free: an observed kernel stores all bits of each assigned value to memory, in
+ * the value's own width and each time at another index, so that the compiler must compute the value. Conditions that need only
  * some bits, array indices and shift counts come from loads. In observed kernels no value may be wrong. For free
- * kernels wrong values are only reported. Observed kernels do not contain the following, for which clang is known to
+ * kernels, wrong values are only reported. Observed kernels do not contain the following, for which clang is known to
  * emit wrong locations: structures that are assigned as a whole, or passed and then changed; variables whose address
  * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,
- * the index of the stores, is not compared.
+ * which is the index of the stores, is not compared.
  *
- * Kernels of LW_VALUES_MODE=memory are observed kernels that have such structures and arrays, and pass their addresses
- * to functions. Not all their values are stored, so the compiler leaves out stores to their memory. No value may be wrong.
+ * Kernels of LW_VALUES_MODE=memory are observed kernels with structures and arrays of these kinds, and with functions that get
+ * the addresses of these variables. They do not store all values, so the compiler leaves out stores to the variables' memory. No
+ * value may be wrong.
  *
- * The following kinds of difference count as wrong only with LW_VALUES_STRICT=1. A thread executes code of a line
- * that it does not reach with -O0, because the compiler made the code unconditional. The compiler moved a line after
- * a line that follows it with -O0, so that values may be those of the later line. A line has assigned its variable
- * before its first instruction. A line has code before that of lines that -O0 reaches first, so that values may be
- * those of another visit of the line. Between visits the value may be that of a side of a branch that the thread does
- * not take, if both sides are executed.
+ * The following differences count as wrong only with LW_VALUES_STRICT=1:
  *
- * Each scope of clang has one address range. Code of a call outside of the range counts as code of the caller. In a
- * thread that visits a line of such code the test compares all values that the variable has, not visits.
+ *   - A thread executes code of a line that it does not reach with -O0, because the compiler made the code unconditional.
+ *   - The compiler moved code of a line after code of a line that follows it with -O0, so the value may be that of the later
+ *     line.
+ *   - At the first instruction of a line, the variable already has the value that the line assigns.
+ *   - Code of a line is before code of lines that -O0 reaches first, so the value may be that of another visit of the line.
+ *   - Between visits, the value is that of a side of a branch that the thread does not take, but whose code it executes.
+ *
+ * clang gives each scope a single address range. Code of a call outside of this range counts as code of the caller. If a
+ * thread visits a line of such code, the test compares with all values that the variable has, as for different numbers of visits.
  *
  * LW_SEED repeats a kernel. LW_RANDOM_COUNT sets the number of kernels. LW_VALUES_CLANG and LW_VALUES_LEVEL select
- * one compiler and one option. LW_VALUES_CORRUPT=N exchanges the locations of two variables, with which the test must
- * fail. LW_VALUES_ALL=1 continues after a mismatch. With LW_VALUES_CONSTANT=1 kernels do not assign to their
- * parameters.
+ * one compiler and one option. LW_VALUES_CORRUPT=N exchanges the locations of two variables; the test must then fail.
+ * LW_VALUES_ALL=1 continues after a mismatch. With LW_VALUES_CONSTANT=1, kernels do not assign to their parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"
@@ -46,7 +48,8 @@
 #include <unistd.h>
 
 enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHANGES = 8 };
-#define SOME_LANES UINT64_C(0x8000000080010023) /* lanes of launch files whose values are recorded, if only a part of all programs is to run */
+/* Lanes whose values are recorded for launch files, if only a part of all tests is to run (LW_RANDOM_DIVISOR). */
+#define SOME_LANES UINT64_C(0x8000000080010023)
 
 struct counts {
     uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, wrong_kernels;
@@ -57,8 +60,8 @@ struct test {
     const char *clang[2];
     unsigned clangs;
     bool strict, free; /* free: random kernels are not observed, and wrong values are only reported */
-    enum values_kind kind; /* of random kernels */
-    bool has_values; /* launch files may contain `values: kept` */
+    enum values_kind kind; /* kind of the random kernels */
+    bool has_values;       /* this version supports `values: kept` in launch files */
     struct counts counts;
 };
 
@@ -68,17 +71,17 @@ struct pair {
     const char *source;   /* the file to print, or NULL */
     struct values_names names;
     struct values_trace reference;
-    const char *index;    /* beginning of the names of variables that are not compared, or NULL */
-    bool quiet, keeps; /* keeps: the build with values: kept */
-    uint64_t never, another_time; /* wrong values */
-    struct values_table moved;    /* visits of lines that the other build has moved */
-    /* by thread and line: the other build has code of the line before code of earlier lines */
+    const char *index;    /* prefix of the names of variables that are not compared, or NULL */
+    bool quiet, keeps; /* keeps: the optimised build has `values: kept` */
+    uint64_t never, another_time; /* number of wrong values that the variable never has, or has at another time */
+    struct values_table moved;    /* visits of lines that the optimised build has moved (find_moved()) */
+    /* by thread and line: whether the optimised build has code of the line before code of earlier lines */
     struct values_table early;
-    /* by thread and line: the other build visits the line in a scope in which -O0 does not */
+    /* by thread and line: whether the optimised build visits the line in a scope in which -O0 does not visit it */
     struct values_table astray;
-    struct values_table following; /* in the reference, by thread and time: 1 + the index of the visit */
-    struct values_table printed; /* by variable and line */
-    unsigned lines;
+    struct values_table following; /* by thread and time in the reference: 1 + the index of the visit */
+    struct values_table printed;   /* by variable and line: number of wrong values that have been found */
+    unsigned lines;                /* number of wrong values that have been printed */
 };
 
 static void die(const char *what, const char *why)
@@ -136,7 +139,7 @@ static void report(struct pair *p, const struct values_trace *other, const struc
     *(had ? &p->another_time : &p->never) += 1;
     if (p->quiet || p->lines == MOST_PRINTED ||
         (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
-        return; /* including other threads and times */
+        return; /* a wrong value of this variable on this line has been printed, perhaps of another thread or visit */
     p->lines++;
     printf("  WRONG: %s: %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
            ", visit %u of %" PRIu64 "%s, instruction %u\n    in %s%s: 0x%" PRIx64 " is shown\n",
@@ -147,7 +150,7 @@ static void report(struct pair *p, const struct values_trace *other, const struc
     print_values("-O0 has at the visits of this line", reference, s);
 }
 
-/** Return whether the variable has no value yet at one of the thread's visits of the line with -O0. */
+/** Returns whether with -O0 the variable has no value yet at one of the thread's visits of the line. */
 static bool is_unset(const struct values_trace *reference, const struct values_shown *s)
 {
     const uint64_t *count = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
@@ -158,8 +161,8 @@ static bool is_unset(const struct values_trace *reference, const struct values_s
     return false;
 }
 
-/** Return whether @s shows the value that the line itself assigns to the variable. The compiler may have generated no code
- *  for the assignment, so that the variable has its new value at the start of the line. */
+/** Returns whether @s shows the value that the line itself assigns to the variable. If the compiler generates no code for the
+ *  assignment, the variable has its new value at the start of the line. */
 static bool is_own(struct pair *p, const struct values_shown *s)
 {
     const struct values_trace *reference = &p->reference;
@@ -182,8 +185,8 @@ static bool is_own(struct pair *p, const struct values_shown *s)
 }
 
 /**
- * Mark each visit of a line that comes, in the optimised build, after a visit that -O0 reaches later. The compiler has
- * moved code of the two lines, so the shown state may be the state of the line that -O0 reaches later.
+ * Marks each visit that the optimised build makes after another visit which -O0 makes later. The compiler has moved code of the
+ * two lines, so the shown values may be those of the line that -O0 reaches later.
  */
 static void find_moved(struct pair *p, const struct values_trace *other)
 {
@@ -209,9 +212,9 @@ static uint64_t line_key(const struct pair *p, uint64_t thread, uint32_t visit)
     return values_mix(thread, strtoull(split_name(p->names.text[visit], '@'), NULL, 10));
 }
 
-/** Mark each line that the optimised build visits before another line, although -O0 visits the other line first. The
- *  compiler has moved code of the marked line up. So the n-th visit of the marked line need not be the n-th visit of the
- *  line with -O0. */
+/** Marks each line that the optimised build visits before another line, although -O0 visits the other line first. The
+ *  compiler has moved code of the marked line up, so the n-th visit of this line need not correspond to its n-th visit with
+ *  -O0. */
 static void find_early(struct pair *p, const struct values_trace *other)
 {
     struct values_table first = {.count = 0};
@@ -221,7 +224,7 @@ static void find_early(struct pair *p, const struct values_trace *other)
     for (size_t i = other->order_count; i-- != 0;) {
         const struct values_visit *v = &other->order[i];
         const uint64_t *when = values_table_find(&p->reference.when, values_when_key(v->thread, v->visit, v->nth));
-        uint64_t *after = values_table_at(&first, v->thread); /* 1 + the first time that is later in the other build */
+        uint64_t *after = values_table_at(&first, v->thread); /* 1 + the earliest -O0 time of the following visits, or 0 */
 
         if (when != NULL && *after != 0 && *when + 1 > *after)
             *values_table_at(&p->early, line_key(p, v->thread, v->visit)) = 1;
@@ -231,7 +234,7 @@ static void find_early(struct pair *p, const struct values_trace *other)
     values_table_free(&first);
 }
 
-/** Returns true if the variable has this value at some visit of the line. */
+/** Returns true if with -O0 the variable has the shown value at any visit of the line. */
 static bool has_at_a_visit(const struct values_trace *reference, const struct values_shown *s)
 {
     const uint64_t *count = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
@@ -245,8 +248,8 @@ static bool has_at_a_visit(const struct values_trace *reference, const struct va
     return false;
 }
 
-/** Find the lines that a thread visits in a scope in which -O0 does not visit these lines. In the correct scope, the
- *  optimised build then has fewer visits of such a line than the source. */
+/** Marks the lines that a thread visits in a scope in which -O0 does not visit these lines. In the correct scope, the
+ *  optimised build then has fewer visits of the line than -O0. */
 static void find_astray(struct pair *p, const struct values_trace *other)
 {
     values_table_free(&p->astray);
@@ -325,7 +328,7 @@ static bool same_results(const struct values_trace *a, const struct values_trace
            (a->result_bytes == b->result_bytes && memcmp(a->results, b->results, a->result_bytes) == 0);
 }
 
-/** Create the reference of a launch file. */
+/** Runs the reference of a launch file. */
 static void begin(struct pair *p, const struct values_options *options)
 {
     struct values_options reference = *options;
@@ -342,7 +345,7 @@ static void begin(struct pair *p, const struct values_options *options)
     }
 }
 
-/** Run the other build and compare. Return the number of locations that were corrupted. */
+/** Runs the optimised build and compares it with the reference. Returns the number of locations that were corrupted. */
 static unsigned check(struct test *test, struct pair *p, const struct values_options *options)
 {
     struct values_trace other;
@@ -379,7 +382,7 @@ static void end(struct pair *p)
     values_names_fini(&p->names);
 }
 
-/** Counts the results; returns the number of wrong values. */
+/** Adds the results of a comparison to the test's counts, and frees the comparison. Returns the number of wrong values. */
 static uint64_t conclude(struct test *test, struct pair *p)
 {
     uint64_t wrong = p->never + p->another_time;
@@ -402,7 +405,7 @@ struct kernel {
     char source[96], launch[96], keeping[96], what[256];
 };
 
-/** Write the launch file. @keys: more keys of `program`, with a comma before them, or "". @stores: the result of
+/** Writes the launch file. @keys: further keys of `program` after a comma, or "". @stores: the result of
  *  values_kernel_print(). */
 static void print_launch(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out)
 {
@@ -458,8 +461,8 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     lw_buffer_fini(&text);
 }
 
-/** Compile the optimised kernel to PTX with its value comments. Return NULL if the compiler itself crashes: that is a fault of
- *  clang, and the kernel is left out. */
+/** Compiles the optimised kernel to PTX with comments about values. Returns NULL if clang itself crashes; the kernel is then
+ *  ignored. */
 static char *compile_kernel(const struct kernel *k, size_t *size)
 {
     struct lw_error err;
@@ -473,7 +476,7 @@ static char *compile_kernel(const struct kernel *k, size_t *size)
     return NULL;
 }
 
-/** Write the PTX, and let both launch files of the kernel run it. */
+/** Writes the PTX to a file, which both launch files of the kernel then use instead of the source. */
 static void use_ptx(const struct test *test, const struct kernel *k, char *ptx, size_t size)
 {
     struct lw_buffer text;
@@ -530,9 +533,9 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     return conclude(test, &p);
 }
 
-/** If the locations of two variables are exchanged, wrong values must be found; otherwise the test could not fail. Two
- *  locations may be those of equal values, or of lines that are not reached, so up to MOST_EXCHANGES pairs of locations
- *  of a kernel are exchanged, one pair in each run, until wrong values are found. */
+/** Tests the test: if the locations of two variables are exchanged, it must find wrong values. As the two locations may have
+ *  equal values, or belong to lines that are not reached, up to MOST_EXCHANGES pairs of locations of a kernel are exchanged, one
+ *  pair in each run, until wrong values are found. */
 static void corrupted_kernels(const struct test *whole, uint64_t seed)
 {
     struct test test = *whole;
@@ -565,15 +568,15 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         found += p.never + p.another_time != 0;
         end(&p);
     }
-    printf("%u kernels with the places of two variables interchanged: wrong values in %u\n", corrupted, found);
+    printf("%u kernels with exchanged locations of two variables: wrong values in %u\n", corrupted, found);
     if (corrupted < CORRUPTED / 2 || found < CORRUPTED / 2)
         die("corrupted kernels", "the test finds no wrong values");
 }
 
 /* ---- launch files ------------------------------------------------------------------------------ */
 
-/** Create a copy of the launch file, in the same folder, that sets values: kept. Return false if the file has no line
- *  `program: {source: ...`. */
+/** Creates a copy of the launch file in the same folder, with the key `values: kept`. Returns false if the file has no line that
+ *  begins with "program: {". */
 static bool write_keeping_copy(const char *path, char *keeping, size_t size)
 {
     static const char begin[] = "program: {";
@@ -598,7 +601,8 @@ static bool write_keeping_copy(const char *path, char *keeping, size_t size)
     return found;
 }
 
-/** @number: in a short run one third of the cases run with kept values, and one third without. */
+/** Compares the builds of a launch file. @number: number of the file. In a short run, each third file is compared without kept
+ *  values, and another third with kept values. */
 static uint64_t launch_file(struct test *test, const char *path, int number)
 {
     char what[1200], keeping[1200];
@@ -634,15 +638,15 @@ static void print_counts(const char *what, const struct counts *c)
 {
     printf("%s: %" PRIu64 " kernels; %" PRIu64 " values requested, %" PRIu64 " shown, %" PRIu64 " compared by visit, %" PRIu64
            " by set (%" PRIu64 " between visits, %" PRIu64 " unset at -O0, %" PRIu64
-           " of them in memory not written yet), %" PRIu64 " pointers skipped, %" PRIu64
-           " of no variable of -O0, %" PRIu64 " unreadable; %" PRIu64
-           " others on lines where the thread never is with -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " of another visit of them, %" PRIu64 " that the line itself assigns, %" PRIu64 " of an arm that others take; wrong, in %" PRIu64 " kernels: %" PRIu64
+           " of these in uninitialised memory), %" PRIu64 " pointers skipped, %" PRIu64
+           " of variables that -O0 does not have, %" PRIu64 " unreadable; %" PRIu64
+           " others on lines that the thread never visits at -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " of another visit of these lines, %" PRIu64 " that the line itself assigns, %" PRIu64 " of a branch side that other threads take; wrong, in %" PRIu64 " kernels: %" PRIu64
            " that the variable never has, %" PRIu64 " of another time\n",
            what, c->kernels, c->requested, c->shown, c->by_visit, c->by_set, c->between, c->unset, c->unwritten, c->skipped, c->unknown,
            c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time);
 }
 
-/** Return whether this build supports `values: kept`. */
+/** Returns whether this version of Lanewise supports `values: kept`. */
 static bool understands_values(struct test *test)
 {
     struct kernel k;

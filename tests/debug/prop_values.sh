@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Values shown in optimised code equal those at -O0: tests/debug/prop_values.c, on random kernels and on those of
-# kernels/.
+# Tests that values shown in optimised code equal those at -O0: runs tests/debug/prop_values.c on random kernels and on the
+# kernels of kernels/.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 program=$build/tests/debug/prop_values
 sh "$src/kernels/prepare" "$work" || exit 1
@@ -9,7 +9,7 @@ files=
 for f in *.yaml; do
     grep -q 'source: .*\.c[lu]' "$f" && files="$files $f"
 done
-# Both run at the same time, since most hosts have two processors.
+# Both kinds of kernels run at the same time, because most hosts have at least two processors.
 # shellcheck disable=SC2086
 "$program" $files >files.txt 2>&1 &
 "$program"
@@ -20,12 +20,12 @@ fi
 wait $!
 other=$?
 cat files.txt
-# usage: kept SEED CLANG. Runs a random kernel in which a value was once wrong.
+# usage: kept SEED CLANG. Runs a random kernel in which an earlier version showed a wrong value.
 kept() {
     command -v "$2" >/dev/null || return 0
     LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
 }
-# usage: memory SEED CLANG. Runs a random kernel with variables in memory, of which values were once wrong.
+# usage: memory SEED CLANG. Runs a random kernel with variables in memory, for which an earlier version showed wrong values.
 memory() {
     command -v "$2" >/dev/null || return 0
     LW_VALUES_MODE=memory LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
@@ -34,56 +34,56 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     memory 203 clang-14
     memory 205 clang-16
     memory 205 clang-19
-    kept 57 clang-16  # clang joined the register that a value is computed from with that of the result
-    kept 198 clang-16 # code of no line, in the block before, has the line of what follows
-    kept 252 clang-16 # the value of an arm that is never taken
-    kept 287 clang-19 # a parameter had the value of the launch, as all its notes were too many steps
-    kept 394 clang-14 # the scope was left and entered again, and the value was that of the last time
-    kept 405 clang-19 # clang narrowed a variable of 64 bits, and said that it has a sign
-    kept 429 clang-19 # code of a call is outside of its scope, and visits were counted wrongly
-    kept 443 clang-16 # one note for two assignments in straight code
-    kept 465 clang-16 # one note for two assignments, in code of no line after a branch
-    kept 465 clang-19 # at the head of a loop, the counter's increment was said a line late
-    kept 83000105 clang-14            # notes of two assignments, of which clang has moved the second up, and lost the first
-    kept 84000008 clang-14            # that nothing is known was taken for the value of the launch
-    kept 84000093 clang-19            # the note of one assignment in the place of another's
-    kept 84000123 clang-14            # an assignment of an arm before the arm's branch, on the line where the block begins
-    kept 82000038 clang-19            # clang keeps the bits that are used later
-    kept 85000116 clang-16            # code that is moved up is no round of a loop
-    kept 85000149 clang-19            # code of an assignment has the next line
+    kept 57 clang-16  # clang coalesced the register from which a value is computed with the register of the result
+    kept 198 clang-16 # code without a line, in the preceding block, has the line of the code after it
+    kept 252 clang-16 # the debugger showed the value of a branch side that is never executed
+    kept 287 clang-19 # a parameter had the value of the launch, because the analysis of its notes exceeded the limit of steps
+    kept 394 clang-14 # the thread left the scope and entered it again, and the value was that of the previous execution
+    kept 405 clang-19 # clang narrowed a variable of 64 bits, and its debug value sign-extends the variable
+    kept 429 clang-19 # code of an inlined call is outside of the call's range, and the test counted visits wrongly
+    kept 443 clang-16 # there is one note for two assignments in straight-line code
+    kept 465 clang-16 # there is one note for two assignments, in code without a line after a branch
+    kept 465 clang-19 # at the head of a loop, the note of the counter's increment was one line too late
+    kept 83000105 clang-14            # of the notes of two assignments, clang has moved the second one up, and lost the first one
+    kept 84000008 clang-14            # an unknown value was taken for the value of the launch
+    kept 84000093 clang-19            # the note of one assignment is at the position of another assignment's note
+    kept 84000123 clang-14            # an assignment on a branch side is before the branch, on the block's first line
+    kept 82000038 clang-19            # clang preserves only the bits that are used later
+    kept 85000116 clang-16            # moved-up code was taken for an iteration of a loop
+    kept 85000149 clang-19            # code of an assignment has the number of the next line
     kept 86000022 clang-14            # the notes of two assignments are before the branch to them, and one is lost
-    kept 90000124 clang-19            # a piece is a copy of a counter that clang has replaced
+    kept 90000124 clang-19            # a piece of a variable is a copy of a loop counter that clang has replaced
     kept 90000181 clang-14
-    kept 91000001 clang-14            # a value at the head of a loop is that before the increment
-    kept 91000005 clang-19            # one side of a branch without a branch has reused the register, in lanes that go on in the other
-    kept 94000183 clang-14            # an assignment of an arm in front of code that has the line of the branch
-    kept 95000079 clang-14            # code of an arm in front of code of lines before the arm
+    kept 91000001 clang-14            # at the head of a loop, the debug value is that before the increment
+    kept 91000005 clang-19            # one side of an if-converted branch reused the register of lanes on the other side
+    kept 94000183 clang-14            # the code of an assignment on a branch side is before code that has the line of the branch
+    kept 95000079 clang-14            # code of a branch side is before code of lines before the branch side
     kept 97000171 clang-19
-    kept 97000337 clang-14            # the value of an assignment in the inlined call before it
+    kept 97000337 clang-14            # the value of an assignment was shown in the inlined call before the assignment
     kept 97000337 clang-19
-    kept 97000429 clang-14            # an assigned parameter whose only note is the value of the launch
-    kept 97000693 clang-14            # the note of a counter's copy was taken for that of its increment
-    kept 99000178 clang-19            # clang replaced a variable by an expression of it, before the assignment of a loop
-    kept 100000189 clang-14           # the note of a counter's copy, after the copies at the head of a loop
-    kept 100000402 clang-14           # code of an arm between code of its branch
-    kept 100000484 clang-14           # one note for two assignments, before the branch to them
-    kept 101000084 clang-19           # code of a call in the range of a later call, of which the outer frame shows the caller's variables
-    kept 101000088 clang-14           # code of a loop's line, before code of an earlier line, in another iteration than that of the source
-    kept 101000118 clang-14           # a jump after a copy without code, which has overwritten the register
+    kept 97000429 clang-14            # the source assigns to a parameter whose only note has the value of the launch
+    kept 97000693 clang-14            # the note of a counter's copy was taken for the note of the counter's increment
+    kept 99000178 clang-19            # clang replaced a variable by an expression of it, before the assignment in a loop
+    kept 100000189 clang-14           # the note of a counter's copy is after the copies at the head of a loop
+    kept 100000402 clang-14           # code of a branch side is between instructions of the branch's line
+    kept 100000484 clang-14           # there is one note for two assignments, before the branch to the assignments
+    kept 101000084 clang-19           # code of an inlined call is in the range of a later call, so its outer frame is wrong
+    kept 101000088 clang-14           # code of a loop's line is before code of an earlier line, in another iteration
+    kept 101000118 clang-14           # a jump follows a copy without code, which has overwritten the register
     kept 101000118 clang-19
-    kept 101000140 clang-14           # the note of a converted counter at the head of a loop was taken for that of its increment
+    kept 101000140 clang-14           # a loop head's note of a converted counter was taken for that of the increment
     kept 104000145 clang-14
     kept 104000145 clang-19
-    kept 104000307 clang-14           # code of no line, after a label, was taken for code of the line before the label
-    kept 104000630 clang-14           # a value computed from a register that a block before has updated
+    kept 104000307 clang-14           # code without a line, after a label, was taken for code of the line before the label
+    kept 104000630 clang-14           # a value is computed from a register that a preceding block has updated
     kept 104000630 clang-19
-    kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
-    kept 4766258808608889788 clang-14 # code of a loop is before it
-    kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
-    kept 4766258808608889890 clang-19 # notes before the declaration
+    kept 4766258808608889740 clang-14 # code of a line is moved up, and the test counted visits wrongly
+    kept 4766258808608889788 clang-14 # code of a loop is before the loop
+    kept 4766258808608889821 clang-14 # the code of an assignment on a branch side is before the branch
+    kept 4766258808608889890 clang-19 # there are notes before the declaration
 fi
-# A parameter that the source assigns, for which clang 19 writes no debug value at all: it does not keep the value of the
-# launch, which is 111. The assigned value is 5.
+# Tests a parameter to which the source assigns 5, but for which clang 19 writes no debug value: the debugger must not show the
+# value of the launch, 111.
 cat >lost.cl <<'END'
 kernel void lost(global uint *out, global const uint *in, uint n, ulong big, float scale, uchar small)
 {
@@ -106,7 +106,8 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         grep -q '^small = 5$\|^5$\|small has no value here' out && grep -q '\b44$' out || fail "$clang $level: a parameter that has been assigned: $(cat out)"
     done
 done
-# Variables in memory: a part that is shown has the value of the source. clang leaves out stores of `r.a`, `r.b` and `list[2]`.
+# Tests variables in memory: each part that is shown must have the value of the source. clang leaves out stores to `r.a`, `r.b`
+# and `list[2]`.
 cat >mixed.cl <<'END'
 struct mixed { uint a; uint b; uint arr[4]; };
 static void bump(struct mixed *to, uint by)
@@ -132,7 +133,8 @@ kernel void mixed(global uint *out, global const uint *in, uint n)
     out[gid + 32] = s + r.arr[in[5] & 3u];
 }
 END
-# usage: shows LINE EXPRESSION VALUE [NONE]. With NONE the expression need not have a value.
+# usage: shows LINE EXPRESSION VALUE [NONE]. Checks that EXPRESSION is VALUE on LINE. With NONE, the debugger may also show no
+# value.
 shows() {
     timeout 60 "$lanewise" debug mixed.cl --compiler $clang -X $level --entry mixed --grid 1 --block 32 --arg 'out=u32[64]' --arg 'in=u32[64]:ramp' \
         --arg n=44 -b -c "break mixed.cl:$1" -c continue -c "p $2" >out 2>&1 </dev/null

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests debug/: threads, focus, stoppoints and stepping on real kernels. */
+/* Tests threads, focus, stoppoints and steps of the debugger (debug/) on real kernels. */
 #include "debug/reverse/dbg_history_priv.h"
 #include "tests/debug/debug_fixture.h"
 
@@ -22,7 +22,7 @@ static void warps_are_the_same_in_any_order_of_looks_as_they_end(void **state)
 
         assert_true(count != 0 && count <= 18);
         ended = 18 - count > ended ? 18 - count : ended;
-        for (unsigned i = count; i-- != 0;) { /* in descending order, while the core searches upwards */
+        for (unsigned i = count; i-- != 0;) { /* in descending order, because the debugger searches in ascending order */
             assert_true(dbg_thread_at(f->dbg, i, &thread));
             seen[i] = thread.id;
         }
@@ -270,7 +270,8 @@ static void a_temporary_point_stops_once(void **state)
     fix_close(f);
 }
 
-/* Lane 0 leaves the loop immediately. Lanes 2, 4 and 6 do another iteration. Each arrival of a split is one hit. */
+/* Lane 0 leaves the loop immediately. Lanes 2, 4 and 6 execute another iteration. Each arrival of a split at the breakpoint is
+ * one hit. */
 static void a_point_in_a_loop_hits_at_every_arrival(void **state)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -299,7 +300,7 @@ static void each_split_that_arrives_hits_on_its_own(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    (void)fix_break(f, 20, NULL); /* line 20 is the bsync, at which each split arrives at another time */
+    (void)fix_break(f, 20, NULL); /* line 20 is the bsync, which each split reaches at another time */
     for (;;) {
         stop = fix_continue(f);
         if (stop.kind != DBG_STOP_BREAKPOINT)
@@ -329,14 +330,14 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.thread, 2);
     stop = fix_continue(f);
-    assert_int_equal(stop.thread, 2); /* the arrival of warp 2 is reported; that of thread 1 is not reported again */
+    assert_int_equal(stop.thread, 2); /* the arrival of thread 2 is reported; that of thread 1 is not reported again */
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
 
-/* An arrival must be reported once for every owner of the breakpoint, whatever operations follow the stop: steps of another
- * split, failing commands, reverse searches, or moves in history. */
+/* An arrival at a breakpoint must be reported once, whoever owns the breakpoint, and whatever operations follow the stop: steps
+ * of another split, failing commands, reverse searches, or moves in history. */
 static void arrival_once(enum dbg_owner owner)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -351,7 +352,7 @@ static void arrival_once(enum dbg_owner owner)
     first = fix_continue(f);
     assert_int_equal(first.kind, DBG_STOP_BREAKPOINT);
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
-    /* Another split makes a step. */
+    /* Another split executes a step. */
     assert_int_equal(dbg_lane_set(f->dbg, 1, lw_lowest(0xff & ~first.hit_lanes), &err), LW_OK);
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
@@ -393,7 +394,7 @@ static void a_point_where_the_focus_stands_is_for_the_others(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    (void)fix_break(f, 8, NULL); /* the entry */
+    (void)fix_break(f, 8, NULL); /* line 8 is the kernel's entry */
     stop = fix_continue(f);
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(stop.thread, 2);
@@ -634,7 +635,7 @@ static void a_range_step_ends_where_the_lane_leaves_the_range(void **state)
     assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
     while (fix_lane_line(f, 6) != 12)
         (void)fix_step(f, false);
-    /* The whole loop: lane 6 does six iterations. */
+    /* The step executes the whole loop, of which lane 6 executes six iterations. */
     assert_int_equal(dbg_step_range(f->dbg, 1, fix_line(f, 12), fix_line(f, 15), false, &stop,
                                     &err),
                      LW_OK);
@@ -684,7 +685,7 @@ static void frames_follow_the_abi_at_every_instruction(void **state)
         assert_true(dbg_frame_at(f->dbg, 1, 3, 0, &frame));
         if (frame.function->kernel && depth != 0)
             fail_msg("lost frames at line %u", fix_lane_line(f, 3));
-        /* Every frame except the kernel's is sum, called immediately before its return address. */
+        /* Every frame except the kernel's is one of sum, and its call is directly before its return address. */
         for (unsigned i = 0; i < count; i++) {
             assert_true(dbg_frame_at(f->dbg, 1, 3, i, &frame));
             if (frame.function->kernel != (i + 1 == count))
@@ -842,7 +843,7 @@ static void a_deadlock_is_a_stop_with_a_reason(void **state)
     (void)state;
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
-    /* A step of a lane that no other lane can release must report the hang and not run forever. */
+    /* A step of a lane that waits for other lanes forever must report the hang, and must not run forever. */
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
@@ -872,7 +873,7 @@ static void an_interrupt_stops_a_run_and_keeps_the_focus(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(stop.kind, DBG_STOP_INTERRUPT);
     assert_int_equal(stop.thread, 2);
-    /* A step in a range that the lane never leaves can be interrupted, too. */
+    /* A step over a range that the lane never leaves can be interrupted, too. */
     assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, f), 0);
     assert_int_equal(dbg_step_range(f->dbg, 2, 0, UINT64_MAX, false, &stop, &err), LW_OK);
     pthread_join(thread, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests debug/: expressions, assignments, registers, debug address ranges, locations and the commands. */
+/* Tests expressions, assignments, registers, debug address ranges, locations and commands of the debugger (debug/). */
 #include "tests/debug/debug_fixture.h"
 
 /* ---- expressions ------------------------------------------------------------------------ */
@@ -66,7 +66,7 @@ static void expressions_have_the_values_of_c(void **state)
         {"1.5 > 1", "1"},
         {"0.0 / 0", "nan"},
         {"-1.0 / 0", "-inf"},
-        /* registers of lane 3 of block 1, warp 0: i = 19 */
+        /* Registers of lane 3 of block 1, warp 0, in which i is 19. */
         {"v0", "19"},
         {"$v0", "19"},
         {"v0[5]", "21"},
@@ -289,7 +289,7 @@ static void plane_shows_every_lane_and_marks_the_inactive(void **state)
     assert_string_equal(fix_run(f, "plane v0", &out), "  0: (0)   1 (2)   3 (4)   5   -   -\n");
     assert_string_equal(fix_run(f, "plane /x v1 + 16", &out),
                         "  0: (0x10)   0x74 (0x10)   0x74 (0x10)   0x74      -      -\n");
-    /* lanes without a value of the expression do not hide the values of the others */
+    /* An error in some lanes must not prevent the output of the other lanes' values. */
     assert_string_equal(fix_run(f, "plane 12 / (v0 - 1)", &out),
                         "  0:  (0)    ? (12)    6  (4)    3    -    -\n  ? lane 1: division by zero\n");
     dbg_set_colour(f->dbg, true);
@@ -528,7 +528,7 @@ static void windows_show_registers_and_builtins(void **state)
     assert_int_equal(peek(f, window(0xF5, 64)), 3);
     assert_int_equal(peek(f, window(0xF5, 68)), 0);
     assert_int_not_equal(peek(f, window(0xF5, 72)), 0);
-    assert_int_equal(peek(f, window(0xF9, 20)), 32); /* bank 0: n */
+    assert_int_equal(peek(f, window(0xF9, 20)), 32); /* constant bank 0 has parameter n */
     assert_int_equal(peek(f, window(0xF9, UINT64_C(99) << 32)), 0);
     fix_close(f);
 }
@@ -693,7 +693,7 @@ static void wrong_locations_say_what_is_known(void **state)
 
 /* ---- commands ------------------------------------------------------------------------------------------- */
 
-/* Return the command with index @i in all command tables of the debugger, or NULL after the last one. */
+/* Returns the command with index @i in the concatenated command tables of the debugger, or NULL after the last one. */
 static const struct lw_command *command_at(size_t i)
 {
     struct lw_command_set set = {0};
@@ -711,7 +711,7 @@ static void every_commands_example_runs(void **state)
 
     (void)state;
     for (size_t i = 0; (row = command_at(i)) != NULL; i++) {
-        /* The focus is in a function, so that finish is possible. The example of delete refers to this breakpoint. */
+        /* The focus is moved into a function, so that `finish` is possible. The example of `delete` deletes this breakpoint. */
         struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
         struct lw_error err = {0};
         struct lw_buffer out;
@@ -731,7 +731,7 @@ static void every_commands_example_runs(void **state)
         }
         lw_buffer_clear(&out);
         status = lw_command_run(&f->set, row->example, &out.sink, &err);
-        if (strcmp(row->name, "returned") == 0) { /* assembly does not state what its calls return */
+        if (strcmp(row->name, "returned") == 0) { /* assembly has no debug information about results of calls */
             assert_int_equal(status, LW_ESTATE);
             assert_non_null(strstr(err.text, "compiled with -g"));
             status = LW_OK;
@@ -852,7 +852,7 @@ static void wrong_operands_are_refused(void **state)
     fix_close(f);
 }
 
-/* Any text must be a valid expression or command, or give an error message. */
+/* Any text must either be accepted as an expression or command, or give an error message. */
 static void no_text_upsets_expressions_or_commands(void **state)
 {
     static const char *const words[] = {

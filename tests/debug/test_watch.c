@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests watchpoints and catchpoints of debug/. The kernel in watch.s has stores of all sizes to all spaces. */
+/* Tests watchpoints and catchpoints of the debugger (debug/). The kernel in watch.s has stores of all sizes to all spaces. */
 #include "tests/debug/debug_fixture.h"
 
 #include "debug/debug_priv.h"
@@ -35,8 +35,9 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* Check that @stop is a hit of watchpoint @point by an instruction of line @line: the lanes that hit, and the value before
- * and after the instruction. */
+/* Checks that @stop is a hit of watchpoint @point by an instruction of line @line, by lanes @lanes, and that the watched value
+ * was
+ * @old before the instruction and @now after it. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
 {
@@ -68,7 +69,7 @@ static void a_global_word_stops_after_each_write_that_changes_it(void **state)
     assert_int_equal(stop.watch_address, f->out + 16 * 3);
     assert_int_equal(stop.watch_access, DBG_ACCESS_WRITE);
     assert_int_equal(stop.pc, stop.writer_pc + ISA_WORD_BYTES);
-    /* line 18 writes the same value: no stop */
+    /* Line 18 writes the value that the word already has, so it causes no stop. */
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
@@ -119,7 +120,7 @@ static void a_wide_store_of_several_lanes_touches_a_range(void **state)
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
-    /* The watched bytes are the end of the memory of lane 1, the memory of lane 2, and the start of that of lane 3. */
+    /* The watched bytes are the end of lane 1's memory, the memory of lane 2, and the start of lane 3's memory. */
     assert_int_equal(stop.watch_bytes, 32);
     expect_watch(f, &stop, id, 15, 0x0e, 0, UINT64_C(4) << 32 | 3);
     assert_int_equal(lw_get32(stop.new_bytes + 8), 1);
@@ -556,18 +557,18 @@ static void until_without_a_location_runs_a_loop_to_its_end(void **state)
 
 /* ---- inspection of all instructions, or only of those that may access --------------------------- */
 
-/* Make the debugger inspect every instruction, as it does with a catchpoint of launches after a change of a pc. Otherwise it
- * inspects only instructions that may access a watched range. */
+/* Makes the debugger inspect every instruction, as it does with a catchpoint of launches after a change of a pc. Otherwise the
+ * debugger inspects only instructions that may access a watched range. */
 static void look_at_every_instruction(struct fix *f)
 {
     f->dbg->pc_changed = true;
     (void)catch(f, DBG_CATCH_LAUNCH, "0");
 }
 
-/* Function that sets the stoppoints of a run. */
+/* A function that sets the stoppoints of a run. */
 typedef void points_fn(struct fix *f, unsigned what);
 
-/* Append the texts of all stops of a run to @out, and return the number of stops. */
+/* Appends the texts of all stops of a run to @out, and returns the number of stops. */
 static unsigned record(const char *name, bool every, points_fn *points, unsigned what,
                        struct lw_buffer *out)
 {
@@ -590,7 +591,8 @@ static unsigned record(const char *name, bool every, points_fn *points, unsigned
     return count;
 }
 
-/* Check that the stops are the same whether all or only few instructions are inspected. Return the number of stops. */
+/* Checks that the debugger stops equally if it inspects all instructions and if it inspects only some. Returns the number of
+ * stops. */
 static unsigned few_are_all(points_fn *points, unsigned what)
 {
     static const char *const names[] = {"watch.s", "team.s", "diverge.s", "calls.s", "saxpy.s",
@@ -612,7 +614,7 @@ static unsigned few_are_all(points_fn *points, unsigned what)
     return count;
 }
 
-/* Set watchpoints on everything that can be watched: registers and memory of all kinds. */
+/* Sets watchpoints on all kinds of registers and memory that can be watched. */
 static void watch_all(struct fix *f, unsigned access)
 {
     unsigned id;
@@ -731,7 +733,8 @@ static void what_gdb_reinserts_belongs_to_the_lane(void **state)
     id = gdb_watch(f, ISA_LOCAL_BASE + 8);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x40, 0, 6);
-    /* After two resumes without the watchpoint, gdb's next watchpoint is a new one, of the focus lane. */
+    /* gdb has resumed twice without the watchpoint, so its next watchpoint at the address is a new one, which watches the focus
+     * lane. */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_lane_set(f->dbg, 1, 3, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 12);
@@ -757,8 +760,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
                      LW_OK);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x08, 0, 3);
-    /* The lane of the watchpoint may be in a warp that is not resident yet, but only for local memory, which belongs to one
-     * lane. */
+    /* The warp of the watched lane need not be resident yet, but only if local memory is watched, which belongs to one lane. */
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_LOCAL_BASE, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);
@@ -779,7 +781,7 @@ static void each_watchpoint_of_one_instruction_is_reported_to_gdb(void **state)
     (void)state;
     expect_watch(f, &stop, first, 15, 0x01, 0, 1);
     pc = stop.pc;
-    /* gdb removes the watchpoints and inserts them again */
+    /* gdb removes the watchpoints and inserts them again. */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, first, &err), LW_OK);
     assert_int_equal(dbg_stoppoint_remove(f->dbg, second, &err), LW_OK);
     (void)gdb_watch(f, f->out);

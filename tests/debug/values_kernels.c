@@ -2,9 +2,9 @@
 /*
  * Random kernels for tests/debug/prop_values.c.
  *
- * Values are restricted so that all compilers agree. Integers are unsigned or small, shifts are masked, divisors are
- * odd, and each loop has its own counter. Floats are not negative and are sums of quarters, so that no rounding and
- * no contraction can change them.
+ * Values are restricted so that code of all compilers computes the same. Integers are unsigned or small, shift counts are masked,
+ * divisors are odd, and each loop has its own counter. Floats are not negative and are multiples of 0.25, so that neither
+ * rounding nor contraction can change them.
  */
 #include "tests/debug/values_kernels.h"
 
@@ -18,7 +18,7 @@ enum { MOST_VARIABLES = 64, MOST_HELPERS = 5, MOST_PARAMETERS = 3, MOST_DEPTH = 
 struct variable {
     const char *name;
     enum type type;
-    bool fixed; /* a loop counts with it */
+    bool fixed; /* the variable is the counter of a loop, so other code must not change it */
 };
 
 struct helper {
@@ -26,8 +26,8 @@ struct helper {
     enum type result, parameter[MOST_PARAMETERS];
     unsigned parameters;
     bool by_pointer; /* the first parameter is a pointer to U32, and the function returns nothing */
-    enum type pointed; /* in kernels with variables in memory: MIXED or ARRAY, to which the first parameter points; 0: none */
-    unsigned stores; /* observed: maximum number of stores of a call */
+    enum type pointed; /* MIXED or ARRAY if the first parameter points to this type, as in kernels with variables in memory */
+    unsigned stores; /* in observed kernels: maximum number of stores of a call */
 };
 
 struct maker {
@@ -39,14 +39,14 @@ struct maker {
     enum type result;
     struct variable variable[MOST_VARIABLES];
     unsigned variables;
-    unsigned behind; /* not 0: the variables up to this index belong to the block that this statement ends */
+    unsigned behind; /* if not 0: the variables up to this index belong to the block that this statement ends */
     struct helper helper[MOST_HELPERS];
     unsigned helpers, callable; /* functions before @callable may be called */
-    unsigned cost;              /* maximum number of times that the surrounding loops execute this place, times @least */
+    unsigned cost;              /* maximum number of times that the surrounding loops execute the current code, times @least */
     unsigned least;             /* value of @cost outside loops: 1 in kernels, 16 in other functions */
-    /* Observed: */
+    /* The following members are used for observed kernels. */
     bool observed;
-    bool memory;      /* observed, with variables in memory, of which not all values are stored */
+    bool memory;      /* the kernel is VALUES_MEMORY */
     bool declares;    /* the variable to be stored has just been declared */
     unsigned quiet;   /* calls are not possible at this point */
     unsigned pending; /* number of stores in the functions that this statement calls */
@@ -70,8 +70,8 @@ static unsigned below(struct maker *m, unsigned n)
     return prop_below(m->r, n);
 }
 
-/* Returns a count by which a 64-bit value is shifted. clang 14 and 15 compile `(ulong)x << 31` to mul.wide.s32 by -2^31, which
- * is wrong. */
+/* Returns a count for a shift of a 64-bit value other than 31, because clang 14 and 15 wrongly compile `(ulong)x << 31` to
+ * mul.wide.s32 by -2^31. */
 static unsigned shift_of_long(struct maker *m)
 {
     const unsigned count = below(m, 33);
@@ -100,13 +100,13 @@ static bool is_visible(const struct maker *m, unsigned index)
     return true;
 }
 
-/** Return a visible variable that @accepts, or NULL if there is none or the random choice finds none. */
+/** Returns a visible variable for which @accepts is true, or NULL if there is none or the random choice finds none. */
 static const struct variable *choose(struct maker *m, bool (*accepts)(const struct variable *))
 {
     for (unsigned tries = 0; tries < 12 && m->variables != 0; tries++) {
         unsigned i = below(m, m->variables);
 
-        if (below(m, 2) && m->variables > 5) /* rather a new one */
+        if (below(m, 2) && m->variables > 5) /* prefers variables that have been declared last */
             i = m->variables - 1 - below(m, 5);
         if (is_visible(m, i) && accepts(&m->variable[i]))
             return &m->variable[i];
@@ -141,11 +141,11 @@ static bool is_in_memory(const struct variable *v)
 
 static const char *u32(struct maker *m, unsigned depth);
 
-/** Return an element of the input that has not been assigned to a variable yet. */
+/** Returns the text of a load of an element of the input. */
 static const char *input(struct maker *m)
 {
     for (unsigned i = m->variables; i-- > 0 && below(m, 2);)
-        if (m->variable[i].fixed && m->variable[i].name[0] == 'i' && is_visible(m, i)) /* less than 4 */
+        if (m->variable[i].fixed && m->variable[i].name[0] == 'i' && is_visible(m, i)) /* such a counter is less than 4 */
             return TEXT("in[%s + %uu]", m->variable[i].name, below(m, 60));
     return below(m, 3) ? TEXT("in[lid + %uu]", below(m, 16)) : TEXT("in[%u]", below(m, 64));
 }
@@ -290,7 +290,7 @@ static const char *real(struct maker *m, enum type type, unsigned depth)
     }
 }
 
-/** Write an expression of @type. For an array, write only an expression for its elements. */
+/** Returns an expression of @type, or for an array an expression for its elements. */
 static const char *as(struct maker *m, enum type type, unsigned depth)
 {
     const struct helper *h = below(m, 4) == 0 ? callee(m, type) : NULL;
@@ -346,7 +346,7 @@ struct scalar {
     enum type type;
 };
 
-/** List the scalars of a value of @type. Return their number. */
+/** Lists the scalars of a value of @type. Returns their number. */
 static unsigned scalars_of(struct maker *m, enum type type, const char *n, struct scalar *scalar)
 {
     static const char lanes[] = "xyzw";
@@ -378,16 +378,16 @@ static unsigned scalars_of(struct maker *m, enum type type, const char *n, struc
     }
 }
 
-/** Add the pending stores to the maximum of this function, once for each time that the surrounding loops execute this
- *  place. */
+/** Adds the pending stores to the maximum of this function, once for each time that the surrounding loops execute the current
+ *  code. */
 static void count_pending(struct maker *m)
 {
     m->stores += m->cost / m->least * m->pending;
     m->pending = 0;
 }
 
-/** Write a statement that stores variable @name, which has just been assigned, and that advances the index of the next
- *  store. */
+/** Writes a statement that stores variable @name, to which the preceding statement has assigned, and that advances the index of
+ *  the next store. */
 static void observe(struct maker *m, enum type type, const char *name)
 {
     struct scalar scalar[7];
@@ -397,7 +397,7 @@ static void observe(struct maker *m, enum type type, const char *name)
     if (!m->observed)
         return;
     count = scalars_of(m, type, name, scalar);
-    if (type == MIXED || type == ARRAY) { /* in memory: often only a part is stored, or nothing, and stores to the others may be removed */
+    if (type == MIXED || type == ARRAY) { /* often stores no or only some scalars, so that clang may remove other stores */
         const unsigned kept = m->declares ? 1 : below(m, 3);
 
         if (kept != 0) {
@@ -407,7 +407,7 @@ static void observe(struct maker *m, enum type type, const char *name)
         if (count == 0 && m->pending == 0)
             return;
     }
-    /* the store has the variable's own width, since a wider store lets the compiler change the computation */
+    /* The store has the variable's own width, because a wider store would let the compiler change the computation. */
     for (unsigned i = 0; i < count; i++)
         text = TEXT("%s*(%s%s *)&out[at + %uu] = %s; ", text, m->cuda ? "" : "__global ", type_name(m, scalar[i].type),
                     THREADS * (first + i), scalar[i].text);
@@ -498,7 +498,7 @@ static void assign(struct maker *m)
             LINE("%s.%c = %s;", n, lanes[below(m, 4)], u32(m, 1));
         else if (!m->cuda && below(m, 2))
             LINE("%s = %s + %s.wxyz;", n, n, n);
-        else if (m->cuda && m->observed) /* a structure there */
+        else if (m->cuda && m->observed) /* in CUDA, a vector is a structure */
             LINE("%s.%c ^= %s;", n, lanes[below(m, 4)], u32(m, 1));
         else
             LINE("%s = %s;", n, as(m, VECTOR, 0));
@@ -551,7 +551,7 @@ static void assign(struct maker *m)
 
 static void statements(struct maker *m, unsigned count);
 
-/** Write a body in braces whose opening line exists. Return the number of variables at its end. */
+/** Writes a body up to its closing brace; the opening brace has been written. Returns the number of variables at its end. */
 static unsigned body(struct maker *m, unsigned count)
 {
     unsigned outer = m->variables, all;
@@ -582,7 +582,7 @@ static void branch(struct maker *m)
     LINE("}");
 }
 
-/** Sometimes end or continue the surrounding loop. */
+/** Sometimes writes a conditional statement that ends or continues the surrounding loop. */
 static void jump(struct maker *m)
 {
     unsigned outer = m->variables;
@@ -607,7 +607,7 @@ static void loop(struct maker *m)
     if (m->variables + 4 > MOST_VARIABLES)
         return;
     m->cost *= most + 1;
-    if (m->observed && kind > 1) /* counts up: clang writes no note for the result of `+ 1 - 1` */
+    if (m->observed && kind > 1) /* without `+ 1`, because clang writes no debug value for the result of `+ 1 - 1` */
         LINE("%s %s = %s & %uu;", t, count, input(m), most - 1);
     else
         LINE("%s %s = (%s & %uu) + 1u;", t, count, bits_of(m, 1), most - 1);
@@ -617,7 +617,7 @@ static void loop(struct maker *m)
     if (kind <= 1) {
         const char *i = fresh(m, "i");
 
-        /* the loop counts at its head, so that after an early exit its counter does not have its last value */
+        /* The loop counts at its head, so that after an early exit the counter does not have its last value. */
         if (m->observed) {
             LINE("%s %s = 0u;", t, i);
             observe(m, U32, i);
@@ -669,7 +669,7 @@ static void loop(struct maker *m)
     }
     m->loops--;
     m->cost = cost;
-    m->variables = outer + 1; /* the count stays */
+    m->variables = outer + 1; /* the variable with the count remains visible after the loop */
 }
 
 static void choice(struct maker *m)
@@ -692,7 +692,7 @@ static void choice(struct maker *m)
     LINE("}");
 }
 
-/** Write a call that passes the address of a variable, or assignments to all elements of an array in a loop. */
+/** Writes a call that passes the address of a variable, or a loop with assignments to all elements of an array. */
 static void use_memory(struct maker *m)
 {
     const struct variable *v = choose(m, is_in_memory);
@@ -841,7 +841,7 @@ static void helper(struct maker *m)
     m->helpers++;
 }
 
-/** Write a function that assigns through a pointer. */
+/** Writes a function that assigns through a pointer. */
 static void pointer_helper(struct maker *m)
 {
     struct helper *h = &m->helper[m->helpers];
@@ -849,7 +849,7 @@ static void pointer_helper(struct maker *m)
 
     snprintf(h->name, sizeof h->name, "g%u", m->helpers);
     h->pointed = below(m, 2) ? MIXED : ARRAY;
-    h->result = TYPE_COUNT; /* it returns nothing */
+    h->result = TYPE_COUNT; /* the function returns nothing */
     to = h->pointed == MIXED ? "to->arr" : "to";
     m->indent = 0;
     LINE("%s%sstatic void %s(%s *to, %s by)", m->cuda ? "__device__ " : "", below(m, 4) ? "" : m->cuda ? "__noinline__ " : "__attribute__((noinline)) ", h->name,
