@@ -25,7 +25,8 @@ tests_ptx_test_ptx_oom_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 tests_ptx_prop_ptx_SOURCES = tests/ptx/prop_ptx.c
 tests_ptx_prop_ptx_LDADD = liblanewise.a $(TEST_LIBS)
-# The evaluator of PTX shares no code with the translator. -frounding-math: it sets the rounding mode of the host processor.
+# The evaluator of PTX shares no code with the translator. It needs -frounding-math because it sets the host processor's rounding
+# mode.
 tests_ptx_eval_prop_ptx_eval_SOURCES = tests/ptx/eval/prop_ptx_eval.c tests/ptx/eval/ptx_make.c tests/ptx/eval/ptx_make_run.c tests/ptx/eval/ptx_make.h \
 	tests/ptx/eval/ptx_eval.c tests/ptx/eval/ptx_eval_read.c tests/ptx/eval/ptx_eval_math.c tests/ptx/eval/ptx_eval.h \
 	tests/ptx/eval/ptx_eval_priv.h tests/model/ref_root.c tests/model/ref_root.h

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A source with many errors: compile, run and debug print the whole output of the compiler, then one sentence, and
-# end with status 2. Our own messages name source locations.
+# Tests the output of compilers. For a source with many errors, compile, run and debug must print the whole output of the
+# compiler, then one message, and exit with status 2. Our own messages must name source locations.
 set -u
 lanewise=$(realpath "${LANEWISE:-./lanewise}")
 srcdir=$(realpath "${srcdir:-..}")
@@ -25,16 +25,17 @@ steps:
 END
 sed 's/source: k.cl/sources: [m.cl, k.cl]/' k.yaml >linked.yaml
 
-shows() { # arguments
+# usage: shows ARGUMENTS. Checks the output of lanewise for the source with errors
+shows() {
     "$lanewise" "$@" >out 2>err </dev/null
     status=$?
     last=$(tail -n 1 err)
     if [ $status != 2 ]; then
         echo "FAIL: $*: status $status"
     elif [ "$(grep -c 'k.cl:[3-9]:[0-9]*: error: ' err)" -lt 8 ] || ! grep -q 'missing7;$' err; then
-        echo "FAIL: $*: not all of the compiler's words"
+        echo "FAIL: $*: the compiler's output is not complete"
     elif [ "${last#*missing3}" = "$last" ] || [ "${last#*(and 4 more)}" = "$last" ]; then
-        echo "FAIL: $*: no sentence after them"
+        echo "FAIL: $*: no message after the compiler's output"
     else
         return
     fi
@@ -56,7 +57,8 @@ grep -q "kernel 'm' takes 3 arguments: 'p' (int \*), 'n' (int), 't' (__local flo
     cat err
     bad=1
 }
-says() { # WHAT SENTENCE arguments
+# usage: says WHAT MESSAGE ARGUMENTS. Checks that lanewise fails with the message
+says() {
     what=$1 sentence=$2
     shift 2
     "$lanewise" "$@" >out 2>err </dev/null
@@ -110,7 +112,7 @@ for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}
         bad=1
     }
 done
-# Options of the command line follow those of the launch file; their paths are relative to the current folder.
+# Options of the command line follow those of the launch file. Their paths are relative to the current folder.
 mkdir -p there include
 echo '#define MORE 5' >include/more.h
 cat >there/n.cl <<'END'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# llvm-dwarfdump --verify must report no error for the objects of the sample kernels. They are compiled optimised,
-# with lines only, with variables, and unoptimised, by each clang, and for PTX by nvcc.
+# Tests that llvm-dwarfdump --verify reports no error for the objects of the sample kernels. Each clang, and nvcc if it is
+# installed, compiles the kernels with optimisation and only lines, with optimisation and variables, and without optimisation.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -19,7 +19,7 @@ if [ -z "$dump" ]; then
     exit 77
 fi
 
-# usage: verify NAME. Stores $work/o until verified() checks all objects
+# usage: verify NAME. Moves object $work/o to the folder of objects that verified() checks
 mkdir "$work/kept"
 verify() {
     checked=$((checked + 1))
@@ -29,8 +29,8 @@ verify() {
 }
 names=
 
-# verified: llvm-dwarfdump reports no error for any of $work/kept. Objects without its success message are checked one
-# by one
+# usage: verified. Checks that llvm-dwarfdump reports no error for any object in $work/kept. If its output lacks the success
+# message of an object, this object is checked alone
 verified() {
     # shellcheck disable=SC2046
     (cd "$work/kept" && $dump --verify $(seq $checked)) >"$work/out" 2>&1
@@ -47,8 +47,9 @@ verified() {
     done <"$work/doubtful"
 }
 
-# Compile with these options to $work/o; a source that does not compile is a failure.
-object() { # what, options and source
+# usage: object NAME OPTIONS... SOURCE. Compiles a source to an object, which verified() checks. A source that does not compile is
+# a failure.
+object() {
     name=$1
     shift
     if ! "$lanewise" compile -o "$work/o" "$@" 2>"$work/out"; then
@@ -66,7 +67,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ $clang = clang-19 ] || kernels="$src/kernels/gemm_tiled.cl $src/kernels/bfs.cl"
     for file in $kernels "$src/tests/clients/golden/variables.cl"; do
         for form in '-X -O3' '-X -gline-tables-only' '-X -O0 -X -g -X -cl-opt-disable'; do
-            case "$form $file" in # in this form all kernels are similar, so a few are enough
+            case "$form $file" in # with these options the objects of all kernels are similar, so a few kernels are enough
             *tables*gemm_tiled* | *tables*bfs* | *tables*variables*) ;;
             *tables*) continue ;;
             *enqueue*) form="$form -X -cl-std=CL2.0" ;;
@@ -76,7 +77,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
         done
     done
 done
-# CUDA C++ by clang, and by nvcc if it is installed
+# Compiles the CUDA C++ kernels by clang, and by nvcc if it is installed.
 for file in "$src"/kernels/*.cu; do
     command -v clang-19 >/dev/null || break
     for form in '-X -O3' '-X -O0 -X -g -X --cuda-noopt-device-debug'; do
@@ -102,11 +103,11 @@ for file in "$src"/tests/ptx/corpus/debug_*.ptx; do
     object "${file##*/}" "$file"
 done
 verified
-# a verifier that accepts everything would prove nothing
+# The debug information must contain variables: the verifier would also accept objects without them.
 "$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
-    { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
-# nvcc's loops: other lines jump back to code after the beginning of the statement, so a line row begins there
+    { echo "FAIL: the object lacks the structure's member"; failures=$((failures + 1)); }
+# In loops of nvcc, code of other lines jumps back into the middle of a statement. The line table must have a row there.
 cat >"$work/head.s" <<'END'
 .producer "nvcc"
 .file 1 "head.cu"
@@ -128,6 +129,6 @@ END
 "$lanewise" asm -o "$work/o" "$work/head.s"
 rows=$($dump --debug-line "$work/o" | awk '/^0x/ { printf "%s:%s ", substr($1, length($1) - 1), $2 }')
 [ "$rows" = "00:9 10:9 30:10 50:12 60:12 " ] ||
-    { echo "FAIL: the rows of a loop like nvcc's are $rows"; failures=$((failures + 1)); }
+    { echo "FAIL: the line rows of a loop like nvcc's are $rows"; failures=$((failures + 1)); }
 echo "$checked objects verified by $dump"
 [ $failures = 0 ] && [ $checked -ge 3 ]

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests kernels that launch kernels in CUDA C++ and OpenCL C: each supported call of CUDA's device runtime, groups of
-# blocks, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and
-# also run with a timing model. Unsupported calls are refused by name. Expected results are closed forms.
+# Tests kernels that launch kernels, in CUDA C++ and OpenCL C. The kernels use each supported call of CUDA's device runtime,
+# groups of blocks, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and also
+# run with a timing model. Also tests that unsupported calls are refused with their names. Expected results are closed forms.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Each thread of a child grid adds its arguments, and 1000 times the number of blocks, to its own word.
@@ -102,8 +102,8 @@ for launch in forms calls; do
     sed 's/calls.cu/calls.cu, options: [-O0, -g]/' $launch.yaml >$launch-debug.yaml
 done
 
-# OpenCL C: work-groups of a selected size, two and three dimensions, sizes of local memory, a block that captures
-# nothing, and a kernel that begins after its parent.
+# The OpenCL C kernels enqueue work-groups of a selected size, two and three dimensions, sizes of local memory, a block that
+# captures nothing, and a kernel that begins after its parent has ended.
 cat >blocks.cl <<'C'
 __kernel void blocks(__global int *out, int x, long y)
 {
@@ -159,7 +159,7 @@ for launch in forms calls blocks; do
     "$lanewise" run $launch.yaml --check=all,-performance,-uninitialised >out 2>&1 || { fail "$launch: findings"; head -n 5 out; }
 done
 
-# nvcc generates other names, and needs -rdc=true.
+# Kernels compiled by nvcc call other functions of the device runtime, and need -rdc=true.
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cat >nv.cu <<'C'
 struct pair { char a; double b; };
@@ -193,8 +193,9 @@ Y
     "$lanewise" run nvg.yaml --compiler nvcc >out 2>&1 || { fail "nvcc -G"; head -n 5 out; }
 fi
 
-# ---- refused ------------------------------------------------------------------------------------
-refused() { # words, file
+# ---- refusals -----------------------------------------------------------------------------------
+# usage: refused MESSAGE FILE [OPTIONS]. Checks that a run of kernel k fails with the message
+refused() {
     "$lanewise" run "$2" --entry k --grid 1 --block 1 --arg out=s32[4] ${3:-} >out 2>&1 && fail "$2: no failure"
     grep -qF -e "$1" out || { fail "$2 does not say: $1"; head -n 3 out; }
 }
@@ -221,7 +222,8 @@ P
 refused 'call to cudaEventQuery: kernels cannot call this function of the CUDA runtime, only launches, cudaDeviceSynchronize and streams' other.ptx
 sed 's/cudaEventQuery/cudaStreamDestroy/; s/param .b64 [ea]/param .b32 a/; s/cudaEventQuery/cudaStreamDestroy/; s/st.param.b64 \[a\], %p/st.param.b32 [a], 0/' other.ptx >type.ptx
 refused 'parameter 1 of cudaStreamDestroy has another type than in CUDA' type.ptx
-cl() { # file, statements
+# usage: cl FILE STATEMENTS. Writes an OpenCL C file with a kernel
+cl() {
     printf '__kernel void k(__global int *out)\n{\n    queue_t q = get_default_queue();\n    %s\n}\n' "$2" >"$1"
 }
 cl offset.cl 'enqueue_kernel(q, 0, ndrange_1D(4, 8, 8), ^{ out[0] = 1; });'

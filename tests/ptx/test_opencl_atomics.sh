@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Atomics and generic pointers of OpenCL C 2.0 and 3.0, with each installed clang, optimised and for debuggers:
-# results, absence of races, and the orders and scopes of the instructions.
+# Tests atomics and generic pointers of OpenCL C 2.0 and 3.0 with each installed clang, with optimisation and for debuggers: the
+# results, the absence of races, and the memory orders and scopes of the instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src/tests/ptx/data/atomics.cl" .
 cat >each.yaml <<'END'
@@ -53,11 +53,11 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         [ "$(sed -n 's/^ *\(ld\|st\|atom\|red\)\.generic\.\([^ ]*\) .*/\1.\2/p' out | grep -v volatile | tr '\n' ' ')" = \
             "ld.b32.acquire ld.b32.acquire ld.b32.acquire.cta ld.b32.relaxed.sys st.b32.release st.b32.release.cta st.b32.relaxed \
 red.add.u32.acq_rel red.or.b32.relaxed red.max.s32.acquire.cta atom.exch.b32.release.sys red.xor.b32.acq_rel.cta " ] ||
-            fail "$clang $std: not these orders and scopes: $(grep -E 'generic' out)"
+            fail "$clang $std: wrong orders or scopes: $(grep -E 'generic' out)"
     done
 done
-[ $cases -ge 4 ] || fail "no clang is here"
-# only that pragma permits instructions of a later version, each for one instruction
+[ $cases -ge 4 ] || fail "no clang is installed"
+# An instruction of a later PTX version is accepted only directly after pragma lanewise.newer. The second load has no pragma.
 cat >late.ptx <<'END'
 .version 6.0
 .target sm_35

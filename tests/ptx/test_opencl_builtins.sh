@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Functions of OpenCL C beyond those of libclc: of work-groups, sub-groups and half, with each installed clang: results
-# and absence of races.
+# Tests functions of OpenCL C that libclc lacks, with each installed clang: functions of work-groups, sub-groups and half must
+# have correct results and no races.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* .
 cat >groups.yaml <<'END'
@@ -43,7 +43,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     expect 0 "" run -q --dump one=one.bin --dump two=two.bin half.yaml
     ./check one.bin two.bin >err || fail "$clang: half: $(cat err)"
 done
-# clang 19 crashes on this comparison; then an older clang is tried, if one is installed.
+# clang 19 crashes on this comparison. In that case an older clang must be tried, if one is installed.
 cat >pair.cl <<'END'
 kernel void pair(global short2 *a, global short2 *b) { a[0] = a[1] < b[1]; }
 END
@@ -51,6 +51,6 @@ if command -v clang-19 >/dev/null && command -v clang-14 >/dev/null; then
     expect 0 "clang-19 crashed" compile -o pair.lwo pair.cl
     expect 2 "clang-19 crashed" compile --clang clang-19 -o pair.lwo pair.cl
 fi
-[ $cases -ge 3 ] || fail "no clang is here"
+[ $cases -ge 3 ] || fail "no clang is installed"
 [ $failures = 0 ] && echo "ok: $cases cases"
 exit $((failures > 0))

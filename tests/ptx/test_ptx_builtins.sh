@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every function of OpenCL C 1.2, except those of images and samplers, compiles with every type and is translated. Each function
-# is tested in its own kernel. By default, the test uses scalars and one vector width for each function, with the newest clang.
-# LW_BUILTINS=all tests every width with every clang, which takes minutes.
+# Tests that every function of OpenCL C 1.2, except those of images and samplers, can be compiled and translated with every type.
+# Each function has its own kernel. By default, the test uses scalars and one vector width for each function, with the newest
+# clang. LW_BUILTINS=all tests every width with every clang, which takes minutes.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 all=${LW_BUILTINS:-}
 
 cat >"$work/make.awk" <<'END'
-# usage: k(name, parameters, body). Prints one kernel, if its width is selected. W is the width, "" a scalar.
+# usage: k(name, parameters, body). Prints one kernel, if its width is selected. W is the vector width, or "" for scalars.
 function k(name, params, body) {
     if (W != "" && !all && width[++turn % 5 + 2] != W && turns++ >= 0)
         return

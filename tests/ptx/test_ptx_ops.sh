@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Expressions over all scalar types have the same results on the machine and in code of the host's compiler (for halves: in a soft
-# float), with every installed clang, with and without optimisation. The test includes half precision for a target that computes
-# with halves, and cases in which compilers and libclc were found wrong (lib, edges; for CUDA C++: fun).
+# Tests that expressions over all scalar types have the same results in the emulator and in code of the host's compiler, with
+# every installed clang, with and without optimisation. Halves are compared with a soft float. The test includes half precision for
+# a target that computes with halves, and cases in which compilers and libclc were found wrong (lib, edges; for CUDA C++: fun).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 tried=0
 
@@ -27,7 +27,7 @@ for what in ops half lib fun edges; do
         done
     done
 done
-# Two files of OpenCL C; one calls a function that the other defines.
+# Links two files of OpenCL C, of which one calls a function that the other one defines.
 cat >one.cl <<'E'
 extern constant int table[2];
 int twice(int);
@@ -52,8 +52,8 @@ for clang in clang-14 clang-19; do
     head -n 5 out
     failures=$((failures + 1))
 done
-# After a barrier, a thread reads what other threads stored to a variable of the block. clang 14 keeps the old value
-# in a register.
+# After a barrier, a thread must read the values that other threads stored to a shared variable. Without the workaround in our
+# library, clang 14 keeps the old value in a register.
 cat >near.cl <<'E'
 kernel void near(global const int *in, global int *out)
 {
@@ -100,8 +100,8 @@ E
         failures=$((failures + 1))
     done
 done
-# One lane writes a value and all lanes read it: through the shuffles of our headers, functions of the source, and assembly. clang
-# would remove the `if` if it assumed that arguments are initialised in all lanes.
+# One lane writes a value, and all lanes read it by a shuffle of our headers, by functions of the source, and by assembly. If
+# clang assumed that arguments are initialised in all lanes, it would remove the `if`.
 cat >own.cu <<'E'
 __device__ int from(int x, int lane) { return __shfl_sync(~0u, x, lane); }
 template <class T> __device__ T tell(T x, int lane) { return __shfl_sync(~0u, x, lane); }
@@ -148,7 +148,7 @@ kernel void k(volatile global int *cell, global int *out)
 E
 want=$(awk 'BEGIN { s[0] = 35; s[4] = 47; s[5] = 39
     for (i = 0; i < 32; i++) printf "%s%d", i ? ", " : "", 65 + i + s[i] }')
-# A clang 14 whose file name does not contain the version.
+# Creates a clang 14 whose file name does not contain the version.
 printf '#!/bin/sh\nexec clang-14 "$@"\n' >unnumbered
 command -v clang-14 >/dev/null && chmod +x unnumbered
 for run in cu:clang-14 cu:clang-15 cu:clang-16 cu:clang-19 cl:clang-15 cl:./unnumbered; do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels with shapes of public suites that are easily translated wrongly (docs/evidence/suites.md): optimised and
-# for debuggers, in warps of 8, 32 and 64, under policies that switch rarely and often.
+# Tests kernels with code shapes of public suites that are easily translated wrongly (docs/evidence/suites.md). The kernels are
+# compiled with optimisation and for debuggers, and run in warps of 8, 32 and 64 lanes, with policies that switch splits rarely
+# and often.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)/suites
