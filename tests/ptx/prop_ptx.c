@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random structured programs over a few variables: nested ifs, loops, breaks, continues, early returns, CTA barriers,
+ * Tests random structured programs over a few variables, with nested ifs, loops, breaks, continues, early returns, CTA barriers,
  * spin locks, calls and recursion. This file executes each program thread by thread, and the machine executes its PTX
- * at several widths and with every policy. The memory must be equal. A failure prints the seed and the program.
+ * with several warp widths and every policy. The contents of memory must be equal. A failure prints the seed and the program.
  * LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
@@ -24,7 +24,7 @@ enum kind {
     ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
     SYNC,  /* a CTA barrier; if k & 1, a divergent if with a CTA barrier in each side */
     LOCK,  /* a spin lock around a plain increment */
-    CALL,  /* a call of function `then`; or a call through a pointer, which is that of function `other` in some threads */
+    CALL,  /* a call of function `then`, or a call through a pointer, by which some threads call function `other` */
     ROUNDS_MORE, /* a recursive call, up to a limited depth */
     UNIFORM /* a warp-wide operation on variables that differ between threads only where flow has diverged */
 };
@@ -32,18 +32,18 @@ struct node {
     enum kind kind;
     unsigned op, a, b, d, counter;
     uint32_t k;
-    int then, other, next; /* node indices, -1: none */
+    int then, other, next; /* indices of nodes, or -1 if there is none */
 };
 struct program {
     struct node node[MAX_NODES];
     int count, first;
     unsigned counters, labels;
-    bool barriers, locks, calls, by_struct; /* @by_struct: results are returned in a structure, otherwise one by one */
+    bool barriers, locks, calls, by_struct; /* by_struct: functions return their results in one structure */
     int body[MAX_FUNCTIONS];
-    int functions, inside; /* while generating: the index of the function, or -1 for the kernel */
+    int functions, inside; /* inside: index of the function that is being generated, or -1 for the kernel */
     uint64_t seed;
     unsigned deep;    /* number of deep nests that are still to be generated */
-    unsigned uniform; /* not 0: control flow diverges in few places or in none; 0: it may diverge anywhere */
+    unsigned uniform; /* 0 if control flow may diverge anywhere; otherwise it diverges in few places or in none */
     struct lw_buffer text;
 };
 
@@ -60,11 +60,11 @@ static unsigned pick(struct program *p, unsigned n)
     return (unsigned)(next_random(&p->seed) % n);
 }
 
-/* ---- making ------------------------------------------------------------------- */
+/* ---- generation --------------------------------------------------------------- */
 
 static int make_list(struct program *p, unsigned depth, unsigned loops, bool top);
 
-/* Generate a call of one or two functions, which are generated for this call. */
+/* Generates a call of one function, or a call through a pointer to one of two functions, and these functions. */
 static void make_call(struct program *p, struct node *n, unsigned depth)
 {
     bool two = pick(p, 3) == 0;
@@ -162,7 +162,7 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
     return first;
 }
 
-/* Generate more nested ifs and loops than there are barrier registers. Some threads reach the innermost one. */
+/* Generates more nested ifs and loops than there are barrier registers. Some threads reach the innermost one. */
 static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigned loops)
 {
     int before = -1, at, behind = -1, body;
@@ -200,13 +200,13 @@ static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigne
     return before >= 0 ? before : at;
 }
 
-/* ---- meaning -------------------------------------------------------------------- */
+/* ---- direct execution ----------------------------------------------------------- */
 
 enum flow { GO, BROKEN, CONTINUED, RETURNED };
 struct thread {
     uint32_t v[VARS], u[UNIFORMS], tid;
     uint64_t w[WIDES];
-    uint32_t *sum; /* shared by all threads: reductions */
+    uint32_t *sum; /* results of reductions, which all threads share */
     unsigned steps, depth; /* depth: remaining number of recursive calls */
 };
 
@@ -221,7 +221,7 @@ static bool condition(const struct node *n, const struct thread *t)
     case 3: return (t->tid & n->k & 31) != 0;
     case 4: return t->tid >= (n->k & 127);
     case 6: return (int32_t)t->u[n->a % UNIFORMS] < (int32_t)n->k;
-    default: return (n->k & 1) != 0; /* the same in all threads */
+    default: return (n->k & 1) != 0; /* the condition is the same in all threads */
     }
 }
 
@@ -234,7 +234,7 @@ static unsigned trips(const struct node *n, const struct thread *t)
 
 static enum flow run_list(const struct program *p, int at, struct thread *t);
 
-/* Execute a function: it computes with copies of all variables, and returns all copies. */
+/* Executes a function, which computes with copies of all variables and returns all of them. */
 static void run_function(const struct program *p, int function, unsigned depth, struct thread *t)
 {
     struct thread inner = *t;
@@ -359,8 +359,8 @@ struct predicate {
     char name[16];
 };
 
-/* Return the predicate of a condition. Each uniform condition has its own predicate, since other conditions would overwrite
- * it. */
+/* Returns the predicate of a condition. Each uniform condition has its own predicate, because other conditions would overwrite a
+ * common one. */
 static struct predicate predicate(const struct program *p, const struct node *n, bool uniform)
 {
     struct predicate q = { "p0" };
@@ -442,7 +442,7 @@ static void put_uniform(struct program *p, const struct node *n, unsigned l)
     (void)l;
 }
 
-/* All variables are parameters and results, so a function has the same variables as the kernel. */
+/* Writes a call. All variables are parameters and results, so a function has the same variables as the kernel. */
 static void put_call(struct program *p, const struct node *n, unsigned l)
 {
     struct lw_sink *s = &p->text.sink;
@@ -509,7 +509,7 @@ static void put_call(struct program *p, const struct node *n, unsigned l)
         lw_printf(s, "L%u:\n", l);
 }
 
-/* Emit a single return block, as compilers do. */
+/* Writes the PTX of a list of nodes. Returns branch to a single return block, as in code of compilers. */
 static void put_list(struct program *p, int at, unsigned out, unsigned latch)
 {
     struct lw_sink *s = &p->text.sink;
@@ -612,7 +612,7 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             else
                 lw_printf(s, "add.u32 %%t0,%%tid0,%u;\nrem.u32 %%n%u,%%t0,6;\n", n->k, c);
             lw_printf(s, "mov.u32 %%i%u,0;\n", c);
-            if (n->b & 1) { /* the loop is tested at its end, as rotated loops are */
+            if (n->b & 1) { /* the loop tests its condition at its end, as rotated loops do */
                 lw_printf(s, "setp.eq.u32 %%%s,%%n%u,0;\n@%%%s bra L%u;\n", q, c, q, l + 1);
                 lw_printf(s, "L%u:\nadd.u32 %%v%u,%%v%u,%%i%u;\n", l, n->d, n->d, c);
                 put_list(p, n->then, l + 1, l + 2);
@@ -729,7 +729,7 @@ static void put_program(struct program *p)
               "ret;\n}\n");
 }
 
-/* ---- comparing ---------------------------------------------------------------------- */
+/* ---- comparison --------------------------------------------------------------------- */
 
 static bool run_on(const struct program *p, const struct isa_object *object, unsigned width,
                    const char *reconv, const char *policy, unsigned quantum, uint32_t block, const uint32_t *want,
@@ -791,7 +791,7 @@ struct hits {
     unsigned saving, saving_around_calls, programs, scalar, branches, rows, calling;
 };
 
-/* Count regions that reuse the barrier register of the surrounding region, and calls between bssy and bsync. */
+/* Counts regions that reuse the barrier register of the surrounding region, and calls between bssy and bsync. */
 static void count_saves(const struct isa_object *object, struct hits *hits)
 {
     bool any = false, around = false, inside[ISA_BREG_COUNT] = { false };
@@ -814,7 +814,7 @@ static void count_saves(const struct isa_object *object, struct hits *hits)
     hits->saving_around_calls += around;
 }
 
-/* Count the scalar instructions, except those that compute pointers in the prologue. */
+/* Counts the scalar instructions, except those that compute pointers in the prologue. */
 static void count_scalar(const struct isa_object *object, struct hits *hits)
 {
     bool any = false;
@@ -872,7 +872,7 @@ static void one_program(uint64_t seed, struct hits *hits)
                 th.v[u] ^= th.u[u];
         }
         if (th.steps > 200000)
-            goto done; /* the program is too long to be worth running */
+            goto done; /* the program would execute too many steps */
         memcpy(&want[16 + 8 * t], th.v, sizeof th.v);
         for (unsigned w = 0; w < WIDES; w++) {
             want[16 + 8 * t + 6] ^= (uint32_t)th.w[w];
@@ -880,7 +880,7 @@ static void one_program(uint64_t seed, struct hits *hits)
         }
     }
     ptx_options_default(&options);
-    /* with fewer registers, functions save more barrier registers */
+    /* Limits the registers in some cases, so that functions save more barrier registers. */
     options.barrier_registers = seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 9) : 0;
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
@@ -903,7 +903,7 @@ static void one_program(uint64_t seed, struct hits *hits)
                      x % 3 == 0 ? 3 : 0, blocks[x / 5 % LW_COUNT_OF(blocks)], want, why,
                      sizeof why);
     }
-    /* programs with locks or barriers do not run on a SIMT stack, on which lanes that wait for each other may wait forever */
+    /* With a SIMT stack, lanes that wait for each other may wait forever, so programs with locks or barriers are not run. */
     if (why[0] == '\0' && !p->locks && !p->barriers)
         (void)run_on(p, object, widths[seed % LW_COUNT_OF(widths)], "stack", emu_policy_names[0], 0,
                      blocks[seed % LW_COUNT_OF(blocks)], want, why, sizeof why);
@@ -935,7 +935,7 @@ static void random_programs_compute_what_their_threads_do(void **state)
         assert_true(hits.saving > n / 12 && hits.saving_around_calls > n / 50);
     printf("scalar code in %u of %u programs: %u instructions, %u branches; %u with calls\n",
            hits.scalar, hits.programs, hits.rows, hits.branches, hits.calling);
-    if (n >= 100) { /* otherwise the scalar unit or calls would not be tested */
+    if (n >= 100) { /* checks that many programs use the scalar unit and calls */
         assert_true(hits.scalar * 2 > hits.programs && hits.branches > hits.programs);
         assert_true(hits.calling * 8 > n);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the classes of registers that `--emit cfg` prints (uniform, affine with its strides, varying) against
- * execution. Random structured programs store each value that they define, by thread and by the iterations of the
- * surrounding loops. Threads of one warp that executed a definition in the same iterations must have values that
- * differ as the class says. A failure prints the seed and the program. LW_SEED and LW_RANDOM_COUNT select other
- * programs.
+ * Compares the classes of registers that `--emit cfg` prints (uniform, affine with its strides, varying) with execution. Random
+ * structured programs store each value that they define, by thread and by the iterations of the surrounding loops. The values of
+ * threads of one warp that executed a definition in the same iterations must differ as the class permits. A failure prints the
+ * seed and the program. LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, SLOTS = 90, ROUNDS = 16, LOOP_ROUNDS = 4,
        MUTABLE = 4, DIMS = 4, ROW = 16 };
 
-/* The class that the text states for a register. */
+/* The class that the output of `--emit cfg` contains for a register. */
 struct class {
     bool known, varying, assumed, some[DIMS];
     uint64_t stride[DIMS];
@@ -39,8 +38,8 @@ struct program {
     struct lw_buffer text;
     struct slot slot[SLOTS];
     unsigned slots, words, wides, preds, labels, loops; /* registers that may be read at this point */
-    unsigned next_word, next_wide, next_pred;           /* registers generated so far */
-    unsigned word[600], wide[600], pred[600];           /* their numbers */
+    unsigned next_word, next_wide, next_pred;           /* numbers of the next new registers */
+    unsigned word[600], wide[600], pred[600];           /* numbers of the registers that may be read at this point */
 };
 
 static unsigned pick(struct program *p, unsigned n)
@@ -52,9 +51,9 @@ static unsigned pick(struct program *p, unsigned n)
     return (unsigned)((z ^ z >> 31) % n);
 }
 
-/* ---- making ------------------------------------------------------------------- */
+/* ---- generation --------------------------------------------------------------- */
 
-/* Store a register in the record of this definition, thread and iteration. */
+/* Writes code that stores a register in the record of this definition, thread and iteration. */
 static void put_log(struct program *p, const char *reg, unsigned bits)
 {
     struct lw_sink *s = &p->text.sink;
@@ -73,7 +72,7 @@ static void put_log(struct program *p, const char *reg, unsigned bits)
     p->slots++;
 }
 
-/* Return a register, mostly one that was defined recently. */
+/* Returns a register, mostly one that was defined recently. */
 static unsigned recent(struct program *p, const unsigned *list, unsigned count)
 {
     unsigned near = count > 8 && pick(p, 3) != 0 ? 8 : count;
@@ -186,8 +185,8 @@ static void make_pred(struct program *p)
     p->pred[p->preds++] = n;
 }
 
-/* Emit a write of a register that is written in several places. No write is a plain copy, because the analysis propagates
- * copies. */
+/* Writes an instruction that changes a register which several instructions write. None of these is a plain copy, because the
+ * analysis propagates copies. */
 static void change(struct program *p)
 {
     char d[12], a[12];
@@ -208,7 +207,7 @@ static void make_inner(struct program *p, unsigned depth, unsigned loop, unsigne
     unsigned words = p->words, wides = p->wides, preds = p->preds;
 
     make_list(p, depth, loop, out);
-    p->words = words; /* registers of the inner list are not readable after it */
+    p->words = words; /* registers of the inner list must not be read after the list */
     p->wides = wides;
     p->preds = preds;
 }
@@ -228,7 +227,7 @@ static void make_if(struct program *p, unsigned depth, unsigned loop, unsigned o
     lw_printf(s, "L%u:\n", other ? l + 1 : l);
 }
 
-/* Generate a loop of up to four iterations. The iteration is a digit of %round. */
+/* Generates a loop of up to four iterations. The number of the iteration is a digit of %round. */
 static void make_loop(struct program *p, unsigned depth, unsigned loop)
 {
     struct lw_sink *s = &p->text.sink;
@@ -311,7 +310,7 @@ static void make_program(struct program *p)
     lw_put(s, "ret;\n}\n");
 }
 
-/* ---- the classes in the text ------------------------------------------------------------ */
+/* ---- classes in the output -------------------------------------------------------------- */
 
 static struct class class_of(const char *graph, const char *reg)
 {
@@ -350,7 +349,7 @@ static struct class class_of(const char *graph, const char *reg)
     return c;
 }
 
-/* ---- the values of the threads ---------------------------------------------------------- */
+/* ---- values of the threads -------------------------------------------------------------- */
 
 struct shape {
     uint32_t block[3];
@@ -372,8 +371,8 @@ static uint32_t index_of(const struct shape *s, unsigned thread, unsigned dim)
     }
 }
 
-/* Return whether class @c permits that the values of threads @a and @b of one instance differ by @difference. some[d] is the
- * value of an unknown stride, valid if some_known[d] is set: an earlier pair has determined the stride. *@given is set if the
+/* Returns whether class @c permits that the values of threads @a and @b differ by @difference in the same iteration. If
+ * some_known[d] is set, an earlier pair of threads has determined an unknown stride, which is some[d]. *@given is set if the
  * class and the known strides determine the difference of this pair. */
 static bool agrees(const struct class *c, const struct shape *s, unsigned a, unsigned b,
                    uint64_t difference, uint64_t mask, uint64_t some[DIMS], bool some_known[DIMS],
@@ -404,8 +403,8 @@ static bool agrees(const struct class *c, const struct shape *s, unsigned a, uns
     return open != 0 || (difference & mask) == 0;
 }
 
-/* Return false if the values of two threads that executed this definition together differ in another way than the class
- * says. @pairs counts the compared pairs. */
+/* Returns false if the values of two threads that executed this definition together differ in a way that the class does not
+ * permit. Adds the number of compared pairs to @pairs. */
 static bool holds(const struct class *c, const struct shape *s, const struct record *log,
                   unsigned bits, unsigned *pairs)
 {
@@ -419,7 +418,7 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
             uint64_t some[DIMS] = { 0 };
             bool some_known[DIMS] = { false }, given;
 
-            for (unsigned pass = 0; pass < 2; pass++) { /* the first pass finds unknown strides */
+            for (unsigned pass = 0; pass < 2; pass++) { /* the first pass determines unknown strides */
                 for (unsigned t = warp; t < warp + s->width; t++) {
                     for (unsigned u = t + 1; u < warp + s->width && of[t].there; u++) {
                         if (!of[u].there)
@@ -436,7 +435,7 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
     return true;
 }
 
-/* A wrong class must be detected: one with another stride, or a uniform class. */
+/* Tests that a wrong class is detected: a class with another stride, or uniform. */
 static void try_wrong(const struct class *c, const struct shape *s, const struct record *log,
                       unsigned bits, struct count *n)
 {
@@ -447,7 +446,7 @@ static void try_wrong(const struct class *c, const struct shape *s, const struct
         if (c->some[d])
             return;
     }
-    wrong.stride[0]++; /* threads of one instance that differ only in x differ by the stride */
+    wrong.stride[0]++; /* values of threads that differ only in tid.x differ by this stride */
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned warp = 0; warp < ALL; warp += s->width) {
             for (unsigned t = warp; t + 1 < warp + s->width; t++) {
@@ -582,7 +581,7 @@ static void lanes_differ_as_the_classes_of_registers_say(void **state)
     printf("%u programs: %u places uniform, %u affine, %u of unknown stride, %u varying; %u wrong classes seen, %u not\n",
            n.programs, n.uniform, n.affine, n.strides, n.varying, n.wrong_found, n.wrong_missed);
     assert_int_equal(n.wrong_missed, 0);
-    if (programs >= 100) { /* otherwise the analysis may have called too many registers varying */
+    if (programs >= 100) { /* checks that the analysis does not find too many registers varying */
         assert_true(n.uniform > 3 * programs && n.affine > 2 * programs && n.strides > programs / 4);
         assert_true(n.wrong_found > 5 * programs && n.varying > programs);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests calls in translated PTX: parameters, results, recursion, pointers to functions, branch tables, and barriers
- * in functions. The kernels run at several widths, with several policies and on both engines. */
+ * in functions. The kernels run with several warp widths and policies, and with both reconvergence engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,14 +32,14 @@ static void ok(enum lw_status status, const struct lw_error *err)
 }
 
 #define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
-/* The head of a kernel: %r0 is the thread's number, and %d0 is the address of its results. */
+/* The head of a kernel, in which %r0 is the thread's number, and %d0 is the address of the thread's results. */
 #define ENTRY(name)                                                                          \
     ".visible .entry " name "(.param .u64 " name "_out) {\n"                                 \
     ".reg .pred %p<12>; .reg .b16 %s<12>; .reg .b32 %r<40>; .reg .b64 %d<20>;\n"             \
     "mov.u32 %r0,%tid.x; ld.param.u64 %d0,[" name "_out]; mul.wide.u32 %d1,%r0,32;\n"        \
     "add.s64 %d0,%d0,%d1;\n"
 
-/* Run a kernel with 96 threads in one block. *@stop says how the run ended. */
+/* Runs a kernel with 96 threads in one block, and stores the reason for the end of the run in @stop. */
 static void run_way(const char *text, const char *name, const struct way *way, uint32_t dynamic,
                     struct emu_stop *stop)
 {
@@ -86,7 +86,7 @@ static void run_way(const char *text, const char *name, const struct way *way, u
     lw_buffer_fini(&why);
 }
 
-/* In the first @tries configurations word @k of thread t must be want(t, k), for k < count. */
+/* Checks that word k of thread t is want(t, k) for all k < @count, in the first @tries configurations. */
 static void expect_in(const char *text, const char *name, unsigned count,
                       uint32_t (*want)(uint32_t t, unsigned k), unsigned tries)
 {
@@ -281,8 +281,8 @@ static uint32_t want_preserved(uint32_t t, unsigned k)
     return sum;
 }
 
-/* More values than registers are live across a call in a loop that lanes leave at different times. The same happens
- * in a function, which must restore the kernel's registers. */
+/* In a loop that lanes leave at different times, more values than there are registers are live across a call. The same code is in
+ * a function, which must restore the kernel's registers. */
 static void what_lives_across_a_call_is_preserved(void **state)
 {
     struct lw_buffer text;
@@ -463,7 +463,7 @@ static uint32_t want_left(uint32_t t, unsigned k)
     return k == 0 ? t + 1 : t * 3;
 }
 
-/* Functions after a refused kernel are still at the addresses that their callers use. */
+/* If a kernel is refused, the functions after it in the text must still be at the addresses that their callers use. */
 static void calls_work_after_a_refused_kernel(void **state)
 {
 #define REFUSED(name) ".entry " name "() {\n.reg .b64 %d; stacksave.u64 %d; ret; }\n"
@@ -573,7 +573,7 @@ static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
     assert_int_not_equal(registers_joined(object, "f"), 0);
     assert_int_equal(registers_joined(object, "f") & 1, 0);
     assert_int_equal(registers_joined(object, "g") & 1, 0);
-    /* a caller outside of the recursion does not use the registers of the recursive functions */
+    /* A caller outside of the recursion must not use the barrier registers of the recursive functions. */
     assert_int_equal(registers_joined(object, "k") & (registers_joined(object, "f") | 1), 0);
     isa_object_destroy(object);
 }
@@ -612,7 +612,7 @@ static uint32_t want_chain(uint32_t t, unsigned k)
     return chain(0, t);
 }
 
-/* More regions of divergent flow contain calls than there are barrier registers. */
+/* There are more regions of divergent control flow with calls than barrier registers. */
 static void deep_chains_of_calls_have_barriers_enough(void **state)
 {
     struct lw_buffer text;
@@ -650,8 +650,8 @@ static uint32_t want_nest(uint32_t t, unsigned k)
     return k == 0 ? inner + levels : inner - levels;
 }
 
-/* Nested regions with a call in the innermost one, in the kernel and in a function called there. There are more than
- * sixteen regions, so that they share registers. */
+/* The kernel has nested regions with a call in the innermost region, and the called function has such regions, too. There are
+ * more than sixteen regions, so they must share barrier registers. */
 static void nests_deeper_than_the_registers_may_call(void **state)
 {
     struct lw_buffer text;
@@ -693,7 +693,7 @@ static void nests_deeper_than_the_registers_may_call(void **state)
 
 static uint32_t want_shared(uint32_t t, unsigned k)
 {
-    if (k == 0) /* the sum of the neighbours, through a barrier in the function */
+    if (k == 0) /* the sum of the neighbours' values, which are exchanged at a barrier in the function */
         return (t + THREADS - 1) % THREADS * 3 + (t + 1) % THREADS * 3;
     return k == 1 ? (t * 5 + 7) : (t ^ 1) * 11;
 }
@@ -737,7 +737,7 @@ static void barriers_and_shared_memory_work_in_functions(void **state)
         "st.global.u32 [%d7+4],%r5; ret; }\n";
 
     (void)state;
-    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* a SIMT stack executes only one side */
+    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* not with a SIMT stack, which runs one side at a time */
     expect(text, "second", 2, want_shared);
 }
 
@@ -747,8 +747,7 @@ static uint32_t want_own(uint32_t t, unsigned k)
     return t + 1 + (t ^ 1) * 2;
 }
 
-/* The static and dynamic shared memory of a kernel does not overlap the shared memory of the functions that the kernel
- * calls. */
+/* The static and dynamic shared memory of a kernel must not overlap the shared memory of functions that the kernel calls. */
 static void shared_memory_of_kernels_and_functions_lies_apart(void **state)
 {
 #define KEEPS(name, size, before, after)                                                     \
@@ -778,8 +777,8 @@ static uint32_t want_apart(uint32_t t, unsigned k)
     return t & 1 ? 3 : 4;
 }
 
-/* Odd threads reach the block's barrier in a nested function. Even threads reach it after the point at which both
- * would reconverge. Even threads must not wait for reconvergence before it. */
+/* Odd threads reach the CTA barrier in a nested function. Even threads reach the barrier after the point at which odd and even
+ * threads would reconverge. So even threads must not wait for this reconvergence before the barrier. */
 static void lanes_at_a_barrier_in_a_function_hold_nobody_up(void **state)
 {
     (void)state;
@@ -801,7 +800,7 @@ static uint32_t want_lock(uint32_t t, unsigned k)
     return t < 96 ? 1 : 0;
 }
 
-/* A lock in a function: lanes that wait must let the lane with the lock continue. */
+/* Lanes that wait for a lock in a function must not prevent the lane that holds the lock from continuing. */
 static void lanes_that_wait_in_a_function_let_others_go_on(void **state)
 {
     struct emu_stop stop;
@@ -894,8 +893,8 @@ static uint32_t want_depot(uint32_t t, unsigned k)
     return k == 0 ? t + 12 : t * 3;
 }
 
-/* Code for debuggers accesses its variables by a generic address of the depot plus a constant. The translator makes
- * such accesses local. Accesses with any other address remain generic. */
+/* Code for debuggers accesses its variables by the generic address of __local_depot plus a constant. The translator converts
+ * these accesses to local ones. Accesses with any other address remain generic. */
 static void variables_of_debuggable_code_are_local_accesses(void **state)
 {
     static const char text[] = HEAD

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests CUDA C++ without an SDK: our own headers, with every clang of the list that is installed. */
+/* Tests the compilation of CUDA C++ without an SDK, with our own headers, by every installed clang of a list. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -50,8 +50,8 @@ static void expect_text(const char *text, const char *part)
 
 static const char *const versions[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
 
-/** Compile with every installed clang. The versions between the oldest and the newest are used only if LW_LONG is 1,
- *  since 14 and 19 differ most. Each result must contain all @parts and no call. */
+/** Compiles @text with every installed clang, and checks that each result contains all @parts and no call. The versions between
+ *  the oldest and the newest are used only if LW_LONG is 1, because 14 and 19 differ most. */
 static void with_all(const struct fixture *f, const char *text, const char *const *parts)
 {
     const char *all = getenv("LW_LONG");
@@ -89,7 +89,7 @@ static void every_installed_clang_makes_an_entry_with_lines_of_the_source_only(v
     ptx = compile(*state, plain, NULL, NULL);
     assert_null(strstr(ptx, "lanewise_"));
     free(ptx);
-    /* Debuggers define variables with these names, which clang's place-holders would hide. */
+    /* Debuggers define variables with these names. The objects that clang declares would hide these variables. */
     ptx = compile(*state, plain, "-O0", NULL);
     assert_null(strstr(ptx, "threadIdx"));
     expect_text(ptx, "%tid.x");
@@ -128,7 +128,7 @@ static void host_code_beside_a_kernel_only_has_to_parse(void **state)
     with_all(*state, text, parts);
 }
 
-/* nvcc declares all names in this text without an #include, so Lanewise must, too. */
+/* nvcc declares all names in this text without an #include, so Lanewise must declare them, too. */
 static const char no_include[] =
     "#ifndef __CUDACC__\n"
     "#error not CUDA\n"
@@ -400,7 +400,7 @@ static void helper_headers_of_samples_find_the_runtimes_names(void **state)
                  NULL, NULL));
 }
 
-/** nvcc includes its own header even before headers of -include. */
+/** As nvcc does, Lanewise must include its own header before headers that the user includes with -include. */
 static void a_header_given_on_the_command_line_may_use_cudas_names(void **state)
 {
     const struct fixture *f = *state;
@@ -429,7 +429,7 @@ static void what_there_is_not_is_refused_by_name(void **state)
     expect_text(err.text, "CUB is not supported; it may work with --compiler nvcc");
 }
 
-/* A call of an unsupported function makes only its kernel fail, not the file. */
+/* A call of an unsupported function must make only the kernel with the call fail, not the whole file. */
 static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state)
 {
     static const char text[] = "__global__ void good(float *p) { *p = 1; }\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how translation time grows with the size of the text. Four times the text may take about four times as long, or sixteen
- * times if loops are nested or a loop has many exits. The test includes code shapes whose time was once cubic. It measures CPU
- * time and takes the least of several translations. The test fails without a reason only if the host is much slower during one
- * size than during the other in three consecutive measurements.
+ * Tests how translation time grows with the size of the text. A text of four times the size may take about four times as long, or
+ * sixteen times if loops are nested or a loop has many exits. The test includes code shapes whose translation time was once
+ * cubic. It measures CPU time and takes the minimum of several translations. The test fails without a reason only if, in three
+ * consecutive measurements, the host is much slower during the translation of one size than during the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const char head[] =
     "ld.param.u32 %r9, [m];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"
     "add.s64 %rd1, %rd1, %rd2;\nmov.u32 %r2, 0;\nld.global.u32 %r4, [%rd1];\n";
 static const char tail[] = "st.global.u32 [%rd1], %r2;\nret;\n}\n";
-/* a side that is too large for if-conversion */
+/* A branch side that is too large for if-conversion. */
 #define ARM "add.u32 %%r2, %%r2, 9;\nst.global.u32 [%%rd1], %%r2;\nld.volatile.global.u32 %%r4, [%%rd1];\n"
 
 static void nested_ifs(struct lw_sink *s, unsigned n)
@@ -108,7 +108,7 @@ static void one_straight_line(struct lw_sink *s, unsigned n)
         lw_put(s, "mad.lo.u32 %r2, %r2, %r4, %r9;\nxor.b32 %r4, %r4, %r2;\n");
 }
 
-/* Kernels in addition to the one that the head begins and the tail ends. Each kernel has variables with the same
+/* Writes kernels in addition to the kernel that the head begins and the tail ends. The variables of each kernel have the same
  * names. */
 static void kernels_in_a_file(struct lw_sink *s, unsigned n)
 {
@@ -172,7 +172,7 @@ static void check_growth(const char *name, void (*shape)(struct lw_sink *, unsig
         (void)state;                                                                          \
         check_growth(#shape, shape, n, limit);                                                \
     }
-/* cubic growth would be 64 times as long, quadratic growth 16 times */
+/* The last argument is the permitted ratio of times. Cubic growth has ratio 64, quadratic growth 16. */
 GROWS(kernels_in_a_file, 2000, 8)
 GROWS(nested_ifs, 1000, 9)
 GROWS(nested_ifs_with_else, 1000, 9)
@@ -198,7 +198,7 @@ static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void *
     lw_put(&text.sink, tail);
     assert_int_equal(ptx_translate("growth.ptx", text.text, text.size, NULL, &object, &err),
                      LW_EUNSUPP);
-    /* the message names the line of the innermost loop that is nested too deeply */
+    /* The message must name the line of the innermost loop, which is nested too deeply. */
     const char *location = strstr(err.text, "growth.ptx:");
 
     assert_non_null(location);

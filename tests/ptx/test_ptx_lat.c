@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests LAT barriers (ptx_options.lat_barriers): the positions at which the translator inserts them, and that no
- * other code changes. U1 and U2 are unit tests of dwr.md 16.1. The code is listing 1 of the paper. */
+/* Tests LAT barriers (ptx_options.lat_barriers): the positions at which the translator inserts the barriers, and that no other
+ * code changes. U1 and U2 are unit tests of the specification dwr.md, section 16.1. The code is listing 1 of the paper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static bool is_lat(const struct isa_insn *insn)
     }
 }
 
-/** Return the mnemonics of an object, separated by spaces. */
+/** Returns the mnemonics of an object's instructions in @out, separated by spaces. */
 static void names(const struct isa_object *object, char *out, size_t size)
 {
     *out = '\0';
@@ -56,8 +56,8 @@ static void names(const struct isa_object *object, char *out, size_t size)
         snprintf(out + strlen(out), size - strlen(out), "%s%s", i == 0 ? "" : " ", isa_op_info((enum isa_op)insn_of(object, i).op)->mnemonic);
 }
 
-/** Check that each LAT has a barrier without a guard immediately before it, that no other instruction has one, and
- *  that all other code equals @plain. Return the number of LATs. */
+/** Checks that an unguarded barrier is directly before each LAT, that there are no other such barriers, and that all other code
+ *  equals @plain. Returns the number of LATs. */
 static unsigned check(const struct isa_object *plain, const struct isa_object *with)
 {
     unsigned barriers = 0;
@@ -81,8 +81,8 @@ static unsigned check(const struct isa_object *plain, const struct isa_object *w
     return barriers;
 }
 
-/* Here parameter loads are operands of the constant bank, and the branch is a guarded exit. The code therefore has
- * eight instructions, and ten with barriers before the load and the store. The PTX of the listing has 9 and 11. */
+/* In translated code, parameter loads are operands from the constant bank, and the branch is a guarded exit. So the code has 8
+ * instructions, and 10 with barriers before the load and the store. The PTX of the listing has 9 and 11. */
 static const char fragment[] = HEAD
     ".entry k(.param .u64 p, .param .s32 n) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<5>; .reg .b16 %rh<4>;\n"
@@ -157,8 +157,8 @@ static void other_accesses_have_none(void **state)
     isa_object_destroy(with);
 }
 
-/* Spills of the register allocator to local memory have barriers, too. The barriers remain next to their accesses,
- * although the allocator does not know of barriers. */
+/* Accesses to local memory by which the register allocator spills registers have barriers, too. Each barrier remains directly
+ * before its access, although the allocator does not handle barriers specially. */
 static void spills_have_barriers(void **state)
 {
     char text[8192];

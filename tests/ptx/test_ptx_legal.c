@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests which instructions are legal PTX. tests/ptx/ptx_legal.txt contains the answers of NVIDIA's assembler. */
+/* Tests which instructions the translator accepts as legal PTX. tests/ptx/ptx_legal.txt contains the decisions of NVIDIA's
+ * assembler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ static bool takes(const char *version, const char *target, const char *insn, cha
     return good;
 }
 
-/* Read the lines of @name: "+ insn", or with @placed "+ version target insn". */
+/* Compares the translator with the lines of file @name. A line is "+ INSN" or "- INSN", or with @placed "+ VERSION TARGET
+ * INSN". */
 static void compare(const char *name, bool placed)
 {
     const char *dir = getenv("srcdir");
@@ -80,8 +82,8 @@ static void what_a_module_may_use_follows_its_version_and_target(void **state)
     compare("ptx_since.txt", true);
 }
 
-/* Each row of ptx_ops.def with a rule has a line in the list of docs/reference/ptx-support.md, and an example that
- * NVIDIA's assembler accepts. The list has no other lines. */
+/* Each row of ptx_ops.def with a rule must have a line in the list of docs/reference/ptx-support.md, and an example that NVIDIA's
+ * assembler accepts. The list must have no other lines. */
 static void instructions_are_documented_and_verified(void **state)
 {
     static const struct {
@@ -109,8 +111,8 @@ static void instructions_are_documented_and_verified(void **state)
     end = strstr(list, "\n\n");
     assert_non_null(end);
     *end = '\0';
-    /* Replace newlines and dots with blanks, so that each name is between blanks. The list has brx.idx and cvt.pack, of which
-     * ptx_ops.def has the opcodes brx and cvt. */
+    /* Replaces newlines and dots with blanks, so that each name is between blanks. For brx.idx and cvt.pack of the list,
+     * ptx_ops.def has opcodes brx and cvt. */
     for (char *p = list; *p != '\0'; p++)
         *p = *p == '\n' || *p == '.' ? ' ' : *p;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
@@ -124,8 +126,8 @@ static void instructions_are_documented_and_verified(void **state)
             shown |= strchr(". \n", p[length + 3]) != NULL;
         for (char *p = since; !shown && (p = strstr(p, ops[i].name)) != NULL; p++)
             shown |= p[-1] == ' ' && strchr(". \n", p[length]) != NULL;
-        /* these instructions need a declaration as well; tests/ptx/test_ptx_call.c and tests/ptx/test_ptx_texture.c
-         * test them */
+        /* These instructions also need a declaration, so tests/ptx/test_ptx_call.c and tests/ptx/test_ptx_texture.c test
+         * them. */
         shown |= strcmp(ops[i].name, "brx") == 0 || strcmp(ops[i].name, "tex") == 0;
         supported += here;
         if (told != here || (here && !shown)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests translated PTX on the machine: instructions that compilers of OpenCL C rarely write. */
+/* Tests translated PTX on the machine with instructions that compilers of OpenCL C rarely write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* Run kernel k(out, extra) with 96 threads. `words` gets the results, 16 words for each thread. */
+/* Runs kernel k(out, extra) with 96 threads, and stores the results in `words`, 16 words for each thread. */
 static void run(const char *body, unsigned width)
 {
     struct emu_config config;
@@ -300,7 +300,7 @@ static void predicate_logic_matches(void **state)
     }
 }
 
-/* More values and more predicates than there are registers. All results are correct. */
+/* Results must be correct if a kernel has more live values and predicates than there are registers. */
 static void spilled_values_come_back(void **state)
 {
     enum { N = 300, PREDICATES = 12 };

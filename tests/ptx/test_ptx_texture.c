@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests tex in PTX: supported forms return their texels, and others are refused with a reason. */
+/* Tests PTX instruction tex: supported forms return the right texels, and other forms are refused with a reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,8 +81,8 @@ static void refusals_name_the_kind(void **state)
     }
 }
 
-/* Run a kernel on 8 threads. Texture `line` and the object are bound to 5 u32 texels of 4 components (100 k + c), or
- * to 5 x 2 texels of one component. */
+/* Runs a kernel with 8 threads. Texture `line` and the texture object are bound to 5 u32 texels of 4 components, where component
+ * c of texel k is 100 k + c, or if @flat is set to 5 x 2 texels of one component. */
 static void run(const char *text, bool flat, uint32_t words[8][4])
 {
     struct emu_config config;
@@ -143,7 +143,7 @@ static void a_fetch_gives_four_components(void **state)
                "st.global.v4.u32 [%d0], {%r4,%r5,%r6,%r7};"),
         KERNEL("mov.u64 %d3, line; tex.1d.v4.u32.s32 {%r4,%r5,%r6,%r0}, [%d3, {%r0}];"
                "st.global.v4.u32 [%d0], {%r4,%r5,%r6,%r0};"),
-        /* fetches with unused results, under a guard, and with a generic pointer to the handle */
+        /* Fetches with unused results, with a guard, and with a generic pointer to the handle. */
         KERNEL("mov.u32 %r4, 7; tex.1d.v4.u32.s32 {_,%r5,_,%r7}, [line, {%r0}];"
                "tex.1d.v4.u32.s32 {%r4,_,%r6,_}, [line, {%r0}]; setp.eq.u32 %p0, %r0, %r0;"
                "@!%p0 tex.1d.v4.u32.s32 {%r4,%r5,%r6,%r7}, [line, {1}];"
