@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the translator with text. If the translator accepts a text, the object must be writable, readable and
- * printable as assembly. If it refuses a text, the message must name reason and location. A zero byte separates two
- * modules that are linked. To use libFuzzer, compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; otherwise the
+ * Fuzzes the translator with texts. If the translator accepts a text, it must be possible to write the object, to read it, and to
+ * print it as assembly. If the translator refuses a text, the message must contain a reason and a location. A zero byte separates
+ * two modules that are linked. To use libFuzzer, compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer. Without these options, the
  * program replays files.
  */
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests register allocation against an independent check. The check computes liveness with simple bit sets on the
- * finished code. Then no instruction may write a register that is still needed, unless the written value is a copy of
- * the old one.
+ * Tests register allocation with an independent check. The check computes liveness with simple bit sets on the finished code. No
+ * instruction may write a register whose value is still needed, unless the written value is a copy of this value.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,14 +220,14 @@ static void compiled_kernels_keep_what_they_need(void **state)
             fail_msg("%s", err.text);
         struct outcome out = allocate(text, size);
 
-        /* first fit with holes: close to the number of values that are live at the same time */
+        /* First fit with holes needs few more registers than values are live at the same time. */
         assert_in_range(out.vregs, 1, out.pressure + 8);
         assert_int_equal(out.local_bytes, strcmp(names[i], "features.ptx") == 0 ? 24 : 0);
         free(text);
     }
 }
 
-/* Generate a program in which @live values are live up to the end, with ifs, pairs and predicates. */
+/* Generates a program with ifs, register pairs and predicates, in which @live values are live up to the end. */
 static void make_pressure(struct lw_buffer *b, unsigned count, unsigned live, unsigned preds)
 {
     uint64_t x = 88172645463325252u;
@@ -275,7 +274,7 @@ static void what_does_not_fit_goes_to_local_memory(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Twenty values are live from the start to the end. Three loops use ten of them each. */
+/* Generates a program in which twenty values are live from the start to the end. Each of three loops uses ten of them. */
 static void make_loops(struct lw_buffer *b)
 {
     lw_buffer_init(b);
@@ -312,7 +311,7 @@ static void loops_load_what_lies_in_memory_before_they_begin(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Many values are used four times each. The uses of a value are far apart. */
+/* Each of 50 values has four consecutive uses, which are far from the definition of the value. */
 static void uses_that_follow_each_other_share_a_load(void **state)
 {
     struct lw_buffer text;
@@ -334,7 +333,7 @@ static void uses_that_follow_each_other_share_a_load(void **state)
     lw_buffer_fini(&text);
 }
 
-/* .maxnreg limits the registers of a kernel. A kernel with calls also follows docs/reference/abi.md. */
+/* .maxnreg must limit the registers of a kernel. A kernel with calls must also follow docs/reference/abi.md. */
 static void maxnreg_is_honoured(void **state)
 {
     struct lw_buffer text, limited;
@@ -370,7 +369,7 @@ static void copies_of_loop_variables_cost_nothing(void **state)
     isa_disassemble(object, &out.sink);
     loop = strstr(out.text, "s_add_u32"); /* the first instruction after the label */
     assert_non_null(loop);
-    /* add, mul, compare and branch, without a move */
+    /* The loop must consist of an addition, a multiplication, a comparison and a branch, without a move. */
     assert_non_null(strstr(loop, "s_bra"));
     assert_true(strstr(loop, "mov") == NULL || strstr(loop, "mov") > strstr(loop, "s_bra"));
     lw_buffer_fini(&out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests PTX arithmetic that needs several of our instructions, or one instruction for several types. The translator
- * and the machine compute the results, which are compared with the host's results for the same operands: C for
- * integers, the soft float of soft_float.h for 16-bit floats.
+ * Tests PTX arithmetic that the translator converts to several instructions, or for several types to one instruction. The results
+ * on the machine are compared with results that the host computes from the same operands, for integers in C, and for 16-bit
+ * floats with the soft float of soft_float.h.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "tests/model/soft_float.h"
 
 enum { THREADS = 512 };
-/* The input values of a case, and its results. */
+/* Input values of a case. */
 struct in {
     uint32_t a, b, c, d;
     uint64_t p, q;
@@ -28,7 +28,7 @@ struct out {
     uint64_t x, y;
 };
 typedef struct out case_fn(const struct in *in);
-static struct in inputs[THREADS]; /* one for each thread; a warp computes 32 of them */
+static struct in inputs[THREADS]; /* by thread */
 
 static uint64_t next(uint64_t *s)
 {
@@ -57,8 +57,8 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* Run @code and compare its results with those of @host. @code reads %a %b %c %d and %p %q (the same bits as floats: %fa %fb %ga)
- * and writes %x and %y. */
+/* Runs @code and compares its results with those of @host. @code reads %a %b %c %d (32 bits) and %p %q (64 bits), or the same
+ * bits as floats %fa %fb %ga, and writes %x and %y. */
 static void check(const char *code, case_fn *host)
 {
     struct emu_config config;
@@ -125,7 +125,7 @@ static void check(const char *code, case_fn *host)
     lw_buffer_fini(&text);
 }
 
-/* A case is a function of the operands named `in`. It returns {x, y}. */
+/* A case is a host function that computes the expected {x, y} from the operands `in`. */
 #define A (in->a)
 #define B (in->b)
 #define C (in->c)
@@ -148,8 +148,8 @@ CASE(add128, u128 s = ((u128)P << 64 | Q) + ((u128)A << 96 | (u128)B << 64 | (u1
 CASE(sub128, u128 s = ((u128)P << 64 | Q) - ((u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D);
      OUT((uint64_t)s, (uint64_t)(s >> 64)))
 CASE(mul128, u128 s = (u128)P * Q; OUT((uint64_t)s, (uint64_t)(s >> 64)))
-/* Additions and subtractions share one carry flag, which is 1 if nothing is borrowed. nvcc uses this for comparisons
- * of 128-bit integers and of their 64-bit halves. */
+/* Additions and subtractions share one carry flag. After a subtraction, the flag is 1 if nothing was borrowed. nvcc uses this
+ * flag to compare 128-bit integers and their 64-bit halves. */
 CASE(no_borrow_is_a_carry, OUT(A - B, (uint32_t)(C + D + (A >= B))))
 CASE(not_less, u128 s = (u128)P << 64 | Q, t = (u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D;
      OUT(s >= t, P >= Q))
@@ -171,7 +171,7 @@ static void carry_chains_add_subtract_and_multiply(void **state)
           sub128);
     check("mov.b64 %d2,{%d,%c}; mov.b64 %d3,{%b,%a}; sub.cc.s64 %q,%q,%d2; subc.u64 %p,%p,%d3;\n"
           "mov.u64 %x,%q; mov.u64 %y,%p;", sub128);
-    /* the example in PTX's section on madc */
+    /* The example in the PTX manual's section on madc. */
     check("mov.b64 {%r4,%r5},%p; mov.b64 {%r6,%r7},%q; mul.lo.u32 %r10,%r4,%r6; mul.hi.u32 %r11,%r4,%r6;\n"
           "mad.lo.cc.u32 %r11,%r5,%r6,%r11; madc.hi.u32 %r12,%r5,%r6,0; mad.lo.cc.u32 %r11,%r4,%r7,%r11;\n"
           "madc.hi.cc.u32 %r12,%r4,%r7,%r12; addc.u32 %r13,0,0; mad.lo.cc.u32 %r12,%r5,%r7,%r12;\n"
@@ -186,19 +186,19 @@ static void carry_chains_add_subtract_and_multiply(void **state)
           "sub.cc.u64 %d2,%p,%q; addc.u64 %y,0,0;", not_less);
     check("add.cc.u32 %r2,%a,%b; subc.u32 %r3,%c,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           carry_then_subtract);
-    /* 3 - 5 and 5 - 3; 9 - 0 after a sum with a carry and after one without */
+    /* Computes 3 - 5 and 5 - 3, and 9 - 0 after a sum with a carry and after a sum without a carry. */
     check("sub.cc.u32 %r2,3,5; addc.u32 %r2,0,0; sub.cc.u32 %r3,5,3; addc.u32 %r3,0,0; mov.b64 %x,{%r2,%r3};\n"
           "add.cc.u32 %r4,-1,1; subc.u32 %r4,9,0; add.cc.u32 %r5,1,1; subc.u32 %r5,9,0; mov.b64 %y,{%r4,%r5};",
           by_hand);
     check("add.cc.u32 %r2,%a,%b; addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;", lone_carry);
     check("mad.lo.cc.u32 %r2,%a,%b,%c; madc.hi.u32 %r3,%a,%b,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           mad_carry);
-    /* the flag is valid across branches, and each lane has its own */
+    /* The flag remains valid across branches, and each lane has its own flag. */
     check("setp.lt.u32 %t0,%a,%b; @%t0 bra L; add.cc.u32 %r2,%a,%b; bra M;\n"
           "L: add.cc.u32 %r2,%b,%a;\nM: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           lone_carry);
-    /* a guarded instruction leaves the flag of the other lanes unchanged, even if it is the first one of the text that writes the
-     * flag */
+    /* A guarded instruction leaves the flag of lanes with a false guard unchanged, even if it is the first instruction of the
+     * text that writes the flag. */
     check("mov.u32 %r2,0;\nLB: setp.eq.u32 %t0,%r2,1; setp.lt.u32 %t1,%a,%b; and.pred %t2,%t0,%t1;\n"
           "@%t2 sub.cc.u32 %r3,0,1; @%t0 bra LX; add.cc.u32 %r4,%a,%b; add.u32 %r2,%r2,1; bra LB;\n"
           "LX: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r4; cvt.u64.u32 %y,%r3;", guarded_carry);
@@ -310,7 +310,7 @@ static uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset)
     return UINT32_MAX;
 }
 CASE(nth, OUT(TWO(nth_set(A, B & 31, S(C & 15) - 7), nth_set(A, 0, 3)), 0))
-/* Extract a bit field bit by bit, as the PTX manual defines position and length. */
+/* Returns a bit field, which is extracted bit by bit, with position and length as the PTX manual defines them. */
 static uint64_t field(uint64_t v, unsigned bits, uint32_t pos, uint32_t len, bool is_signed)
 {
     uint64_t d = 0;
@@ -571,7 +571,7 @@ CASE(short_cas, OUT((C & 0xffff0000u) | (low(C) == low(A) ? low(B) : low(C)), lo
 static void sixteen_bit_words_change_atomically(void **state)
 {
     (void)state;
-    /* the thread executes its atomics on its own 32 bytes of input */
+    /* Each thread executes its atomics on its own 32 bytes of input. */
     check("st.global.u32 [%d0],%a; atom.global.add.noftz.f16x2 %r3,[%d0],%b; ld.global.u32 %r2,[%d0];\n"
           "mov.b64 %x,{%r2,%r3}; cvt.u16.u32 %h8,%d; atom.global.add.noftz.bf16 %h9,[%d0+8],%h8;\n"
           "ld.global.u32 %r4,[%d0+8]; cvt.u32.u16 %r5,%h9; mov.b64 %y,{%r4,%r5};", half_atomics);
@@ -579,7 +579,7 @@ static void sixteen_bit_words_change_atomically(void **state)
           "ld.global.u32 %r2,[%d0+8]; cvt.u64.u32 %x,%r2; cvt.u64.u16 %y,%h10;", short_cas);
 }
 
-/* ---- words with more than one spelling --------------------------------------------------- */
+/* ---- rare forms of special registers, literals and accesses ------------------------------ */
 
 CASE(whole_of_a_block, (void)in; OUT((uint64_t)64 << 32 | 1, 0))
 CASE(signs_of_literals, (void)in; OUT((uint64_t)(uint32_t)~5 << 32, (uint64_t)6 << 32 | 1))
@@ -587,8 +587,7 @@ CASE(same_place, OUT(A, A))
 static void registers_of_three_move_as_four_and_signs_stand_in_rows(void **state)
 {
     (void)state;
-    /* the result contains the thread's own address, from which the test subtracts %r0, which the case's frame
-     * computes */
+    /* The code computes the thread's number from special registers, and subtracts %r0, which contains the same number. */
     check("mov.v4.u32 {%r2,%r3,%r4,%r5},%tid; mov.v4.b32 {%r6,_,%r7,_},%ctaid; mad.lo.u32 %r2,%r6,64,%r2;\n"
           "sub.u32 %r2,%r2,%r0; mov.v4.u32 {%r8,%r9,%r10,%r11},%ntid; mov.v4.u16 {_,%h6,_,%h7},%nctaid;\n"
           "or.b32 %r2,%r2,%r3; or.b32 %r2,%r2,%r4; or.b32 %r2,%r2,%r5; or.b32 %r2,%r2,%r7;\n"
@@ -619,10 +618,10 @@ static void vectors_of_registers_load_move_and_have_elements(void **state)
           "mov.b64 %y,f.y;", halves_of_a_vector);
 }
 
-/* ---- floats of 19 bits, of two precisions, of a warp ---------------------------------------- */
+/* ---- tf32, mixed precision, reductions of floats -------------------------------------------- */
 
-/* Round a float to 19 bits, which drops its lowest 13 bits: ties away from zero, or ties to even. The function compares the
- * distances to both neighbours. */
+/* Rounds a float to tf32, which has 19 bits and not the lowest 13 bits of the float. Ties are rounded away from zero or to even.
+ * The function compares the distances to both neighbours. */
 static uint32_t tf32(uint32_t bits, char how, bool finite, bool relu)
 {
     uint32_t sign = bits & 0x80000000u, magnitude = bits & 0x7fffffff, low, up, r;
@@ -652,8 +651,7 @@ static float float_of(uint32_t bits)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-static uint32_t bits_of(double exact) /* returns the bits of the value as a float; if a float cannot represent it, it is rounded
-                                       * once */
+static uint32_t bits_of(double exact) /* returns the bits of the value, rounded once to a float */
 {
     float f = (float)exact;
     uint32_t bits;
@@ -670,8 +668,9 @@ static double half_value(uint32_t h, bool brain)
 
     return brain ? (double)float_of(h << 16) : h >> 15 & 1 ? -v : v;
 }
-/* An f16 has 11 bits of significand and a bf16 has 8. Sums and products with such values are rounded once even in
- * double, if the exponents are near each other. The test uses only such values. */
+/* Returns a float whose exponent is near those of other operands. The significand of an f16 has 11 bits, that of a bf16 has 8. If
+ * exponents are near each other, double represents sums and products with such values exactly, so that results are rounded
+ * once. */
 static float near(uint32_t bits)
 {
     return float_of((bits & 0x80ffffff) | 0x3f000000);
@@ -688,7 +687,7 @@ CASE(mixed_brain, double h = half_value(A & 0xffff, true), g = half_value(B & 0x
      OUT((uint64_t)bits_of((double)((float)h + near(C))) << 32 | bits_of((double)((float)h - near(C))),
          bits_of((double)__builtin_fmaf((float)h, (float)g, near(C)))))
 
-/* Return the minimum or maximum over the members of the warp. Floats other than NaN are ordered as by IEEE's totalOrder. */
+/* Returns the minimum or maximum over the members of the warp. Floats other than NaN are ordered as by IEEE 754's totalOrder. */
 static uint32_t warp_float(const struct in *in, bool max, bool magnitude, bool nan_wins, uint32_t members)
 {
     size_t first = (size_t)(in - inputs) / 32 * 32;

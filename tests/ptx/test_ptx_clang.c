@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the compilation of OpenCL C with every clang of the list that is installed. */
+/* Tests the compilation of OpenCL C with every installed clang of a list. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,7 +68,7 @@ static const char sized[] = "#define SIDE 8\n"
                             "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void d(global int *p)\n"
                             "{ *p = 1; }\n";
 
-/* Check the block sizes of the kernels in sized[]: clang's PTX does not contain the sizes, but its debug information does. */
+/* Checks the block sizes of the kernels in sized[], which the PTX of clang contains only in its debug information. */
 static void expect_blocks(const char *ptx)
 {
     static const uint32_t wanted[][4] = {{16, 8, 1, 128}, {0, 0, 0, 0}, {64, 1, 1, 64}, {0, 0, 0, 0}};
@@ -206,7 +206,7 @@ static void an_error_in_the_source_has_its_line_and_the_next_ones(void **state)
     expect_text(err.text, "k.cl:4:12");
 }
 
-/* A compiler message that is too long for one error message is printed completely, in the compiler's lines. */
+/* Output of a compiler that is too long for one error message must be printed completely, with the compiler's line breaks. */
 static void all_output_of_a_failed_compiler_is_passed_on(void **state)
 {
     const struct fixture *f = *state;
@@ -330,7 +330,7 @@ static void the_override_library_remains_and_the_scratch_folder_does_not(void **
     free(compile(f, plain, NULL, NULL));
     assert_int_equal(entries(folder), 2);
     assert_int_equal(entries(f->tmp), 0);
-    /* the file is empty because the disk was full; it is generated again */
+    /* An empty file in the cache, as after a full disk, must be generated again. */
     glob_t found;
     strcat(folder, "/overrides-*.bc");
     assert_int_equal(glob(folder, 0, NULL, &found), 0);

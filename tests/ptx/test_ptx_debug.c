@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the debug information of PTX in objects: entries, locations and scopes. The translator drops invalid parts. */
+/* Tests the debug information that the translator writes to objects: debug entries, locations and scopes. Invalid debug sections
+ * of PTX must be dropped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,7 @@ static struct isa_object *from_corpus(const char *name)
     return object;
 }
 
-/* Return the index of the first debug entry with this tag and name; -1 if there is none. */
+/* Returns the index of the first debug entry with this tag and name, or -1 if there is none. */
 static int64_t find(const struct isa_debug *debug, unsigned tag, const char *name)
 {
     for (uint32_t i = 0; i < debug->die_count; i++) {
@@ -97,7 +98,7 @@ static void locals_of_clang_lie_in_local_memory(void **state)
     assert_true(count == 1 && location->value == ISA_SHARED_BASE);
     location = place_of(object, ISA_TAG_PARAMETER, "scratch", &count);
     assert_true(count == 2 && location->shared_pointer && location[1].shared_pointer);
-    /* the parameter is in the constant bank until the prologue has copied it */
+    /* The parameter must be in the constant bank until the prologue has copied it. */
     location = place_of(object, ISA_TAG_PARAMETER, "out", &count);
     assert_true(count == 2 && !location->shared_pointer && location->value >> 56 == 0xf9);
     assert_true(location[0].to == location[1].from && location[1].value >= ISA_LOCAL_BASE &&
@@ -127,7 +128,7 @@ static void registers_of_nvcc_have_location_lists(void **state)
     isa_object_destroy(object);
 }
 
-/* Dynamic shared memory begins after the static shared memory, which has 36 bytes in one kernel and none in the other. */
+/* Dynamic shared memory begins after the static shared memory, which has 36 bytes in one kernel and 0 bytes in the other one. */
 static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
 {
     struct isa_object *object = from_corpus("debug_dynamic.ptx");
@@ -148,7 +149,7 @@ static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
     isa_object_destroy(object);
 }
 
-/* 280 registers that are live across the barrier leave no registers for variables. */
+/* The kernel has 280 registers that are live across the barrier, so no registers remain for variables. */
 static void variables_that_are_spilled_lie_in_local_memory(void **state)
 {
     size_t size;
@@ -202,7 +203,7 @@ static void types_that_nothing_needs_are_left_out(void **state)
     assert_true(find(object->debug, ISA_TAG_STRUCTURE, "record") >= 0);
     assert_true(find(object->debug, ISA_TAG_ENUMERATOR, "GREEN") >= 0);
     isa_object_destroy(object);
-    object = from_corpus("debug_clang14.ptx"); /* optimised code: c is listed without a location */
+    object = from_corpus("debug_clang14.ptx"); /* in this optimised code, variable c has an entry without a location */
     unsigned count;
 
     assert_null(place_of(object, ISA_TAG_VARIABLE, "c", &count));
@@ -212,8 +213,8 @@ static void types_that_nothing_needs_are_left_out(void **state)
     isa_object_destroy(object);
 }
 
-/* clang's code without a line after a label gets the line of the following code: the code before the label belongs to a branch
- * side that may not have been executed. */
+/* Code of clang without a line, after a label, must get the line of the code that follows it, because the code before the label
+ * belongs to a branch side that may not have been executed. */
 static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
 {
     static const char text[] =
@@ -238,7 +239,7 @@ static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
     isa_object_destroy(object);
 }
 
-/* The .loc directive before the label applies to the code after the label, too. */
+/* The .loc directive before a label also applies to the code after the label. */
 static void code_of_no_line_before_and_after_a_label_has_two_lines(void **state)
 {
     static const char text[] =
@@ -264,7 +265,7 @@ static void code_of_no_line_before_and_after_a_label_has_two_lines(void **state)
     isa_object_destroy(object);
 }
 
-/* clang's labels for debug information are not labels at which paths join. */
+/* Labels that clang writes for debug information must not count as labels at which paths join. */
 static void debug_labels_do_not_change_lines(void **state)
 {
     static const char text[] =
@@ -329,7 +330,7 @@ static unsigned nops_of(const struct isa_object *object)
     return count;
 }
 
-/* clang -O0 -g of a kernel in which lines 5, 8, 11, 14, 17, 24 and 26 contain only a jump. */
+/* The PTX is from clang -O0 -g, for a kernel in which lines 5, 8, 11, 14, 17, 24 and 26 contain only a jump. */
 static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
 {
     static const unsigned jumps[] = { 5, 8, 11, 14, 17, 24, 26 };
@@ -356,7 +357,7 @@ static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
     free(text);
 }
 
-/* Return the line rows of function f whose first .loc, line 5, is before @statement. */
+/* Returns the object of a function f whose first .loc, for line 5, is before @statement. */
 static struct isa_object *function_of_lines(const char *statement)
 {
     char text[2000];
@@ -375,19 +376,19 @@ static struct isa_object *function_of_lines(const char *statement)
     return translate(text, strlen(text));
 }
 
-/* Debuggers stop at the second line row of a function. */
+/* Debuggers stop at the second line row of a function, which therefore must be that of the first statement. */
 static void the_first_statement_ends_the_prologue(void **state)
 {
     struct isa_object *object = function_of_lines("");
 
     (void)state;
-    assert_int_equal(object->lines[0].line, 5); /* the line of the brace, which has no instruction */
+    assert_int_equal(object->lines[0].line, 5); /* the line of the opening brace, which has no instruction */
     assert_int_equal(object->lines[0].insn, object->lines[1].insn);
     assert_int_equal(object->lines[1].line, 7);
     assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
     assert_false(object->lines[2].prologue_end);
     isa_object_destroy(object);
-    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* the line of the brace has an instruction */
+    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* the line of the opening brace has an instruction */
     assert_int_equal(object->lines[0].line, 5);
     assert_true(object->lines[0].insn < object->lines[1].insn);
     assert_int_equal(object->lines[1].line, 7);
@@ -448,8 +449,8 @@ static void inlined_calls_of_lines_are_scopes(void **state)
     isa_object_destroy(object);
 }
 
-/* Change each byte of the sections' text in turn. The translator must still accept the text and must not crash. The
- * debug information that it preserves must obey the rules of objects. */
+/* Changes each byte of the sections' text in turn. The translator must still accept the text and must not crash. Debug
+ * information that it keeps must obey the rules of objects. */
 static void broken_sections_are_dropped(void **state)
 {
     size_t size;
@@ -469,7 +470,7 @@ static void broken_sections_are_dropped(void **state)
         object = translate(text, size);
         assert_int_equal(isa_object_check(object, &err), LW_OK);
         if (object->debug == NULL) {
-            dropped += notes.size != 0; /* otherwise the labels of the section belong to no function */
+            dropped += notes.size != 0; /* without a note, the labels of the section belong to no function */
         } else {
             kept++;
         }

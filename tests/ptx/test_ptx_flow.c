@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the analysis of control flow graphs whose loops, post-dominators, divergence and barriers are known. */
+/* Tests the analysis of control flow with graphs whose loops, post-dominators, divergence and barriers are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void graph_and_classes(const char *text, struct lw_buffer *out)
         fail_msg("%s", err.text);
 }
 
-/* Write the graph of @text as graph_and_classes() does, without the lines about registers. */
+/* Writes the graph of @text as graph_and_classes() does, but without the lines about registers. */
 static void graph(const char *text, struct lw_buffer *out)
 {
     char *to, *line;
@@ -105,7 +105,7 @@ static void a_loop_that_lanes_leave_apart_joins_in_its_preheader(void **state)
 
 static void breaking_out_of_an_inner_region_frees_its_barrier(void **state)
 {
-    /* the inner if of a loop has one side that leaves the loop; b1 must be broken on that edge */
+    /* In the loop, one side of an if leaves the loop. On this edge, lanes must leave barrier b1 by a break. */
     (void)state;
     expect_graph(HEAD "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n"
                       "@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.gt.u32 %p4,%r3,90;\n@%p4 bra OUT;\n"
@@ -135,7 +135,7 @@ static void a_branch_to_the_end_is_an_exit_and_parts_nobody(void **state)
 
 static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it(void **state)
 {
-    /* %r2 counts iterations: lanes agree inside the loop, but not after it */
+    /* %r2 counts iterations, so it is uniform inside the loop, but not after the loop. */
     struct lw_buffer out;
 
     (void)state;
@@ -161,7 +161,7 @@ static void a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft(void 
     assert_non_null(strstr(out.text, "-> 1 (yield) | 2"));
     assert_non_null(strstr(out.text, "bsync.soft b0"));
     lw_buffer_fini(&out);
-    /* a reduction does not wait for other threads */
+    /* A loop with a reduction does not wait for other threads. */
     graph(HEAD "mov.u32 %r2,0;\nL: atom.global.add.u32 %r3,[%rd1],1;\nadd.u32 %r2,%r2,1;\n"
                "setp.lt.u32 %p3,%r2,%r0;\n@%p3 bra L;" TAIL,
           &out);
@@ -211,8 +211,8 @@ static void a_loop_that_is_entered_twice_is_one_of_one_entry(void **state)
     lw_buffer_fini(&out);
 }
 
-/* Write @count blocks that form loops with many entries: each branches to two other blocks, and the kernel's start branches to
- * every block. */
+/* Writes @count blocks that form loops with many entries: each block branches to two other blocks, and the start of the kernel
+ * branches to every block. */
 static void whirl(struct lw_buffer *text, unsigned count)
 {
     lw_buffer_init(text);
@@ -245,7 +245,7 @@ static void too_many_jumps_into_loops_are_refused_by_name(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Check a line of the output: the class that the analysis determines for a register. */
+/* Checks that the output contains a line, with the class that the analysis determines for a register. */
 static void expect_class(const struct lw_buffer *out, const char *line)
 {
     char text[80];
@@ -314,7 +314,7 @@ static void more_than_sixteen_nested_regions_save_registers_of_outer_ones(void *
     lw_put(&text.sink, TAIL);
     if (ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err) != LW_OK)
         fail_msg("%s", err.text);
-    /* the innermost region is a side that needs no barrier */
+    /* The innermost region is a branch side that needs no barrier. */
     assert_int_equal(count_op(object, ISA_BSSY), 17);
     assert_int_equal(count_op(object, ISA_BSYNC), 17);
     assert_int_equal(count_op(object, ISA_V_MOV_TAKE_B), 1);
@@ -346,7 +346,7 @@ static void regions_inside_64_others_have_no_barrier(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Remove one instruction of this kind after layout. The verifier must report it. */
+/* Removes one instruction of this kind after layout, and returns the result of the verifier, which must find the removal. */
 static enum lw_status verify_without(const char *text, enum isa_op op, struct lw_error *err)
 {
     struct ptx_job *job = calloc(1, sizeof *job);
@@ -410,9 +410,9 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(nest, ISA_BBREAK, &err), LW_ESTATE);
 }
 
-/* Give up convergence regions whose lanes could wait for each other. Region i ends at block @joins[i]; a pair (i, b) of
- * @inside says that region i contains block b. Return the number of regions that were given up; @which has a bit for
- * each of them. */
+/* Lets the translator drop reconvergence regions whose lanes could wait for each other. Region i ends at block @joins[i], and
+ * contains block b if @inside has the pair (i, b). Returns the number of dropped regions, and stores a bit set of them in
+ * @which. */
 static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint32_t *joins,
                          unsigned regions, uint64_t *which)
 {
@@ -464,10 +464,11 @@ static void regions_with_lanes_that_could_wait_for_each_other_are_left_out(void 
 
     (void)state;
     assert_int_equal(left_out(nest, LW_COUNT_OF(nest), outer, 3, &which), 0);
-    /* regions 0 and 1 overlap without nesting: the smaller one is dropped; region 2 follows both */
+    /* Regions 0 and 1 overlap, but neither contains the other one, so the smaller one is dropped. Region 2 follows both. */
     assert_int_equal(left_out(two, LW_COUNT_OF(two), joins, 3, &which), 1);
     assert_int_equal(which, 2);
-    /* region 0 contains the end of 1, 1 that of 2, and 2 that of 0; region 3 only leads to them */
+    /* Region 0 contains the end of region 1, region 1 the end of region 2, and region 2 the end of region 0. Region 3 only leads
+     * to these regions. */
     assert_int_equal(left_out(three, LW_COUNT_OF(three), joins, 4, &which), 1);
     assert_int_equal(which & 8, 0);
 }

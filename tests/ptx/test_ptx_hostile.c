@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests texts that no compiler writes: rare forms of the language, deliberate errors, and files that are not PTX or
- * not text. The translator refuses a text with its line and the error, or the kernel computes what PTX defines, or
- * the machine stops with a fault or a hang that states the reason. test_ptx_parse tests the messages for ordinary
+ * not text. The translator must refuse a text with the line and the error, or the kernel must compute what PTX defines, or
+ * the machine must stop with a fault or hang report that states the reason. test_ptx_parse tests the messages for ordinary
  * errors.
  */
 #include <setjmp.h>
@@ -21,9 +21,9 @@ enum { THREADS = 64 };
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 #define REGS ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f64 %fd<4>;\n"
-/* line 4 is the entry, and statements are on line 6 */
+/* A kernel whose entry is on line 4 and whose statements are on line 6. */
 #define KERNEL(body) HEAD ".entry k(.param .u64 p) {\n" REGS body "\nret; }\n"
-/* the same head for code in which each thread t computes %r1; %r0 is t at the start, and %p0 is t < 7 */
+/* A kernel with code that computes %r1 in each thread t. At the start of the code, %r0 is t, and %p0 is t < 7. */
 #define RUNS(declared, body) HEAD declared ".entry k(.param .u64 p) {\n" REGS                     \
     "mov.u32 %r0, %tid.x; ld.param.u64 %rd0, [p]; mad.wide.u32 %rd0, %r0, 4, %rd0;\n"             \
     "setp.lt.u32 %p0, %r0, 7; mov.u32 %r1, 0;\n" body "\nst.global.u32 [%rd0], %r1; ret; }\n"
@@ -48,7 +48,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* Run the kernel in one block. If something stopped the kernel, @why gets the message. */
+/* Runs the kernel in one block. If a fault or hang ends the run, stores its message in @why. */
 static void run(struct isa_object *object, uint32_t *words, struct lw_buffer *why)
 {
     const size_t bytes = THREADS * sizeof *words;
@@ -172,7 +172,7 @@ static void numbers_at_their_edges(void **state)
         REFUSED(HEAD ".file 4294967295 \"a\"", "4: the file number 4294967295 is too large"),
         REFUSED(HEAD ".entry k() .maxntid 4294967295, 4294967295, 4294967295 { ret; }",
                 "4: the block of 'k' is too large"),
-        /* a literal has 64 bits, and an instruction uses the bits of its type */
+        /* A literal has 64 bits, of which an instruction uses the low bits of its type. */
         GIVES("", "mov.u32 %r1, 4294967298;", 2, 0),
         GIVES("", "add.u32 %r1, %r0, -4294967297;", UINT32_MAX, 1),
         GIVES("", "mov.u64 %rd1, 18446744073709551615; shr.u64 %rd1, %rd1, 40; cvt.u32.u64 %r1, %rd1;",
@@ -330,7 +330,7 @@ static void operands_of_the_wrong_kind(void **state)
         GIVES("", "setp.eq.u32 %p1|%p1, %r0, %r0; selp.u32 %r1, 1, 2, %p1;", 2, 0),
         GIVES("", "ld.global.v2.u32 {_, _}, [%rd0+-4294967296];", 0, 0),
         GIVES("", "mov.pred %p1, 1; not.pred %p1, %p1; @%p1 bra L; mov.u32 %r1, 3; L:", 3, 0),
-        /* a function that calls itself through a pointer with a prototype; each lane has its own depth */
+        /* A function calls itself through a pointer with a prototype. Each lane has its own depth of recursion. */
         GIVES(".func (.param .b32 r) f(.param .b32 n, .param .b64 g) {\n"
               ".reg .b32 %a<4>; .reg .b64 %g; .reg .pred %q;\n"
               "ld.param.b32 %a1, [n]; ld.param.b64 %g, [g]; mov.u32 %a2, 0; setp.eq.u32 %q, %a1, 0; @%q bra E;\n"
@@ -391,7 +391,7 @@ static void bytes_that_are_no_text(void **state)
     hold(rows, LW_COUNT_OF(rows));
 }
 
-/* Deep nesting and long texts take little stack and little time. */
+/* Deep nesting and long texts must need little stack and little time. */
 static void what_is_repeated_a_hundred_thousand_times(void **state)
 {
     static const struct {

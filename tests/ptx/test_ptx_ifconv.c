@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests if-conversion: which sides of divergent branches become guarded instructions. prop_ptx and prop_ptx_eval test
- * the results of the code. */
+/* Tests which sides of divergent branches if-conversion converts to guarded instructions. prop_ptx and prop_ptx_eval test the
+ * results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void accesses_of_an_arm_get_its_guard(void **state)
 static void what_only_the_arm_reads_needs_no_guard(void **state)
 {
     (void)state;
-    /* the sum is live after the branch, the product is not */
+    /* The sum is live after the branch, but the product is not, so the product needs no guard. */
     is_straight(KERNEL("@%p1 bra J;\nmul.lo.u32 %r4,%r2,%r2; add.u32 %r3,%r3,%r4;\n"),
                 "\n    v_mul_u32");
     is_straight(KERNEL("@%p1 bra J;\nmul.lo.u32 %r4,%r2,%r2; add.u32 %r3,%r3,%r4;\n"),
@@ -71,7 +71,7 @@ static void what_only_the_arm_reads_needs_no_guard(void **state)
 static void what_lives_from_round_to_round_keeps_the_guard(void **state)
 {
     (void)state;
-    /* only the side itself reads the value, but in its next iteration */
+    /* Only the branch side itself reads the value, but in the next iteration of the loop. */
     struct lw_buffer out;
 
     code_of(KERNEL("mov.u32 %r4,0; mov.u32 %r5,0;\nL: shr.u32 %r6,%r2,%r5; and.b32 %r6,%r6,1; setp.eq.u32 %p2,%r6,0;\n"
@@ -101,7 +101,7 @@ static void long_sides_and_each_single_reason_keep_their_branch(void **state)
     branches(KERNEL("@%p1 bra J;\nld.u32 %r3,[%rd3];\n")); /* a generic address, as in code for debuggers */
     branches(KERNEL("@%p1 bra J;\nsetp.lt.u32 %p1,%r2,3; selp.u32 %r3,1,2,%p1;\n"));
     branches(KERNEL("@%p1 bra J;\n@%p1 add.u32 %r3,%r3,1;\n"));
-    /* a uniform branch is cheap and skips instructions, so it stays a branch */
+    /* A uniform branch is cheap and skips instructions, so it remains a branch. */
     branches(KERNEL("setp.lt.u32 %p3,%r1,3;\n@%p3 bra J;\nadd.u32 %r3,%r2,1;\n"));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests linked modules, rare forms of PTX syntax, and code that needs 32 lanes. The code runs on the machine. */
+/* Tests linked modules, rare forms of PTX syntax, and code that needs warps of 32 lanes. The code runs on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 #define MAX_WORDS 128
 
-/* Run kernel k of the modules with one block of @threads at width @width. The parameter of k is the memory from which
- * @got is read. Return an error message, or "". */
+/* Runs kernel k of the modules with one block of @threads threads and warps of @width lanes. The parameter of k is the memory
+ * from which @got is read after the run. Returns an error message, or "". */
 static const char *run(const char *const *texts, unsigned count, unsigned width, unsigned threads,
                        uint32_t *got, struct lw_error *err)
 {
@@ -154,7 +154,7 @@ static void clashes_and_missing_names_are_refused(void **state)
             "a.ptx:6: the alias 'f' refers to 'g', which has no body in this module");
 }
 
-/* Text as clang writes it for OpenCL C: no .func is .extern or .visible. */
+/* Head of a text as clang writes it for OpenCL C, in which no .func is .extern or .visible. */
 #define OPENCL ".version 3.2\n.target sm_35, texmode_independent\n.address_size 64\n"
 static void functions_of_opencl_c_are_found_by_name(void **state)
 {
@@ -181,7 +181,7 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     (void)state;
     gives(texts, 3, want, 4);
     gives(back, 3, want, 4);
-    /* a name that another module declares, too, but not a name that is static in that module */
+    /* Functions without .extern and .visible are found by name only if both modules are OpenCL C. */
     refuses(HEAD ".func f ();\n.entry k() { call.uni f; ret; }\n", OPENCL ".func f () { ret; }\n",
             "a.ptx:5: call to f: the function is declared but not defined in this module: link the module that defines it, or define it in the source");
     refuses(OPENCL ".func f ();\n.entry k() { call.uni f; ret; }\n", HEAD ".func f () { ret; }\n",
@@ -203,7 +203,7 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
 
     assert_string_equal(run(two, 3, 32, 1, got, &err),
                         "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: remove one definition, or give them different names");
-    /* a visible function is a second definition; a weak one is replaced */
+    /* A second visible definition of a function is an error. A weak definition is replaced. */
     static const char *const visible[] = { two[0], two[1],
                                            HEAD "\n.visible .func f () { ret; }\n" };
     assert_string_equal(run(visible, 3, 32, 1, got, &err),
@@ -263,7 +263,7 @@ static void literals_have_every_form(void **state)
     static const char *const texts[] = {
         KERNEL("mov.u32 %r1, 0b1101; mov.u32 %r2, 0777U; mov.f32 %f1, 2.5; mov.b32 %r3, %f1;\n"
                "mov.f64 %g1, 1e3; cvt.rzi.u32.f64 %r4, %g1; add.f32 %f2, %f1, 0F3f800000;"),
-        /* line ends of other systems, comments at unusual positions, and no line end at the end of the file */
+        /* The text has line ends of other systems, comments at unusual positions, and no line end at its end. */
         ".version 7.8\r\n.target sm_80 // t\r\n.address_size/* here */64\r\n"
         ".visible/*a*/.entry/*b*/k/*c*/(/*d*/.param .u64 out/*e*/)\r\n{ .reg .b64 %d<2>;\r\n"
         ".reg .b32 %r<3>; ld.param.u64 /* [ */ %d0 , [ out ] ;\r\nmov.u32 %r1, /* ; */ 9 ;// ;\r\n"
@@ -276,7 +276,7 @@ static void literals_have_every_form(void **state)
 
     (void)state;
     gives(&texts[0], 1, want, 4);
-    at = strstr(repaired, "@!%p "); /* a predicate is declared before its use */
+    at = strstr(repaired, "@!%p "); /* removes the use of the undeclared predicate */
     assert_non_null(at);
     memcpy(at, "     ", 5);
     gives((const char *const *)&repaired, 1, nine, 2);
@@ -356,7 +356,7 @@ static void kernels_of_32_lanes_do_not_run_on_narrow_warps(void **state)
         assert_non_null(strstr(err.text, "32"));
         assert_null(strstr(err.text, "stopped"));
     }
-    for (unsigned i = 0; i < 2; i++) { /* width 64: two virtual warps of 32 lanes in one warp */
+    for (unsigned i = 0; i < 2; i++) { /* a warp of 64 lanes consists of two virtual warps of 32 lanes */
         assert_string_equal(run(texts, 1, wide[i], 64, got, &err), "");
         for (unsigned t = 0; t < 64; t++)
             assert_int_equal(got[t], (t % 32 == 0 ? t : t - 1) * 100 + t % 32 + 32);
@@ -393,9 +393,9 @@ static void activemask_is_of_the_lanes_that_ask(void **state)
              "mul.wide.u32 %d1,%r0,16; add.u64 %d0,%d0,%d1; setp.lt.u32 %p1,%r0,5;\n"
              "setp.lt.u32 %p2,%r0,20; mov.u32 %r1,0; mov.u32 %r3,0; mov.u32 %r4,0;\n"
              "@%p1 activemask.b32 %r1;\n"                       /* a guard */
-             "@!%p1 bra A; activemask.b32 %r2; bra B;\n"        /* two arms */
+             "@!%p1 bra A; activemask.b32 %r2; bra B;\n"        /* two branch sides */
              "A: activemask.b32 %r2; B:\n"
-             "@!%p2 bra C; activemask.b32 %r3; @!%p1 bra C;\n"  /* an arm in an arm */
+             "@!%p2 bra C; activemask.b32 %r3; @!%p1 bra C;\n"  /* a branch side in a branch side */
              "activemask.b32 %r4; popc.b32 %r4,%r4; C:\n"
              "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret; }\n"
     };
@@ -459,8 +459,8 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
     gives(texts, 2, want, 2);
 }
 
-/* If a kernel, or a function or variable that it uses, is refused, the translator still translates the other kernels. The object
- * contains the reason, also after it has been written to a file and read again. */
+/* If the translator refuses a kernel, or a function or variable that the kernel uses, it must still translate the other kernels.
+ * The object must contain the reason, also after it has been written to a file and read again. */
 static void refusals_are_of_the_kernels_that_have_them(void **state)
 {
 #define GOOD ".entry good() { call fine; ret; }\n"

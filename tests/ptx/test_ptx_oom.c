@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For every n the n-th allocation fails. The result must be LW_ENOMEM, never a crash or a leak. The sanitizer build
- * detects leaks. The program is linked with --wrap for the allocators.
+ * Tests translation without memory: for every n, a translation whose n-th allocation fails must return LW_ENOMEM, and must
+ * neither crash nor leak memory. The sanitizer build detects leaks. The program is linked with --wrap for the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-/* number of allocations until the one that fails; a negative number means that no allocation fails */
+/* Number of allocations until the one that fails. If it is negative, no allocation fails. */
 static long countdown = -1;
 
 static bool fails(void)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that expressions over all scalar types have the same results in the emulator and in code of the host's compiler, with
 # every installed clang, with and without optimisation. Halves are compared with a soft float. The test includes half precision
-# for a target that computes with halves, and cases in which compilers and libclc were found wrong (lib, edges; for CUDA C++: fun).
+# for a target that computes with halves, and cases in which compilers and libclc were found wrong (lib, edges; in CUDA C++ fun).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 tried=0
 

@@ -11,7 +11,7 @@
 #include "ptx/ptx.h"
 
 #define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
-/* line 4 is the entry, statements start at line 6 */
+/* A kernel whose entry is on line 4 and whose statements start on line 6. */
 #define KERNEL(body) HEAD ".entry k(.param .u64 p) {\n" \
     ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<4>;\n" \
     body "\nret; }\n"
@@ -303,8 +303,8 @@ static void refusals_name_line_construct_and_reason(void **state)
     }
 }
 
-/* An unsupported feature in one kernel prevents only that kernel from running. */
-/* Messages name a line of the compiler's source: of the file that .loc names, and of the call into which the code was inlined. */
+/* Messages must name a line of the compiler's source: the line of the last .loc, and of the call at which the code was
+ * inlined. */
 static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
 {
 #define SOURCE(body)                                                                              \
@@ -324,7 +324,7 @@ static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
                  "{ // callseq {\n.loc 2 12 7, function_name b, inlined_at 2 40 5\nfoo;\n}\n"),
           "/opt/sdk/group.h:12: unknown instruction 'foo': docs/reference/ptx-support.md lists the supported instructions "
           "(inlined at dir/k.cu:9; line 10 of its PTX)" },
-        /* the line before a function does not belong to it; the line of its head is its first line */
+        /* A .loc before a function does not belong to the function. The line of the function's head is that of its first .loc. */
         { SOURCE(".loc 1 5 3\n") ".visible .entry k()\n{\n.loc 1 31 1\nret;\n}\n",
           "dir/k.cu:31: 'k' is defined twice: it has two bodies (line 11 of its PTX)" },
         { SOURCE(".loc 1 5 3\n") ".global .wrong x;\n", "dir/k.cu: " },
@@ -389,7 +389,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
             assert_null(strchr(cases[i].names, object->refusals[k].name[0]));
             assert_non_null(strstr(object->refusals[k].message, "'stacksave' is not supported"));
         }
-        /* the object with the other kernels is valid */
+        /* The object with the other kernels must be valid. */
         assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
         if (isa_object_read("t.lwo", bytes, size, &again, &err) != LW_OK)
             fail_msg("case %u: %s", i, err.text);
@@ -399,7 +399,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
     }
 }
 
-/* Incomplete rows end in zeros, whatever follows them. */
+/* Incomplete rows of an initialiser must be filled with zeros, whatever follows them. */
 static void rows_of_initialisers_lie_where_they_belong(void **state)
 {
     static const char text[] = HEAD
@@ -447,7 +447,7 @@ static void every_truncation_is_answered_and_never_crashes(void **state)
         for (size_t n = 0; n < size; n++) {
             struct isa_object *object = NULL;
             struct lw_error err = { LW_OK, "" };
-            /* the text ends at the end of the allocation, so that the sanitizer detects overruns */
+            /* The text ends at the end of the allocation, so that the sanitizer detects reads past its end. */
             char *exact = malloc(n + 1);
 
             assert_non_null(exact);
@@ -489,7 +489,7 @@ static void the_syntax_of_compilers_is_read(void **state)
     assert_int_equal(k->params[4].offset, 40);
     assert_string_equal(object->files[1], "features.cl");
     assert_string_equal(object->files[2], "include/part.h");
-    assert_int_equal(k->line, 11); /* the first .loc of an instruction */
+    assert_int_equal(k->line, 11); /* the line of the first .loc of an instruction */
     isa_object_destroy(object);
     free(text);
 }
@@ -617,7 +617,7 @@ static void an_atomic_with_an_unused_result_is_a_reduction(void **state)
     (void)state;
     print(object, &out);
     assert_non_null(strstr(out.text, "red.global.add.u32"));
-    assert_non_null(strstr(out.text, "atom.global.exch.b32")); /* there is no such reduction */
+    assert_non_null(strstr(out.text, "atom.global.exch.b32")); /* an exchange has no form without a result */
     assert_non_null(strstr(out.text, "atom.global.min.u32"));
     lw_buffer_fini(&out);
     isa_object_destroy(object);
@@ -636,7 +636,7 @@ static void modifiers_of_floats_are_preserved(void **state)
     print(object, &out);
     assert_non_null(strstr(out.text, "v_add_f32.rz.ftz.sat"));
     assert_non_null(strstr(out.text, "v_fma_f32.rm v"));
-    assert_non_null(strstr(out.text, ", -v")); /* neg has become a source modifier */
+    assert_non_null(strstr(out.text, ", -v")); /* neg must become a source modifier */
     assert_null(strstr(out.text, "v_neg_f32"));
     lw_buffer_fini(&out);
     isa_object_destroy(object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests which instructions are translated to the scalar unit, and where this is not permitted (MACHINE 3). prop_ptx
- * tests the results of the code. */
+/* Tests which instructions the translator moves to the scalar unit, and where this is not permitted (section 3 of
+ * docs/reference/machine.md). prop_ptx tests the results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
     ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<4>;\n"               \
     "ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x;\n" body "\nret; }\n"
 
-/* Return a string with a letter for each instruction of the kernel: s a scalar instruction, S a scalar branch, |
- * bssy, / bsync, b a branch, x exit, v another instruction. Instructions that compute pointers at the entry are
- * omitted. */
+/* Stores in @out a character for each instruction of the kernel: 's' for a scalar instruction, 'S' for a scalar branch, '|' for
+ * bssy, '/' for bsync, 'b' for another branch, 'x' for exit, and 'v' for another instruction. Instructions that compute pointers
+ * at the entry are omitted. */
 static void shape(const char *text, bool no_scalar, char *out, size_t size)
 {
     struct isa_object *object;
@@ -60,7 +60,7 @@ static void is_shaped(const char *text, const char *want)
     assert_null(strpbrk(got, "sS"));
 }
 
-/* A loop of three scalar instructions, whose result the end of the kernel needs. */
+/* A loop of three scalar instructions. The end of the kernel uses the result of the loop. */
 #define COUNT(l, r, p)                                                                       \
     "mov.u32 " r ",0;\n" l ": add.u32 " r "," r ",1; setp.lt.u32 " p "," r ",%r1;\n@" p " bra " l ";\n"
 #define USE(r) "add.u32 %r2,%r2," r ";\n"
@@ -77,7 +77,7 @@ static void nothing_is_written_in_a_divergent_region(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n" COUNT("L", "%r5", "%p5") USE("%r5")
                      "E:\n" STORE), "vv|bvvvbv/vx");
-    /* uniform loops before and after a divergent branch and its join are scalar */
+    /* Uniform loops before a divergent branch and after its join are scalar. */
     is_shaped(KERNEL(COUNT("A", "%r5", "%p5") USE("%r5") "setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n"
                      "ld.u32 %r2,[%rd1];\nE:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
               "vvsssSvv|bv/sssSvvx");
@@ -86,8 +86,7 @@ static void nothing_is_written_in_a_divergent_region(void **state)
 static void nothing_is_written_in_a_loop_that_lanes_leave_apart(void **state)
 {
     (void)state;
-    /* the inner loop is uniform but the exit of the outer one is divergent, so that no instruction up to the bsync is
-     * scalar */
+    /* The inner loop is uniform, but the exit of the outer loop is divergent, so no instruction up to the bsync is scalar. */
     is_shaped(KERNEL("mov.u32 %r7,0;\nO:\n" COUNT("L", "%r5", "%p5") "add.u32 %r7,%r7,%r5;\n"
                      "setp.lt.u32 %p2,%r7,%r2; @%p2 bra O;\n" COUNT("M", "%r6", "%p6") USE("%r6") STORE),
               "vv|vvvbvvb/sssSvvx");
@@ -100,7 +99,7 @@ static void soft_barriers_end_scalar_writes(void **state)
                      "W: atom.global.cas.b32 %r9,[%rd1],0,1; setp.ne.u32 %p2,%r9,0; @%p2 bra W;\n"
                      COUNT("B", "%r6", "%p6") USE("%r6") STORE),
               "vvsssSv|vvvbvb/vvvbvvx");
-    /* the divergent branch precedes the loop that makes the values divergent */
+    /* The divergent branch precedes the loop that makes the values divergent. */
     is_shaped(KERNEL("setp.lt.u32 %p3,%r2,7; @%p3 bra E;\nadd.u32 %r2,%r2,1;\n"
                      "W: atom.global.cas.b32 %r9,[%rd1],0,1; setp.ne.u32 %p2,%r9,0; @%p2 bra W;\n"
                      "E:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
@@ -112,7 +111,7 @@ static void nothing_is_written_after_a_barrier_for_some_lanes(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvvvvbvvx");
-    /* Lanes that name different members diverge at bar.warp.sync, too. With a full mask no lanes diverge. */
+    /* Lanes with different member masks diverge at bar.warp.sync, too. With a full mask no lanes diverge. */
     is_shaped(KERNEL("bar.warp.sync %r2;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE), "vvvvvbvvx");
     is_shaped(KERNEL("bar.warp.sync -1; bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvsssSvvx");
@@ -135,7 +134,7 @@ static void nothing_is_written_after_a_call_nor_in_a_function(void **state)
 static void values_of_a_divergent_loop_are_divergent_after_it(void **state)
 {
     (void)state;
-    /* %r5 has the same value in all lanes of an iteration, but lanes leave with different values */
+    /* %r5 has the same value in all lanes of an iteration, but lanes leave the loop with different values. */
     is_shaped(KERNEL("mov.u32 %r5,0;\nL: add.u32 %r5,%r5,1; setp.lt.u32 %p1,%r5,%r2; @%p1 bra L;\n"
                      "mov.u32 %r6,0;\nM: add.u32 %r6,%r6,1; setp.lt.u32 %p2,%r6,%r5; @%p2 bra M;\n"
                      USE("%r6") STORE),
@@ -152,7 +151,7 @@ static void lanes_that_exit_leave_the_others_together(void **state)
 static void loads_are_scalar_where_nobody_stores(void **state)
 {
     (void)state;
-    /* loads of constants and of memory that PTX declares read-only become scalar, loads of other memory do not */
+    /* Loads from constant memory, and from memory that PTX declares read-only, become scalar. Loads from other memory do not. */
     is_shaped(KERNEL("mul.wide.u32 %rd2,%r1,4; mov.u64 %rd3,table; add.s64 %rd4,%rd3,%rd2;\n"
                      "ld.const.u32 %r5,[%rd4]; setp.lt.u32 %p1,%r5,%r1; @%p1 bra E;\n"
                      "add.u32 %r2,%r2,1;\nE:\n" STORE), "svsssssssSvvx");
@@ -161,7 +160,7 @@ static void loads_are_scalar_where_nobody_stores(void **state)
                      "ld.u32 %r2,[%rd1];\nE:\n" STORE), "vsvsssssvv|bv/vx");
 }
 
-/* More uniform values are live than there are scalar registers and predicates. */
+/* If more uniform values are live than there are scalar registers and predicates, the rest must stay in vector registers. */
 static void what_does_not_fit_remains_on_vectors(void **state)
 {
     struct lw_buffer text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the values of variables in optimised code. clang's debug output becomes notes in the PTX, and the notes
- * become locations. No instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
+ * Tests the values of variables in optimised code: the conversion of clang's debug values to notes in the PTX, and of notes to
+ * locations. Notes must not change any instruction. tests/debug/prop_values.c compares the values with those of -O0.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -73,7 +73,7 @@ static void assert_same_text(const struct isa_object *a, const struct isa_object
     assert_memory_equal(a->text, b->text, a->text_count * sizeof *a->text);
 }
 
-/* Return the number of locations of the first variable of this name in the object; 0 if it has none. */
+/* Returns the number of locations of the first variable of this name in the object, or 0 if it has none. */
 static unsigned locations_of(const struct isa_object *object, const char *name)
 {
     for (uint32_t i = 0; object->debug != NULL && i < object->debug->die_count; i++) {
@@ -199,7 +199,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
                              "\t//lw.value d 5 - () 0f3FC00000\n"
                              "\t//lw.value e 6 - (DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul) %r5 %r3\n}\n");
     free(ptx);
-    /* one register more than in the dump: the translator adds no location */
+    /* The PTX has one register more than the dump, so no note is written. */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
     ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
@@ -326,7 +326,7 @@ static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
     free(dump);
 }
 
-/* Wrong notes in a text are ignored, and have no other effect. */
+/* Wrong notes in a text must be ignored, and must have no other effect. */
 static void hostile_notes_change_no_instruction(void **state)
 {
     static const char *const junk[] = {
@@ -388,8 +388,7 @@ static void a_parameter_has_no_value_where_notes_are_too_many_to_follow(void **s
                   "}\n");
     ptx = compiled(f->source, NULL, NULL, 0, &size);
     object = translated(ptx, size, false);
-    assert_true(locations_of(object, "n") > 1); /* The first location is the location of the launch's parameter, the
-                                                 * second a register. */
+    assert_true(locations_of(object, "n") > 1); /* the first location is the launch's parameter, the second one a register */
     isa_object_destroy(object);
     body = strchr(strstr(ptx, ".entry"), '{') + 1;
     lw_buffer_init(&text);
@@ -421,7 +420,7 @@ static void words_of_a_dump_are_one_write(void **state)
 
     (void)state;
     assert_int_equal(write(fd, object, sizeof object), sizeof object);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* Each write to such a socket is one message. */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* each write to such a socket is one message */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     pid = fork();
     if (pid == 0) {
@@ -435,7 +434,7 @@ static void words_of_a_dump_are_one_write(void **state)
             if (put(STDERR_FILENO, said[i], strlen(said[i])) != (ssize_t)strlen(said[i]))
                 _exit(1);
         if (loaded != NULL)
-            dlclose(loaded); /* as at the end of a program */
+            dlclose(loaded); /* runs the destructor, as the end of a program does */
         _exit(put == NULL);
     }
     close(pair[1]);
@@ -501,7 +500,7 @@ static void expressions_have_pieces_in_memory_values_and_gaps(void **state)
     at = 0;
     assert_true(isa_expression_next(by_zero, sizeof by_zero, &at, &reader, &piece));
     assert_int_equal(piece.kind, ISA_PIECE_MISSING);
-    /* for any bytes, the function returns a result or fails, and never reads past the end */
+    /* For any bytes, the function must return a result or fail, and must never read past the end. */
     for (uint64_t n = 0; n < 20000; n++) {
         uint8_t bytes[24];
         uint64_t seed = n * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each atomic of OpenCL C 2.0 on each type, by one work-item: `done` counts checks, and `bad` failed ones. Then many
-   work-items access the same location. Expected numbers were computed by hand. */
+/* Kernel each() executes each atomic of OpenCL C 2.0 on each type in one work-item: `done` counts checks, and `bad` failed
+   checks. In kernel many(), many work-items access the same locations. Expected numbers were computed by hand. */
 #define IS(X) do { done++; if (!(X)) bad++; } while (0)
 #define R memory_order_relaxed
 #define A memory_order_acquire
@@ -11,7 +11,7 @@
 #define DEVICE memory_scope_device
 #define SVM memory_scope_all_svm_devices
 
-/* loads, stores, exchanges and compare-exchanges of each type */
+/* Tests loads, stores, exchanges and compare-exchanges of each type. */
 #define MOVES(T) \
     void moves_##T(volatile atomic_##T *p, uint *bad_, uint *done_) \
     { \
@@ -40,7 +40,7 @@
         *bad_ += bad; \
         *done_ += done; \
     }
-/* V: the type of the operand; type T has 32 or 64 bits */
+/* Tests fetch-and-modify functions of type T, which has 32 or 64 bits. V is the type of the operand. */
 #define FETCHES(T, V, LEAST, MOST) \
     void fetches_##T(volatile atomic_##T *p, uint *bad_, uint *done_) \
     { \
@@ -107,7 +107,7 @@ void words(volatile atomic_uintptr_t *p, volatile atomic_intptr_t *q, volatile a
     *done_ += done;
 }
 
-/* each type of 32 bits, then of 64, in global and local memory */
+/* Tests each type of 32 bits, then each type of 64 bits, in global and local memory. */
 kernel void each(global uint *out, global uint *g, global ulong *h)
 {
     local uint l;
@@ -125,7 +125,7 @@ kernel void each(global uint *out, global uint *g, global ulong *h)
     out[1] = done;
 }
 
-/* 4 groups of 64 */
+/* Runs with 4 work-groups of 64 work-items. */
 kernel void many(global int *out, global uint *lock, global uint *shared)
 {
     local atomic_int sum, least;
@@ -157,7 +157,7 @@ kernel void many(global int *out, global uint *lock, global uint *shared)
     }
 }
 
-/* Generic pointers: to local memory in the first work-item, to global in the second, to private in the third. */
+/* Tests generic pointers to local memory in the first work-item, to global memory in the second, to private in the third. */
 kernel void spaces(global int *out)
 {
     local int near;

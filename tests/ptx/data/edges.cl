@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of libclc in edge cases in which it was found wrong: subnormal results, signs of zeros,
- * arguments outside its tables. Writes 0 for each result that is within the error bound. */
+/* Calls functions in edge cases in which libclc was found wrong: subnormal results, signs of zeros, and arguments outside the
+ * tables of libclc. Writes 0 for each result that is within the error bound. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 static int wrong(float got, float want, int units)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the arguments and expected results of edges.cl into the current folder. The host's C library computes the results in
- * long double, and they are rounded once. */
+ * long double, and the program rounds them once. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -79,7 +79,7 @@ int main(void)
         } else if (i < 448) {
             x[i] = (float)(i - 352) * 0.5f;
         } else if (i < 640) {
-            x[i] = -(float)(int)(next() >> 8) * 0x1.4p-17f; /* down to -160 */
+            x[i] = -(float)(int)(next() >> 8) * 0x1.4p-17f; /* numbers down to -160 */
             y[i] = ldexpf(x[i], (int)(next() % 60) - 50);
         } else if (i < 768) {
             x[i] = ldexpf(x[i], -300); /* most of them are subnormal */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of CUDA C++ that clang's own intrinsics round differently, or that our headers implement in plain C. */
+/* Calls functions of CUDA C++ that clang's own intrinsics round differently, or that our headers implement in plain C. */
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -8,7 +8,7 @@ __constant__ int known[2] = {1, 2};
 __device__ int cell;
 extern "C" __global__ void fun(const unsigned *in, unsigned *out)
 {
-    dim3 block = blockIdx, size(blockDim); /* all three values at once */
+    dim3 block = blockIdx, size(blockDim); /* reads all three values together */
     uint3 thread = threadIdx;
     unsigned i = block.x * size.x + thread.x, *o = out + 32 * i;
     unsigned a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];

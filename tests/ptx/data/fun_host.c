@@ -18,8 +18,8 @@ static uint32_t bits_of(float x)
     return w;
 }
 
-/* Returns a magnitude rounded to @digits significant bits. @how: 0 truncates, 1 rounds to nearest even, 2 rounds away
- * from zero. */
+/* Returns @x rounded to @digits significant bits: truncated if @how is 0, to nearest even if @how is 1, and away from zero if
+ * @how is 2. */
 static double rounded(double x, int digits, int least, int how)
 {
     int e;
@@ -79,7 +79,7 @@ int main(void)
         memcpy(&x, &in[4 * i + 3], 4);
         o[0] = bits_of((float)copysign(rounded(fabs((double)sa), 24, -126, 0), sa));
         while (w >> 24 != 0 && (w & (w - 1)) != 0 && 64 - __builtin_clzll(w) - __builtin_ctzll(w) > 24)
-            w &= w - 1; /* Clears the lowest set bits until 24 bits are left. */
+            w &= w - 1; /* clears the lowest set bits until 24 bits are left */
         o[1] = bits_of((float)w);
         sum = product + x;
         o[2] = bits_of(sum);

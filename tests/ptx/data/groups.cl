@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares functions of work-groups and sub-groups with sums that each work-item computes: `bad` counts differences. */
+/* Compares results of work-group and sub-group functions with sums that each work-item computes. `bad` counts differences. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 int value(size_t i) { return (int)(i * 7 % 13) - 5; }
 

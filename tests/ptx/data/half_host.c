@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes in.bin and want.bin, the input and the expected output of half.cl, into the current folder. Halves are represented by
- * their bits, and soft_float.h computes with them. */
+ * their bits, with which functions of soft_float.h compute. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

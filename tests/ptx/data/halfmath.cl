@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of one half for all 65,536 values, and functions of two halves for pairs; halfmath_check.c compares. */
+/* Computes functions of one half for all 65,536 values, and of two halves for pairs. halfmath_check.c checks the results. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define ONE(F) out[at] = F(x); at += 65536;
 #define TWO(F) out[at] = F(x, y); at += 65536;
@@ -9,7 +9,7 @@ kernel void one(global half *out)
     half x = as_half((ushort)at);
 #include "halfmath_one.h"
 }
-/* the second number of a pair: any number in the first half of the pairs, close to the first number in the others */
+/* In the first half of the pairs, the second number is any number; in the other pairs, it is close to the first number. */
 kernel void two(global half *out)
 {
     size_t at = get_global_id(0);
@@ -17,7 +17,7 @@ kernel void two(global half *out)
     half x = as_half((ushort)at), y = as_half((ushort)(at % 2 != 0 ? r >> 13 : (at & 0xfc00) + (r >> 22)));
 #include "halfmath_two.h"
 }
-/* Vectors, pointers, conversions and relations must agree with scalars and with each other: then bad[i] is 0. */
+/* Sets bad[i] to 0 if results for vectors, pointers, conversions and relations agree with those for scalars. */
 #define SAME(a, b) (isnan((float)(a)) ? isnan((float)(b)) : as_ushort(a) == as_ushort(b))
 kernel void same(global int *bad)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares the results of halfmath.cl with the host's functions of double. The differences must be within the bounds of
- * cl_khr_fp16, in units of the last place. Arguments: the files with the results of kernels one() and two(). */
+ * cl_khr_fp16, in units in the last place. Arguments: the files with the results of kernels one() and two(). */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static double nextafter_(double x, double y)
         return x == y ? y : NAN;
     if (isinf(x))
         return copysign(65504, x);
-    /* below a power of two, the neighbour is half a step away */
+    /* The neighbour below a power of two is half a step away. */
     return x + (y > x ? 1 : -1) * (inward && fabs(x) > 0x1p-14 && frexp(fabs(x), &(int){0}) == 0.5 ? step / 2 : step);
 }
 struct row {
@@ -62,12 +62,12 @@ static const struct row twos[] = {
     {"hypot", NULL, hypot, 2}, {"pow", NULL, pow, 4}, {"powr", NULL, powr_, 4}, {"remainder", NULL, remainder, 0},
     {"fmax", NULL, fmax, 0}, {"fmin", NULL, fmin, 0}, {"nextafter", NULL, nextafter_, 0}};
 
-/** The error of @got in units of the last place of @want. */
+/** Returns the error of @got in units in the last place of @want. */
 static double error(double got, double want)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got) ? 0 : INFINITY;
-    if (isinf(got)) /* infinity counts as the number that would follow the largest half */
+    if (isinf(got)) /* infinity counts as 65536, the number that would follow the largest half */
         return fabs(want) >= 65520 && signbit(got) == signbit(want) ? 0 : isinf(want) && want == got ? 0 : (65536 - fabs(want)) / 32;
     if (isinf(want))
         return INFINITY;

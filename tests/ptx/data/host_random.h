@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random arguments for the host's programs, which are the same in each run. */
+/* Random numbers for the programs that write test data, with the same sequence in each run. */
 #include <stdint.h>
 
 static uint64_t state = 88172645463325252u;

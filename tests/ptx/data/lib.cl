@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Library functions and rotations where compilers or libclc were found wrong. */
+/* Calls library functions, and rotations, for which compilers or libclc were found wrong. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #include "lib_jumps.inc"
 #if __OPENCL_VERSION__ != 120

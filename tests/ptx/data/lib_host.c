@@ -18,7 +18,7 @@ static uint64_t turned(uint64_t x, unsigned n, unsigned bits)
     return r;
 }
 
-/* Returns the value of a half that is no NaN. For infinity it returns a number above all finite halves. */
+/* Returns the value of a half that is no NaN, or for infinity a number above all finite halves. */
 static double value_of(unsigned h)
 {
     double m = (h & 0x7c00) == 0x7c00 ? 65536 * 2
@@ -28,19 +28,19 @@ static double value_of(unsigned h)
     return h & 0x8000 ? -m : m;
 }
 
-/* Returns the least half that is not below x. Rounding down is done by rounding -x up and changing the sign. */
+/* Returns the least half that is not below x. To round x down, callers round -x up and change the sign. */
 static uint16_t up(double x)
 {
     if (isnan(x))
         return 0x7fff;
-    if (x > 0 || (x == 0 && !signbit(x))) { /* Among positive halves, greater bits mean a greater value. */
+    if (x > 0 || (x == 0 && !signbit(x))) { /* for positive halves, greater bits mean a greater value */
         unsigned h = 0;
 
         while (h < 0x7c00 && value_of(h) < x)
             h++;
         return (uint16_t)h;
     }
-    unsigned h = 0x7bff; /* Finds the greatest magnitude that is not above the magnitude of x. */
+    unsigned h = 0x7bff; /* the loop finds the greatest magnitude that is not above the magnitude of x */
 
     while (h > 0 && value_of(h) > -x)
         h--;
@@ -60,8 +60,7 @@ int main(void)
 
     for (int i = 0; i < 4 * N; i++)
         in[i] = next();
-    for (int i = 0; i < N; i++) { /* The floats have all magnitudes that halves have, and magnitudes just outside of
-                                   * that range. */
+    for (int i = 0; i < N; i++) { /* the magnitudes of the floats cover the range of halves, and a little more */
         float x = ldexpf((float)(int32_t)next(), -31 + (int)(next() % 46) - 28);
 
         if (i % 50 == 0)

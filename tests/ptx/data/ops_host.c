@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes in.bin and want.bin, the input and the expected output of the expressions, into the current folder. It is compiled with
- * -fwrapv. */
+/* Writes in.bin and want.bin, the input and the expected output of the expressions in ops.inc, into the current folder. The
+ * program is compiled with -fwrapv. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares random PTX that is translated and runs on the machine with the direct evaluator of tests/ptx/eval/ptx_eval.h. The PTX
- * contains every instruction by type and modifier, literals, guards, branches, loops, chains of comparisons, memory of every
- * space, atomics, barriers, cross-lane operations, calls and traps. Width, policy, reconvergence engine and tags follow from the
- * seed. If a program fails, the test removes parts of the program as long as the rest still fails, and prints the seed and the
- * rest. LW_SEED and LW_RANDOM_COUNT select other programs.
+ * Runs random PTX on the machine and in the direct evaluator of tests/ptx/eval/ptx_eval.h, and compares the results. The PTX
+ * contains every instruction with every type and modifier, literals, guards, branches, loops, chains of comparisons, memory of
+ * every space, atomics, barriers, cross-lane operations, calls and traps. The seed determines warp width, policy, reconvergence
+ * engine and tags. If a program fails, the test removes parts of the program as long as the rest still fails, and prints the seed
+ * and the rest. LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ struct module {
     struct emu_program *program;
     struct pe_module *direct;
     uint64_t out;
-    bool trapped; /* the machine cannot be used any more */
+    bool trapped; /* a kernel has trapped, so the machine cannot be used any more */
     char setting[160];
 };
 
@@ -105,7 +105,7 @@ static bool open_module(struct module *m, const char *text, uint64_t seed, bool 
     return true;
 }
 
-/** Run one kernel on the machine and in the evaluator. Return whether the results are equal. */
+/** Runs one kernel on the machine and in the evaluator. Returns whether the results are equal. */
 static bool compare(struct module *m, const char *name, uint64_t seed, bool warp, char *why)
 {
     struct pm_shape shape = pm_shape(seed, warp);
@@ -113,7 +113,7 @@ static bool compare(struct module *m, const char *name, uint64_t seed, bool warp
     struct lw_error err = { LW_OK, "" };
     struct emu_stop stop;
     bool ok = false, trapped = false;
-    /* out, pa, pb, pc, pd, pe in the layout of C */
+    /* The parameters out, pa, pb, pc, pd and pe in the layout of C. */
     uint64_t params[PM_PARAM_BYTES / 8] = { 0 };
 
     pm_parameters(params, seed);
@@ -147,11 +147,11 @@ static bool compare(struct module *m, const char *name, uint64_t seed, bool warp
                                 .max_steps = 20000000, .trapped = &trapped };
     bool ends = pe_run(m->direct, &direct, err.text, sizeof err.text);
 
-    if (trapped || m->trapped) { /* PTX does not define how many instructions the other threads have executed */
+    if (trapped || m->trapped) { /* memory is not compared, because the progress of other threads at a trap is undefined */
         ok = trapped == m->trapped;
         if (!ok)
-            snprintf(err.text, sizeof err.text, "%s comes to a trap",
-                     trapped ? "only the evaluator" : "the evaluator never");
+            snprintf(err.text, sizeof err.text, "%s reaches a trap",
+                     trapped ? "only the evaluator" : "only the machine");
         goto cleanup;
     }
     if (!ends)
@@ -178,7 +178,7 @@ cleanup:
     return ok;
 }
 
-/** Return whether the kernel fails in a module that contains it alone; @why describes the last failure. */
+/** Returns whether the kernel fails in a module that contains only this kernel. If so, describes the failure in @why. */
 static bool fails(const struct pm_kernel *k, const char *head, uint64_t module_seed, uint64_t seed,
                   bool warp, char *why)
 {
@@ -252,7 +252,7 @@ static void one_module(uint64_t seed, unsigned kernels, bool calls)
         free(body);
     }
     if (!open_module(&m, text, seed, warp, why)) {
-        bad = 0; /* report one of the failing kernels: the first that fails alone */
+        bad = 0; /* searches the first kernel that fails alone, which is reported */
         while (bad + 1 < kernels && !fails(&k[bad], head, seed, first + bad, warp, why))
             bad++;
     } else {
@@ -295,7 +295,7 @@ static void random_kernels_compute_what_the_manual_says(void **state)
                    (first + i) % 3 != 0);
 }
 
-/* Reduced kernels that failed earlier. */
+/* Reduced kernels for which earlier versions failed. */
 static const char *const kept[] = {
     "mad.wide.s32 %d1,%r7,%r0,0x1;\nmad.wide.u32 %d2,%r1,%r2,8;\n",
     "@!%p3 lop3.or.b32 %r5|%p3,%r6,%r5,%r5,108,!%p1;\n@%p0 elect.sync %r1|%p0,-1;\n",

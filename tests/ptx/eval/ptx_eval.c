@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of the direct PTX evaluator: memory, calls, barriers and cross-lane operations. */
+/* Executes the threads in the direct PTX evaluator, with memory, calls, barriers and cross-lane operations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tests/ptx/eval/ptx_eval_priv.h"
 
 enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, SLICE = 7 };
-/* PTX does not define the address ranges of generic addresses; these ranges are our choice */
+/* Address ranges of generic addresses, which PTX does not define. */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
                       static_window = UINT64_C(0x57) << 48,
                       function_window = UINT64_C(0xf0) << 48;
@@ -32,9 +32,9 @@ struct thread {
 struct runner {
     struct pe_module *m;
     const struct pe_launch *launch;
-    uint32_t ctaid[3], count; /* threads of a block */
+    uint32_t ctaid[3], count; /* current block, and number of its threads */
     struct thread *threads;
-    uint8_t *shared, *fixed; /* shared memory; variables of the module */
+    uint8_t *shared, *fixed; /* shared memory, and memory of the module's variables */
     uint32_t shared_bytes;
     uint32_t arrived[16], expected[16];
     uint64_t steps;
@@ -117,7 +117,7 @@ static uint64_t symbol_address(const struct runner *r, const struct frame *f, in
     return at;
 }
 
-/** Return the address of an operand. If the operand names a variable, the space is the space of the variable. */
+/** Returns the address of an operand. If the operand names a variable, stores the variable's space in @space. */
 static uint64_t address(struct runner *r, struct thread *t, const struct pe_operand *o,
                         enum pe_space *space)
 {
@@ -167,7 +167,7 @@ static uint64_t value(struct runner *r, struct thread *t, const struct pe_operan
     case PE_O_SPECIAL: v = special(r, t, o->index); break;
     case PE_O_SYMBOL: v = symbol_address(r, f, o->index, &space) + o->imm; break;
     case PE_O_FUNCTION: v = function_window + (uint64_t)o->index; break;
-    case PE_O_VECTOR: { /* the elements are packed, the first one lowest */
+    case PE_O_VECTOR: { /* the elements are packed, with the first element in the lowest bits */
         unsigned each = pe_type_bits(type) / (unsigned)o->count;
 
         for (int i = 0; i < o->count; i++)
@@ -180,7 +180,7 @@ static uint64_t value(struct runner *r, struct thread *t, const struct pe_operan
     return pe_cut(v, pe_type_bits(type));
 }
 
-/** Write a register. If the register is wider than the value, the value is extended by its type. */
+/** Writes a register. If the register is wider than the value, the value is sign- or zero-extended by its type. */
 static void set(struct thread *t, const struct pe_operand *o, uint64_t v, struct pe_type type)
 {
     struct frame *f = &t->frame[t->depth];
@@ -202,7 +202,7 @@ static void set(struct thread *t, const struct pe_operand *o, uint64_t v, struct
     f->regs[o->index] = pe_cut(v, bits);
 }
 
-/** Return the type of the @k-th source of an instruction that accesses only registers. */
+/** Returns the type of source @k of an instruction that accesses only registers. */
 static struct pe_type source_type(const struct pe_insn *in, int k)
 {
     static const struct pe_type u32 = { 'u', 32, 0 }, pred = { 'p', 1, 0 };
@@ -301,13 +301,13 @@ static void atomic(struct runner *r, struct thread *t, const struct pe_insn *in)
         set(t, to->kind == PE_O_VECTOR ? &to->element[i] : to, old[i], type);
 }
 
-/** Execute cp.async: copy the bytes of the source, and fill the rest with zeros. */
+/** Executes cp.async: copies the bytes of the source, and fills the rest of the destination with zeros. */
 static void copy(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
     enum pe_space to = PE_SHARED, from = PE_GLOBAL;
 
     if (!pe_has(in, PE_W_shared))
-        return; /* commit and wait for groups: all copies are already done */
+        return; /* commit_group and wait_group have no effect, because copies are executed immediately */
     uint64_t d = address(r, t, &in->operand[0], &to), s = address(r, t, &in->operand[1], &from);
     struct pe_type u32 = { 'u', 32, 0 };
     unsigned bytes = (unsigned)value(r, t, &in->operand[2], u32), part = bytes;
@@ -394,7 +394,7 @@ static bool enter(struct runner *r, struct thread *t, const struct pe_function *
     return true;
 }
 
-/** Copy an argument or result between two frames. */
+/** Copies an argument or result between two frames. */
 static void pass(struct runner *r, struct thread *t, const struct pe_operand *outer, int depth,
                  int symbol, bool down, const struct pe_insn *in)
 {
@@ -477,7 +477,7 @@ static int mask_operand(const struct pe_insn *in)
     }
 }
 
-/** Execute the part of one lane in an operation at which all members wait. */
+/** Executes one lane's part of a cross-lane operation at which all members wait. */
 static void exchange(struct runner *r, struct thread *t, const struct pe_insn *in,
                      struct thread *warp, uint32_t live)
 {
@@ -560,7 +560,7 @@ static void exchange(struct runner *r, struct thread *t, const struct pe_insn *i
     }
 }
 
-/** If all live members of @t's mask wait at its instruction, execute the instruction for them. */
+/** If all live members of @t's mask wait at the instruction of @t, executes the instruction for these members. */
 static void try_warp(struct runner *r, struct thread *t)
 {
     struct thread *warp = t - t->linear % WARP;
@@ -578,7 +578,7 @@ static void try_warp(struct runner *r, struct thread *t)
     }
     if ((t->mask & live & ~waiting) != 0)
         return;
-    /* a result may overwrite a register that another lane still reads, so all lanes read from a copy */
+    /* A result must not overwrite a register that another lane still reads, so all lanes read copies of the registers. */
     uint64_t *old[WARP] = { 0 };
     size_t bytes = (size_t)t->frame[t->depth].fn->reg_count * sizeof(uint64_t);
 
@@ -596,7 +596,7 @@ static void try_warp(struct runner *r, struct thread *t)
         struct frame *f = &warp[l].frame[warp[l].depth];
 
         exchange(r, &warp[l], in, warp, live);
-        /* store the results separately, because all lanes must read the old values first */
+        /* Saves the results separately, because the remaining lanes must read the old values. */
         memcpy((uint8_t *)old[l] + bytes, f->regs, bytes);
         memcpy(f->regs, old[l], bytes);
     }
@@ -612,7 +612,7 @@ static void try_warp(struct runner *r, struct thread *t)
     }
 }
 
-/** Complete each barrier of the block at which all expected threads have arrived. */
+/** Completes each barrier of the block at which all expected threads have arrived. */
 static void try_barriers(struct runner *r)
 {
     for (uint32_t b = 0; b < 16; b++) {
@@ -660,8 +660,8 @@ static void at_barrier(struct runner *r, struct thread *t, const struct pe_insn 
     t->barrier = (uint32_t)value(r, t, &in->operand[k], u32) & 15;
     if (counts > k + 1) {
         r->expected[t->barrier] = (uint32_t)value(r, t, &in->operand[k + 1], u32);
-        /* thread counts are in whole warps: the threads that are missing in a partial last warp arrive together with its first
-         * thread */
+        /* Barriers count threads in whole warps. The threads that a partial last warp lacks arrive together with the warp's first
+         * thread. */
         if (t == &r->threads[r->count / 32 * 32])
             r->arrived[t->barrier] += 32 - r->count % 32;
     }
@@ -748,7 +748,7 @@ static void step(struct runner *r, struct thread *t)
     case PE_activemask: { /* all lanes have reconverged here */
         int k = mask_operand(in);
 
-        t->mask = UINT32_MAX; /* without .sync the operation includes all lanes that execute it */
+        t->mask = UINT32_MAX; /* an operation without .sync has no mask, and includes all lanes that execute it */
         if (k < in->operand_count && (pe_has(in, PE_W_sync)))
             t->mask = (uint32_t)value(r, t, &in->operand[k], (struct pe_type){ 'u', 32, 0 });
         t->state = AT_WARP;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A direct, slow evaluator of PTX for tests. It reads the text with a separate small reader and executes the threads
- * one by one, in fair rotation. The semantics of each instruction were written by hand from the PTX manual. It shares
- * no code with the translator or the machine, not even a header. It assumes valid input: an instruction that it
- * cannot read or execute is an error with a message.
+ * A direct, slow evaluator of PTX for tests. The evaluator reads the text with its own small reader, and executes the threads
+ * one by one, in fair rotation. The semantics of each instruction were written by hand from the PTX manual. The evaluator shares
+ * no code with the translator or the machine, not even a header. It assumes valid PTX: an instruction that it cannot read or
+ * execute is an error with a message.
  */
 #ifndef PTX_EVAL_H
 #define PTX_EVAL_H
@@ -14,7 +14,7 @@
 
 struct pe_module;
 
-/** Read a module. On failure return NULL, with a message in @why. */
+/** Reads a module. On failure returns NULL, with a message in @why. */
 struct pe_module *pe_read(const char *text, char *why, size_t size);
 void pe_destroy(struct pe_module *module);
 
@@ -28,10 +28,10 @@ struct pe_launch {
     uint64_t global_base;
     size_t global_bytes;
     uint32_t dynamic_shared_bytes;
-    uint64_t max_steps; /* maximum number of instructions of all threads together; 0: no limit */
-    bool *trapped;      /* not NULL: a thread that reaches trap ends the run and sets this flag */
+    uint64_t max_steps; /* maximum number of instructions of all threads together, or 0 if there is no limit */
+    bool *trapped;      /* if not NULL: a thread that executes trap ends the run and sets this flag */
 };
-/** Run the launch to its end. On failure return false, with a message in @why. */
+/** Runs the launch to its end. On failure returns false, with a message in @why. */
 bool pe_run(struct pe_module *module, const struct pe_launch *launch, char *why, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results of PTX instructions in one thread, written from the PTX manual (sections 9.7.1 to 9.7.8). If the manual
- * leaves a value open (the bits of a NaN result), the evaluator uses the canonical value of docs/reference/fp.md.
+ * Computes the results of PTX instructions in one thread, by the PTX manual (sections 9.7.1 to 9.7.8). If the manual does not
+ * define the bits of a NaN result, the evaluator uses the canonical value of docs/reference/fp.md.
  */
 #include <fenv.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* ---- floats as bits ------------------------------------------------------------ */
 
-/* A format: significant bits, least and greatest exponent of a normal number, canonical NaN. */
+/* A floating-point format: size and precision in bits, least and greatest exponent of a normal number, canonical NaN. */
 struct format {
     int bits, precision, emin, emax;
     uint64_t nan;
@@ -50,7 +50,7 @@ static uint64_t flush(const struct format *f, uint64_t x, bool ftz)
     return ftz && magnitude < UINT64_C(1) << (f->precision - 1) ? x & sign_bit(f) : x;
 }
 
-/** Return the exact value of the bits (a long double has 64 significant bits or more). */
+/** Returns the exact value of the bits. A long double has at least 64 significant bits. */
 static long double value_of(const struct format *f, uint64_t x)
 {
     uint64_t magnitude = x & (sign_bit(f) - 1), fraction;
@@ -80,7 +80,7 @@ static long double to_integral(long double v, int mode)
     }
 }
 
-/** Round @v to a format, once. */
+/** Returns the bits of @v, rounded once to a format. */
 static uint64_t round_to(const struct format *f, long double v, int mode)
 {
     uint64_t sign = signbit(v) ? sign_bit(f) : 0;
@@ -93,7 +93,7 @@ static uint64_t round_to(const struct format *f, long double v, int mode)
     if (v == 0)
         return sign;
     (void)frexpl(v, &e);
-    e--; /* |v| in [2^e, 2^(e+1)) */
+    e--; /* now |v| is in [2^e, 2^(e+1)) */
     int quantum = (e < f->emin ? f->emin : e) - (f->precision - 1);
     long double r = fabsl(to_integral(ldexpl(v, -quantum), mode));
 
@@ -172,7 +172,7 @@ static uint64_t bits_of_double(double v)
     return w;
 }
 
-/** Compute one operation in the host's arithmetic, in a rounding mode. */
+/** Computes one operation with the host's arithmetic, in a rounding mode. */
 static uint64_t host_arithmetic(enum pe_op op, bool wide, int mode, const uint64_t *s)
 {
     volatile float fa = float_of(s[0]), fb = float_of(s[1]), fc = float_of(s[2]), fr = 0;
@@ -204,7 +204,7 @@ static uint64_t host_arithmetic(enum pe_op op, bool wide, int mode, const uint64
     return wide ? bits_of_double(dr) : bits_of_float(fr);
 }
 
-/** Compute a + b rounded to odd, so that a second rounding to fewer bits gives the correctly rounded result. */
+/** Returns a + b rounded to odd, so that a second rounding to fewer bits gives the correctly rounded result. */
 static double add_to_odd(double a, double b)
 {
     volatile double s = a + b, back = s - a, error = (a - (s - back)) + (b - back);
@@ -276,7 +276,7 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
     return r;
 }
 
-/* Compute ex2, lg2, sin, cos, tanh as docs/reference/fp.md defines them: the function's value, rounded once. */
+/* Computes ex2, lg2, sin, cos and tanh as docs/reference/fp.md defines them: as the function's value, rounded once. */
 static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
 {
     long double v = value_of(f, x);
@@ -291,8 +291,8 @@ static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
     return round_to(f, v, FE_TONEAREST);
 }
 
-/* Compute rcp.approx.ftz.f64 or rsqrt.approx.ftz.f64: the low word of the operand counts as zero, and the low word of the
- * result is zero. */
+/* Computes rcp.approx.ftz.f64 or rsqrt.approx.ftz.f64, for which the low word of the operand counts as zero, and the low word of
+ * the result is zero. */
 static uint64_t of_high_word(enum pe_op op, uint64_t x)
 {
     uint64_t high = UINT64_C(0xffffffff) << 32, s[3] = { flush(&f64, x & high, true) };
@@ -302,7 +302,7 @@ static uint64_t of_high_word(enum pe_op op, uint64_t x)
     return is_nan(&f64, r) ? f64.nan : flush(&f64, r, true) & high;
 }
 
-/** Compute floating-point arithmetic on one value. Return false for another instruction. */
+/** Computes the result of a floating-point instruction for operands of one format. Returns false for another instruction. */
 static bool compute_float(const struct pe_insn *in, const struct format *f, const uint64_t *source,
                           int sources, uint64_t *out)
 {
@@ -345,7 +345,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         *out = r;
         return true;
     case PE_abs:
-    case PE_neg: /* only the sign changes, also of a NaN; with .ftz a NaN becomes canonical (docs/reference/fp.md) */
+    case PE_neg: /* changes only the sign, also of a NaN; with .ftz a NaN becomes canonical (docs/reference/fp.md) */
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;
@@ -465,7 +465,7 @@ static uint64_t convert(const struct pe_insn *in, struct pe_type to, struct pe_t
     x = flush(f, x, ftz && from.bits == 32);
     v = value_of(f, x);
     if (!is_float(to)) {
-        if (isnan(v)) /* manual 9.7.9.21: zero, or only the top bit set if the source or the destination has 64 bits */
+        if (isnan(v)) /* manual 9.7.9.21: the result is 0, or if source or destination has 64 bits, only the top bit is set */
             return from.bits == 64 || to.bits == 64 ? UINT64_C(1) << (to.bits - 1) : 0;
         v = to_integral(v, integral ? rounding(in) : FE_TOWARDZERO);
         if (fabsl(v) > ldexpl(1, 70))
@@ -589,7 +589,7 @@ static uint32_t dot(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c
     return c;
 }
 
-/* Return the absolute differences of the parts of two words; with .add, return the sum of the differences plus @c. */
+/* Returns the absolute differences of the parts of two words, or with .add the sum of the differences plus @c. */
 static uint32_t differences(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c)
 {
     unsigned width = in->op == PE_vabsdiff4 ? 8 : 16;
@@ -786,7 +786,7 @@ static bool compute_bits(const struct pe_insn *in, struct pe_type type, const ui
     return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* ---- all instructions ------------------------------------------------------------------- */
 
 bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
                 struct pe_result *out)
@@ -820,7 +820,7 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
         return true;
     }
     case PE_cvt:
-        if (pe_has(in, PE_W_pack)) { /* from the highest bits down: the third, the first and the second operand */
+        if (pe_has(in, PE_W_pack)) { /* the result has the third, first and second operand, from the highest bits down */
             out->value = pe_cut(source[2] << 2 * type.bits |
                                     convert(in, type, in->type[1], source[0]) << type.bits |
                                     convert(in, type, in->type[1], source[1]), 32);

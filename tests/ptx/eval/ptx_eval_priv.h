@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private header of the direct PTX evaluator: the data that its reader creates and its other parts execute. */
+/* Private header of the direct PTX evaluator: the data structures that its reader creates and its other files execute. */
 #ifndef PTX_EVAL_PRIV_H
 #define PTX_EVAL_PRIV_H
 
@@ -40,7 +40,8 @@ enum pe_word {
 #undef E
     PE_WORD_COUNT
 };
-/* kind: u s b f, g for bf16, p for predicates. packed: two values of @bits each */
+/* A type. @kind is 'u', 's', 'b' or 'f' as in PTX, 'g' for bf16, or 'p' for predicates. If @packed is set, the type has two
+ * values of @bits bits each. */
 struct pe_type {
     char kind;
     uint8_t bits;
@@ -53,9 +54,8 @@ enum pe_operand_kind {
 };
 struct pe_operand {
     enum pe_operand_kind kind;
-    /* operand kinds: register, special register, symbol, function, label; an address has the kind of its register */
-    int index;
-    int symbol; /* symbol of an address; -1: none */
+    int index;  /* number of the register, special register, symbol, function or label; for an address, of its base register */
+    int symbol; /* number of the symbol of an address, or -1 if it has none */
     bool negated;
     uint64_t imm; /* an integer, or the bits of a double */
     int count;
@@ -78,11 +78,11 @@ static inline bool pe_has(const struct pe_insn *in, enum pe_word word)
 struct pe_symbol {
     char name[80];
     enum pe_space space;
-    bool open, formal;      /* an extern array without a size; a parameter in the head of its function */
+    bool open, formal;      /* the symbol is an extern array without a size; it is a parameter in the head of its function */
     uint32_t bytes, align, offset;
     struct pe_type type;
     uint8_t *init;
-    int reg;                /* for a formal parameter in .reg: the register, else -1 */
+    int reg;                /* for a formal parameter in .reg: number of the register; otherwise -1 */
 };
 struct pe_reg {
     char name[40];
@@ -117,18 +117,18 @@ enum pe_special {
     PE_S_COUNT
 };
 
-/** Compute the result of an instruction that accesses registers only. */
+/** Result of an instruction that accesses registers only. */
 struct pe_result {
-    uint64_t value, second; /* second: the q of setp */
+    uint64_t value, second; /* second: value of a second destination, such as q of setp */
 };
-/** Compute the result of an instruction that accesses registers only; return false for another instruction. @source holds
- *  the operands after the destination, truncated to their types. @carry is the condition code. */
+/** Computes the result of an instruction that accesses registers only. Returns false for another instruction. @source contains
+ *  the operands after the destination, truncated to their types. @carry is the carry flag, which instructions read and change. */
 bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
                 struct pe_result *out);
-/** Return the value of memory after an atomic operation. */
+/** Returns the value of memory after an atomic operation. */
 uint64_t pe_atomic(const struct pe_insn *in, struct pe_type type, uint64_t old, uint64_t b,
                    uint64_t c);
-/** Return the bits of a literal, converted to @type. */
+/** Returns the bits of a literal, converted to @type. */
 uint64_t pe_literal(const struct pe_operand *operand, struct pe_type type);
 static inline unsigned pe_type_bits(struct pe_type type)
 {

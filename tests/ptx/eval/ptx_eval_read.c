@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of the direct PTX evaluator: it converts text to functions of instructions. */
+/* Reader of the direct PTX evaluator, which converts text to functions with instructions. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
 }
 
-/** Read a word of letters; with @dot, a word after a dot. The result is empty if the text has no word here. */
+/** Reads a word of letters, or if @dot is set, a word after a dot. The result is empty if the text has no such word here. */
 static void word(struct reader *r, char *out, size_t size)
 {
     size_t n = 0;
@@ -171,7 +171,7 @@ static bool number(struct reader *r, struct pe_operand *o)
             float f;
 
             memcpy(&f, &w, sizeof f);
-            /* the exact bits matter, also those of a NaN; index 1 marks such a literal */
+            /* A literal with exact bits, including those of a NaN, has index 1. */
             o->index = 1;
             o->imm = minus ? w ^ 0x80000000u : w;
         } else {
@@ -249,7 +249,7 @@ static const struct name *find_name(struct reader *r, const char *text)
             char *end;
             long k = strtol(text + size, &end, 10);
 
-            if (*end == '\0' && k < n->index) { /* the name is created at its first use */
+            if (*end == '\0' && k < n->index) { /* creates the name of a register range's element at its first use */
                 struct pe_type type = n->type;
                 int depth = r->depth, reg;
                 struct name *synthetic;
@@ -297,7 +297,7 @@ static void initialise(struct reader *r, struct pe_symbol *s)
         expect(r, '}');
 }
 
-/** Read the variables of one declaration. Return the index of the first one. */
+/** Reads the variables of one declaration. Returns the index of the first one. */
 static int variables(struct reader *r, enum pe_space space, bool formal)
 {
     struct pe_type type = { 0 };
@@ -453,7 +453,7 @@ static void named(struct reader *r, struct pe_operand *o)
             return;
         }
     }
-    /* a label is represented by the number of its name; its position is set at the end of the body */
+    /* A label is represented by the number of its name. Its position is determined at the end of the body. */
     struct pe_function *fn = r->function;
 
     o->kind = PE_O_LABEL;
@@ -562,7 +562,7 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
     fn->insns[fn->insn_count++] = in;
 }
 
-/* A branch table is an instruction without effect. Its label is the name of the table. */
+/* Reads a branch table, which becomes an instruction without effect. Its label is the name of the table. */
 static void targets(struct reader *r)
 {
     struct pe_function *fn = r->function;
@@ -586,7 +586,7 @@ static void leave(struct reader *r)
     r->depth--;
     while (r->name_count > 0 && r->names[r->name_count - 1].depth > r->depth)
         r->name_count--;
-    /* remove the names of the inner block, which may precede names from register ranges in the list */
+    /* Removes the names of the inner block. Names from register ranges may follow these in the list, and remain. */
     int kept = 0;
 
     for (int i = 0; i < r->name_count; i++) {

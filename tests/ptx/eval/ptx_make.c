@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generates random PTX kernels. A statement is made from a template, in which these sequences stand for text:
+ * Generates random PTX kernels. A statement is generated from a template, in which these sequences stand for text:
  *
- *   <a|b|c>               one of them
- *   $H $R $D $F $G $P     a register written: 16, 32, 64 bits, f32, f64, predicate
- *   $h $r $d $f $g        a source: a register or a literal
- *   $y $v $w $z $e        a source that is a register
- *   $p $q                 a predicate read; $q: perhaps with '!'
- *   $2                    two different predicates, %p0|%p1
- *   $3 $4 $5 $6 $7 $8 $9  {..}: 2 and 4 of 32 bits, 2 and 4 of 16, 2 of 64, 4 of f32, 2 of f64
- *   $U $E $Q              registers that all threads share, for the scalar unit, written: 32, 64 bits
- *                         and predicates, mostly new ones
- *   $u $j $a              sources of these; $V: one of 32 bits written again
- *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
- *   $o                    an offset in scratch memory, a multiple of 16
- *   \001                  the character '|'
- *   $L                    a label that only this statement has
- *   $S $B                 a space of scratch memory and its base register; $T: one with atomics
- *   ^                     at the beginning: a device with sm_90 has no such instruction, rounds it in its own way,
- *                         chooses another NaN, leaves memory or a register undefined, or NVIDIA's compiler computes
- *                         it wrongly for constant operands; kernels for a device are made without it
+ *   <a|b|c>               one of the alternatives a, b and c
+ *   $H $R $D $F $G $P     destination register of 16, 32 or 64 bits, f32, f64, or a predicate
+ *   $h $r $d $f $g        source of these types: a register or a literal
+ *   $y $v $w $z $e        source of these types that is a register
+ *   $p $q                 predicate as source; $q sometimes has a '!'
+ *   $2                    two different destination predicates, such as %p0|%p1
+ *   $3 $4 $5 $6 $7 $8 $9  vector {...} of 2 or 4 registers of 32 bits, 2 or 4 of 16 bits, 2 of 64 bits, 4 of f32, 2 of f64
+ *   $U $E $Q              destination register of 32 or 64 bits, or predicate, with the same value in all threads, so that the
+ *                         scalar unit can compute it; mostly a new register
+ *   $u $j $a              source of these kinds; $V is a destination of 32 bits that is written again
+ *   $n $b $x $i           number from 0 to 40, from 0 to 255, of 32 bits, from 0 to 7
+ *   $o                    offset in scratch memory, a multiple of 16
+ *   \001                  character '|'
+ *   $L                    label that only this statement has
+ *   $S $B                 space of scratch memory and its base register; $T is a space with atomics
+ *   ^                     at the beginning: kernels for a device do not get this statement, because a device with sm_90 has no
+ *                         such instruction, rounds in another way, returns another NaN, or leaves memory or a register
+ *                         undefined, or because NVIDIA's compiler computes the instruction wrongly for constant operands
  *
- * Divisors are made odd or large first, so that no result is undefined.
+ * Templates with a division first make the divisor odd or large, so that no result is undefined.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -246,7 +246,7 @@ static const char *const straight[] = {
     "^<rcp|sqrt|rsqrt>.approx<|.ftz>.f32 $F,$z",
     "^rsqrt.approx.f64 $G,$e",
     "^<ex2|lg2|sin|cos>.approx<|.ftz>.f32 $F,$z",
-    /* operands for which results are neither 0, 1 nor infinite */
+    /* approximations of operands for which results are not 0, 1 or infinite */
     "^cvt.rn.f32.s16 %f1,$y;\nmul.f32 %f1,%f1,<0.0625|0.00390625|0.000030517578125>;\n<ex2|sin|cos|tanh|lg2>.approx.f32 $F,%f1",
     "^tanh.approx.f32 $F,$z",
     "^<ex2|tanh>.approx.f16 $H,$y", "^<ex2|tanh>.approx.f16x2 $R,$v",
@@ -265,7 +265,7 @@ static const char *const straight[] = {
     "cvt.pack.sat.<u8|s8>.s32.b32 $R,$r,$r,$r",
     "lop3.<or|and>.b32 $R\001$P,$v,$v,$v,$b,$q",
     "mov.pred $P,<0|1|-1>",
-    /* memory of the thread's own */
+    /* memory that belongs to the thread */
     "st$S.<b8|u8|s8> [$B+$o],<$y|$v|$w>",
     "st$S.<b16|u16|s16> [$B+$o],<$y|$v>",
     "st$S.<b32|u32|s32> [$B+$o],<$v|$w>",
@@ -347,11 +347,11 @@ static const char *const straight[] = {
     "cvta.to.local.u64 %u0,%log;\nld.local.u32 $R,[%u0+$o]",
     "cvta.to.global.u64 %u0,%row;\nld.global.u32 $R,[%u0+$o]",
     "<membar.cta|membar.gl|fence.acq_rel.cta|fence.sc.gpu|prefetch.global.L2 [%row]|nanosleep.u32 20>",
-    /* specials */
+    /* special registers and literals */
     "mov.u32 $R,<%tid.x|%ntid.x|%ctaid.x|%nctaid.x|%tid.y|%nctaid.z>",
     "mov.b32 $F,$x;\ncvt.rn.f32.s32 $F,$v", "cvt.rn.f64.s32 $G,$v;\nmul.f64 $G,$e,0d3FB999999999999A",
 };
-/* operations on values that are equal in all threads, unless divergent code has written them */
+/* Operations on values that are equal in all threads, unless divergent code has written them. */
 static const char *const scalar[] = { /* instructions that the scalar unit has, too */
     "<add|sub|mul.lo>.u32 $U,$u,$u", "<add|sub|mul.lo|min|max|mul.hi>.<u32|s32> $U,$u,$u",
     "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32> $U,$u,$n", "mul.wide.<u32|s32> $E,$u,$u",
@@ -391,7 +391,7 @@ static const char *const uniform[] = {
     "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $V,$v", "selp.f32 $F,$f,$z,$a", "setp.lt.s32 $P,$v,$u",
     "shl.b32 $R,$v,$u", "@$a add.u32 $R,$v,$u",
 };
-/* statements that all lanes of a warp, or all threads of a block, execute together */
+/* Statements that all lanes of a warp, or all threads of a block, execute together. */
 static const char *const together[] = {
     "bar.sync 0", "barrier.sync 1", "bar.sync <2|3>",
     "bar.sync 0;\nst.shared.b32 [%xch],$v;\nbar.sync 0;\nadd.u32 %t0,%me,$i;\nrem.u32 %t0,%t0,%nt;\nshl.b32 %t0,%t0,2;\nmov.u32 %t1,xch;\nadd.u32 %t0,%t0,%t1;\nld.shared.b32 $R,[%t0]",
@@ -416,7 +416,7 @@ static const char *const warps[] = {
     "^and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
     "bar.warp.sync -1;\nactivemask.b32 $R",
     "elect.sync <$R|_>\001$P,0xffffffff",
-    /* the mask of the active lanes, which has all lanes after reconvergence */
+    /* operations on the active lanes, which are all lanes of the warp after reconvergence */
     "^bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "^bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
     "^bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
     "^bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
@@ -502,7 +502,7 @@ static void put_number(struct pm_kernel *k, struct text *t, char kind)
     }
 }
 
-/** Return @n different registers of a pool, as {a,b}. */
+/** Writes @n different registers of a pool as a vector, such as {a,b}. */
 static void put_group(struct pm_kernel *k, struct text *t, const char *prefix, unsigned pool,
                       unsigned n)
 {
@@ -513,7 +513,7 @@ static void put_group(struct pm_kernel *k, struct text *t, const char *prefix, u
     put(t, "}");
 }
 
-/* Return a register, mostly one written recently, so that values form chains. */
+/* Returns a register, mostly one that was written recently, so that values depend on each other in chains. */
 static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
 {
     unsigned near = s->count < 6 || pick(k, 3) == 0 ? s->count : 6;
@@ -521,7 +521,7 @@ static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
     return s->visible[s->count - 1 - pick(k, near)];
 }
 
-/* Return a new register, which is readable from the next statement on. Sometimes return an old one. */
+/* Returns a new register, which may be read from the next statement on, or sometimes an old register. */
 static unsigned write_shared(struct pm_kernel *k, struct pm_shared *s, char kind)
 {
     if (s->synthetic == PM_SHARED || k->kind != 0 || pick(k, k->scalar ? 50 : 8) == 0)
@@ -659,7 +659,7 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
     struct text t = { 0 };
 
     template += *template == '^';
-    /* NVIDIA's compiler executes a part of these instructions without their guard */
+    /* NVIDIA's compiler executes a part of these instructions without their guard. */
     if (k->device && (strncmp(template, "set.", 4) == 0 || strncmp(template, "testp", 5) == 0))
         guards = false;
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
@@ -670,7 +670,7 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
     bool block = strcmp(template + size - 2, "\n}") == 0; /* NVIDIA's compiler refuses an empty statement after a block */
 
     put(&t, "%s\n", template[size - 1] == ':' || (k->device && block) ? "" : ";");
-    if (k->device && strstr(template, "$G") != NULL) /* devices choose other NaNs for f64 */
+    if (k->device && strstr(template, "$G") != NULL) /* devices return other NaNs of f64, so these become canonical */
         put(&t, "setp.nan.f64 %%nan,%%g%u,%%g%u;\n@%%nan mov.b64 %%g%u,0x7ff8000000000000;\n", k->written, k->written,
             k->written);
     (void)add(k, &t);
@@ -691,7 +691,7 @@ static void condition(struct pm_kernel *k, struct text *t)
     put(t, ";\n");
 }
 
-/* Generate a side of a branch that some threads of a loop take. Its register is live from one iteration to the next
+/* Generates a branch side in a loop that some threads execute. The register of this side is live from one iteration to the next,
  * and is read only in this side. */
 static void kept(struct pm_kernel *k, unsigned counter)
 {
@@ -708,7 +708,7 @@ static void kept(struct pm_kernel *k, unsigned counter)
     (void)add(k, &t);
 }
 
-/* Return one of @n templates. */
+/* Returns one of @n templates. */
 static const char *choose(struct pm_kernel *k, const char *const *templates, size_t n)
 {
     const char *template = templates[pick(k, (unsigned)n)];
@@ -755,7 +755,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, read_shared(k, &k->s), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
-            bool entered = !k->scalar && pick(k, 4) == 0 && !k->device; /* a barrier in the middle of the side, for some threads */
+            bool entered = !k->scalar && pick(k, 4) == 0 && !k->device; /* some threads execute a barrier in the branch side */
             bool keeps = !k->scalar && pick(k, 2) == 0;
 
             if (keeps)
@@ -781,7 +781,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         } else if (depth != 0 && x < 14) { /* a chain of comparisons, as compilers emit for a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
-            bool table = pick(k, 3) == 0; /* a branch table instead of comparisons */
+            bool table = pick(k, 3) == 0; /* the chain uses a branch table instead of comparisons */
 
             bool fresh = k->scalar && k->s.synthetic < PM_SHARED && k->q.synthetic + 3 < PM_SHARED;
             unsigned q = fresh ? k->q.synthetic : 0;
@@ -810,7 +810,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 put(&t, "L%u:\n", l + c);
                 add_middle(k, &t);
                 statements(k, depth - 1, 1 + pick(k, 3), false, may_call);
-                if (pick(k, 3) != 0) { /* else it falls through */
+                if (pick(k, 3) != 0) { /* otherwise the case falls through to the next one */
                     put(&t, "bra L%u;\n", l + 5);
                     add_middle(k, &t);
                 }
@@ -843,7 +843,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         k->at[open].match = close;
         k->at[close].match = open;
     }
-    if (!top) { /* registers defined in this block may be undefined after it */
+    if (!top) { /* registers that this block defines must not be read after it */
         k->s.count = s;
         k->e.count = e;
         k->q.count = q;
@@ -883,7 +883,7 @@ char *pm_head(uint64_t seed, bool with_calls, bool device)
           "st.param.b64 [q],%d1;\nst.param.b64 [q+8],%d2;\nret;\n}\n" },
         { ".func (.param .f32 q) fn2 (.param .b32 a0)\n{\n",
           "st.param.f32 [q],%f1;\nret;\n}\n" },
-        { ".func (.param .b32 q) fn3 (.param .b32 a0)\n{\n", /* calls itself with a depth that is lower by one */
+        { ".func (.param .b32 q) fn3 (.param .b32 a0)\n{\n", /* the function calls itself with a depth that is lower by one */
           "setp.eq.u32 %p0,%left,0;\n@%p0 bra END;\n{\n.param .b32 b;\n.param .b32 s;\n"
           "sub.u32 %left,%left,1;\nst.param.b32 [b],%left;\ncall (s), fn3, (b);\n"
           "ld.param.b32 %r3,[s];\nmad.lo.u32 %r2,%r3,5,%r2;\n}\nEND:\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launches of random kernels (shape, parameters, memory), modules for a device, and what both files use. */
+/* Generates the launches of random kernels (shape, parameters, memory), modules for a device, and random numbers for
+ * ptx_make.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct pm_shape pm_shape(uint64_t seed, bool warp)
     return s;
 }
 
-/* The memory gets numbers of every kind: small integers, random words, floats near to and far from 1. */
+/* Fills the memory with small integers, random words, and floats near to and far from 1. */
 void pm_fill(uint8_t *memory, const struct pm_shape *shape, uint64_t seed)
 {
     uint64_t state = seed ^ 0xf111;
@@ -89,7 +90,7 @@ char *pm_module(uint64_t seed, struct pm_kernel kernels[PM_KERNELS])
 
     for (unsigned i = 0; i < PM_KERNELS; i++) {
         snprintf(name, sizeof name, "k%u", i);
-        pm_make(&kernels[i], seed * PM_KERNELS + i, name, false, true); /* calls crash NVIDIA's compiler */
+        pm_make(&kernels[i], seed * PM_KERNELS + i, name, false, true); /* without calls, which crash NVIDIA's compiler */
         char *body = pm_text(&kernels[i]);
 
         text = realloc(text, strlen(text) + strlen(body) + 1);

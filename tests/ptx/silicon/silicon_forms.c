@@ -10,12 +10,11 @@
 
 #define COUNT_OF(x) (sizeof(x) / sizeof(x)[0])
 
-/* The kinds of registers, with their offsets in a thread's row of memory, and the types with which a kernel loads and stores
- * them. */
+/* The kinds of registers: their types in a kernel, and their position in a thread's row of memory. */
 static const struct kind {
     char letter;
-    const char *declared, *moved; /* types of the register and of the load and store */
-    unsigned offset, bytes, count;
+    const char *declared, *moved; /* type of the register, and type with which a kernel loads and stores it */
+    unsigned offset, bytes, count; /* offset of the first register in the row, size of a register, number of registers */
 } kinds[] = {
     { 'r', "b32", "b32", 0, 4, 8 },   { 'f', "f32", "f32", 32, 4, 5 },  { 'd', "b64", "b64", 56, 8, 6 },
     { 'g', "f64", "f64", 104, 8, 5 }, { 'h', "b16", "b16", 144, 2, 6 }, { 'p', "pred", "u8", 160, 1, 4 },
@@ -31,7 +30,7 @@ static void add(struct silicon_form **forms, unsigned *count, const char *text, 
     snprintf((*forms)[(*count)++].text, sizeof band->text, "%s", text);
 }
 
-/* Add all forms that @text stands for: one for each combination of alternatives of its groups <a|b>. */
+/* Adds all forms that @text represents: one for each combination of alternatives of its groups <a|b>. */
 static void expand(struct silicon_form **forms, unsigned *count, const char *text, const struct silicon_form *band)
 {
     const char *open = strchr(text, '<'), *close = open != NULL ? strchr(open, '>') : NULL;
@@ -110,7 +109,7 @@ static bool uses(const struct silicon_form *form, char letter, unsigned number)
     return strstr(form->text, name) != NULL;
 }
 
-/* Load the registers of @form from the row, or store them to it. */
+/* Writes PTX that loads the registers of @form from the thread's row, or stores them to the row. */
 static void move_registers(struct text *t, const struct silicon_form *form, bool load)
 {
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -213,7 +212,7 @@ static uint64_t half(uint64_t *state)
     case 0: case 1: case 2: return half_edges[v % COUNT_OF(half_edges)];
     case 3: return word_edges[v % COUNT_OF(word_edges)] & 0xffff;
     case 4: return v & 63;
-    case 5: return 0x3800 + v % 0x0c00; /* f16 from 0.5 to 8; bf16 of small numbers */
+    case 5: return 0x3800 + v % 0x0c00; /* an f16 from 0.5 to 8; as a bf16, a small number */
     case 6: return (0x3f00 + v % 0x0180) ^ (v >> 20 & 0x8000);
     default: return v & 0xffff;
     }
@@ -252,7 +251,7 @@ static uint64_t single(uint64_t *state, bool angle)
 {
     uint64_t v = next(state);
 
-    if (angle) { /* from -2 pi to 2 pi */
+    if (angle) { /* an angle from -2 pi to 2 pi */
         float f = (float)((double)(int32_t)v / 2147483648.0 * 6.28318530717958647692);
         uint32_t bits;
 
@@ -262,8 +261,8 @@ static uint64_t single(uint64_t *state, bool angle)
     switch (v >> 61) {
     case 0: case 1: case 2: return float_edges[v % COUNT_OF(float_edges)];
     case 3: case 4: return (0x3e000000 + v % 0x05000000) ^ (v >> 20 & 0x80000000); /* from 2^-3 to 2^7 */
-    case 5: return (0x43000000 + v % 0x1d000000) ^ (v >> 20 & 0x80000000);         /* to 2^65 */
-    case 6: return ((uint32_t)v & 0x807fffff) | ((v >> 32) % 4) << 23;              /* tiny */
+    case 5: return (0x43000000 + v % 0x1d000000) ^ (v >> 20 & 0x80000000);         /* from 2^7 to 2^65 */
+    case 6: return ((uint32_t)v & 0x807fffff) | ((v >> 32) % 4) << 23;              /* subnormal or little above */
     default: return (uint32_t)v;
     }
 }
@@ -276,7 +275,7 @@ static uint64_t twofold(uint64_t *state)
     case 0: case 1: case 2: return double_edges[v % COUNT_OF(double_edges)];
     case 3: case 4: return mantissa | (1020 + v % 10) << 52;
     case 5: return mantissa | (1020 + v % 70) << 52;
-    case 6: return mantissa | (870 + v % 300) << 52; /* the exponents of f32 */
+    case 6: return mantissa | (870 + v % 300) << 52; /* exponents of f32 and a few more */
     default: return mantissa | v % 2048 << 52;
     }
 }
@@ -313,7 +312,7 @@ void sf_fill(const struct silicon_form *form, uint8_t *memory)
     }
 }
 
-/* Return @bits of @bytes with the canonical NaN for every NaN of the format with @fraction bits. */
+/* Returns the float @bits, which has @bytes bytes and a fraction of @fraction bits, or if it is a NaN the canonical NaN. */
 static uint64_t canonical(uint64_t bits, unsigned bytes, unsigned fraction)
 {
     uint64_t size = bits & ((UINT64_C(1) << (bytes * 8 - 1)) - 1), infinite = (UINT64_C(1) << (bytes * 8 - 1)) - (UINT64_C(1) << fraction);

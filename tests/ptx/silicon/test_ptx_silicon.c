@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares the emulator with devices, for each form of forms.txt and for random kernels. The results of a device are in
- * tests/ptx/silicon/devices/DEVICE.forms and DEVICE.random, which `bench/silicon/run instructions` has written on the device.
+ * Compares results of the emulator with those of devices, for each form of forms.txt and for random kernels. The results of a
+ * device are in tests/ptx/silicon/devices/DEVICE.forms and DEVICE.random, which `bench/silicon/run instructions` has written on a
+ * host with the device.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static void close_module(struct module *m)
     *m = (struct module){ 0 };
 }
 
-/* Translate @text and load it with @bytes of global memory. */
+/* Translates @text, loads the program, and allocates @bytes of global memory. */
 static bool open_module(struct module *m, const char *text, size_t bytes, struct lw_error *err)
 {
     struct ptx_options options;
@@ -55,7 +56,7 @@ static bool open_module(struct module *m, const char *text, size_t bytes, struct
            emu_engine_functional_create(m->machine, &m->engine, err) == LW_OK;
 }
 
-/* Run kernel @name, which reads and changes @memory. */
+/* Runs kernel @name, which reads and changes @memory. */
 static bool run(struct module *m, const char *name, uint32_t blocks, uint32_t threads, uint64_t *parameters, uint8_t *memory,
                 size_t bytes, struct lw_error *err)
 {
@@ -79,7 +80,7 @@ static bool run(struct module *m, const char *name, uint32_t blocks, uint32_t th
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-/* Return the value of @bits, whose type follows from the register's kind and the form. */
+/* Returns the value of @bits, whose type follows from the register's kind and the form. */
 static double value(const struct silicon_form *form, char kind, uint64_t bits)
 {
     double d;
@@ -103,7 +104,7 @@ static double value(const struct silicon_form *form, char kind, uint64_t bits)
     }
 }
 
-/* Return the rank of a float: neighbouring floats have ranks that differ by 1. */
+/* Returns a number for a float such that the numbers of neighbouring floats differ by 1. */
 static double order(char kind, uint64_t bits)
 {
     unsigned width = kind == 'g' ? 64 : kind == 'f' ? 32 : 16;
@@ -112,7 +113,7 @@ static double order(char kind, uint64_t bits)
     return bits & sign ? -(double)size : (double)size;
 }
 
-/* Return whether the device's result @theirs differs from the emulator's result @ours by no more than the form permits. */
+/* Returns whether the device's result @theirs differs from the emulator's result @ours by no more than the form permits. */
 static bool near(const struct silicon_form *form, char kind, uint64_t ours, uint64_t theirs)
 {
     double a = value(form, kind, ours), b = value(form, kind, theirs);
@@ -122,8 +123,7 @@ static bool near(const struct silicon_form *form, char kind, uint64_t ours, uint
     return fabs(order(kind, ours) - order(kind, theirs)) <= form->ulps || fabs(a - b) <= form->difference;
 }
 
-/* Compare @memory with the device's result in @device. Return true if they agree. Otherwise describe the first difference in
- * @why. */
+/* Returns whether @memory agrees with the device's result in @device. If not, describes the first difference in @why. */
 static bool equal(const struct silicon_form *form, const uint8_t *memory, const char *device, char *why, size_t room)
 {
     char ours[SF_HASHES * 8 + 1] = "", kind;
@@ -149,7 +149,8 @@ static bool equal(const struct silicon_form *form, const uint8_t *memory, const 
     return wrong == 0;
 }
 
-/* Find the line of @form in @lines, "FORM\tRESULT\n", and return its RESULT in @result; NULL: @lines have no such line. */
+/* Searches @lines for the line of @form, "FORM\tRESULT\n". Copies RESULT to @result and returns it, or NULL if there is no such
+ * line. */
 static const char *result_of(const struct silicon_form *form, const char *lines, char *result, size_t room)
 {
     size_t length = strlen(form->text);
@@ -181,7 +182,7 @@ static char *read(const char *path)
     return text;
 }
 
-/* Call @compare for each file in devices whose suffix is @kind, or only for file @only if it is not NULL. */
+/* Calls @compare for each file in devices/ with suffix @kind, or if @only is not NULL for this file alone. */
 static void each_device(const char *kind, const char *only, unsigned (*compare)(const char *path))
 {
     char pattern[4096], name[32];
@@ -197,7 +198,7 @@ static void each_device(const char *kind, const char *only, unsigned (*compare)(
     assert_int_equal(wrong, 0);
 }
 
-/* Compare each form with the results in file @name. Return the number of wrong forms. */
+/* Compares the emulator's result of each form with file @name. Returns the number of wrong forms. */
 static unsigned compare_forms(const char *name)
 {
     char path[4096], why[400], *lines = read(name);
@@ -259,7 +260,8 @@ static void forms_have_the_results_of_devices(void **state)
 
 /* ---- random kernels --------------------------------------------------------------------------- */
 
-/* Run module @seed and compare with @line: a space and a hash for each kernel. Return the number of wrong kernels. */
+/* Runs random module @seed and compares the results with @line, which has a blank and a hash for each kernel. Returns the number
+ * of wrong kernels. */
 static unsigned random_module(uint64_t seed, const char *line)
 {
     struct pm_kernel k[PM_KERNELS];
@@ -274,7 +276,7 @@ static unsigned random_module(uint64_t seed, const char *line)
         uint64_t one = seed * PM_KERNELS + i, parameters[PM_PARAM_BYTES / 8] = { 0 };
         struct pm_shape shape = pm_shape(one, k[i].warp);
         uint8_t *memory = malloc(shape.bytes);
-        bool differs = line[1] == '!'; /* docs/evidence/silicon.md describes this difference */
+        bool differs = line[1] == '!'; /* marks a known difference, which docs/evidence/silicon.md describes */
         char *end;
         uint32_t theirs = (uint32_t)strtoull(line + 1 + differs, &end, 16);
 
@@ -313,7 +315,7 @@ static unsigned compare_random(const char *path)
     return wrong;
 }
 
-/* The environment variable LW_SILICON_RANDOM names another file of results. */
+/* The environment variable LW_SILICON_RANDOM can name a single file of results to use. */
 static void random_kernels_have_the_results_of_devices(void **state)
 {
     (void)state;
