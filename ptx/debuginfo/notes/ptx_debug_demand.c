@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds values of which clang may have changed bits. If code uses only some bits of a value, LLVM may change its other
- * bits: for `x = gid & 1023; out[x & 3] = 0` it uses gid instead of x, and says that x is in the register of gid. These are
- * the demanded bits of LLVM's InstCombine and BDCE. This file finds them again in the PTX: a backward data-flow analysis
- * over the registers. A debugger shows a value only if the code uses all bits that the variable has. For an instruction that
- * LLVM has removed, debug values have the operation instead. Which bits were used is unknown then, so the only operation
- * that is shown is a conversion to a narrower integer, of a variable that is assigned once. A load from memory that is narrower
- * than the variable is not recognised: its register has the narrowed value, and the code uses all bits of the register. */
+/* Finds values of variables of which clang may have changed bits. If code uses only some bits of a value, LLVM may change the
+ * other bits. For example, LLVM compiles `x = gid & 1023; out[x & 3] = 0` with gid instead of x, and its debug value says that x
+ * is in the register of gid. The used bits are the demanded bits of LLVM's InstCombine and BDCE. This file computes them again
+ * from the PTX, by a backward data-flow analysis over the registers. A debugger shows a value only if the code uses all bits of
+ * the variable. If LLVM has removed the instruction that computes a value, the debug value has an operation instead. In that case
+ * it is unknown which bits were used. So a computed value is shown only if the operation is a conversion to a narrower integer,
+ * and the variable is assigned once. One case is not recognised: after a load that is narrower than the variable, the register
+ * has the narrowed value, but the code uses all bits of the register. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
 
 struct demanding {
     struct ptx_placing *pl;
-    uint64_t *demand; /* by register: its bits that the code uses */
+    uint64_t *demand; /* by register: bit set of the register's bits that the code uses */
     bool changed;
 };
 
-/* Returns the @bits low bits. */
+/* Returns a mask of the @bits lowest bits. */
 static uint64_t low_bits(unsigned bits)
 {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Returns the bits up to the highest bit of @bits: bits of a sum depend on these bits of its operands. */
+/* Returns a mask of all bits up to the highest bit of @bits. The bits @bits of a sum depend on these bits of the operands. */
 static uint64_t up_to_highest(uint64_t bits)
 {
     return bits == 0 ? 0 : low_bits(64 - (unsigned)__builtin_clzll(bits));
@@ -51,13 +52,15 @@ static void demand(struct demanding *d, const struct ptx_operand *o, uint64_t bi
     }
 }
 
-/* Adds the sign bit, from which the bits above a value of @width bits are extended. */
+/* Returns the bits of a value of @width bits that are used if bits @bits of the extended value are used. If the value is
+ * sign-extended, bits above it come from its sign bit. */
 static uint64_t extended(uint64_t bits, unsigned width, bool sign)
 {
     return (bits & low_bits(width)) | (sign && (bits & ~low_bits(width)) != 0 ? UINT64_C(1) << (width - 1) : 0);
 }
 
-/* Returns the bits of the first operand that decide a comparison with a constant: `x < 16` does not need the low four bits. */
+/* Returns the bits of the first operand that determine the result of a comparison with a constant. For example, `x < 16` does not
+ * use the low four bits of x. */
 static uint64_t compared(const struct ptx_insn *in, uint64_t constant)
 {
     const unsigned width = bits_of(in->type[0]);
@@ -71,8 +74,8 @@ static uint64_t compared(const struct ptx_insn *in, uint64_t constant)
     return low_bits(width) & ~(unused & low_bits(width - 1));
 }
 
-/* Adds the bits of the sources of an instruction with one result, of which @bits are used. Returns false if it has no rule
- * for the instruction. */
+/* Adds the used bits of the sources of an instruction with one result, of which bits @bits are used. Returns false if there is no
+ * rule for the instruction. */
 static bool demand_sources(struct demanding *d, const struct ptx_insn *in, uint64_t bits)
 {
     const struct ptx_operand *o = in->operand;
@@ -103,7 +106,8 @@ static bool demand_sources(struct demanding *d, const struct ptx_insn *in, uint6
     case PTX_SHL:
         if (!immediate || constant >= width)
             return false;
-        /* The index of an array is shifted, and LLVM does not know that its high bits are lost. */
+        /* The source may be an array index, whose high bits LLVM does not consider unused, although this shift drops them. So
+         * these bits count as used if the highest bit of the result is used. */
         bits = bits >> constant | (bits >> (width - 1) != 0 ? low_bits(width) & ~low_bits(width - (unsigned)constant) : 0);
         break;
     case PTX_SHR:
@@ -184,8 +188,9 @@ static bool is_assigned_once(const struct ptx_noting *noting, const struct ptx_n
     return variable->lines != 0 && (noting->lines.at[variable->lines - 1].once || noting->lines.at[variable->lines - 1].count == 0);
 }
 
-/* Returns whether all bits of @needed are used in a register, or in one from which it is copied. Of a parameter, code may
- * load only the part that it uses. */
+/* Returns whether the code uses all bits of @needed in a register, or in another register of which this one is a copy. Returns
+ * false if the register has a part of a kernel parameter that is narrower than @needed, because code may load only the part that
+ * it uses. */
 static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint64_t needed)
 {
     for (unsigned copies = 0; copies < MOST_COPIES; copies++) {

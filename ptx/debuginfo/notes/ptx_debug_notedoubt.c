@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Determines which debug values of clang can be justified. LLVM passes that rotate, peel and unroll loops lose debug
- * values, or leave outdated debug values in the copies; passes that move code leave debug values at the old place. A
- * debug value does not say to which assignment it belongs, but the source shows the assignments (ptx_assigned.c) to
- * which it may belong.
+ * Determines which debug values of clang agree with the source. LLVM passes that rotate, peel and unroll loops lose debug
+ * values, or leave outdated debug values in the copies of the code. Passes that move code leave debug values at the old position.
+ * A debug value does not contain the assignment to which it belongs, but the source contains the assignments to which it may
+ * belong (ptx_assigned.c). These are compared:
  *
  *   The lines of the code are a path through the source. Between two successive lines of a variable's function, the
  *   source assigns to the variable a number of times. The notes between these lines must have the same number of new
- *   values. If the notes have a different number, or if the number of assignments is not known, the variable is unknown
- *   until code that follows its next assignment with a note.
+ *   values. If the notes have a different number, or if the number of assignments is unknown, the variable is unknown
+ *   until code that follows the next assignment with a note.
  *
- * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_position) with the values. A value that
- * the variable already has is not a new value. A note at a join is therefore verified by the values on the paths to the
- * join.
+ * ptx_debug_noteflow.c propagates the last lines on all paths (struct ptx_note_position) together with the values. A value that
+ * the variable already has is not a new value. Therefore a note at a join needs no assignment if the variable has the note's
+ * value on all paths to the join.
  */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
@@ -22,7 +22,7 @@ enum { MOST_LINES = 1 << 20, MOST_BEFORE = 16 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
-    uint32_t nothing; /* index that stands for an unknown value */
+    uint32_t nothing; /* index of the value that stands for an unknown value */
 };
 
 static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
@@ -66,7 +66,8 @@ static void find_groups(struct doubting *d)
             noting->has_call[noting->calls.at[i]] = 1;
 }
 
-/* Gives each block the numbers at which a depth-first search from the entry enters and leaves it. */
+/* Stores for each block the step at which a depth-first search from the entry enters the block, and the step at which it leaves
+ * the block. */
 static void number_blocks(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -110,7 +111,7 @@ static const struct ptx_noted_lines *lines_of(const struct doubting *d, const st
     return known != NULL ? &d->noting->lines.at[*known] : NULL;
 }
 
-/* Returns the first of the lines, which ascend, that is not before @line. */
+/* Returns the index of the first line in the ascending list that is not before @line. */
 static size_t find_line(const struct ptx_noted_lines *lines, uint32_t line)
 {
     size_t low = 0;
@@ -139,7 +140,7 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 
     if (i == lines->count || lines->at[i].line != line)
         return false;
-    while (i != 0 && lines->at[i - 1].reached == 0) /* skips the other lines of a statement that has several */
+    while (i != 0 && lines->at[i - 1].reached == 0) /* goes back to the first line of the statement */
         i--;
     for (; i < lines->count; i++) {
         if (lines->at[i].line <= noting->last_line && noting->has_call[lines->at[i].line])
@@ -162,8 +163,8 @@ bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line)
     return ptx_note_in_scope(lines, line) || (lines->function != 0 && line >= lines->function && line <= lines->function_end);
 }
 
-/* Returns the innermost loop of the source that contains both lines; NULL: none. The last loop that begins before the
- * lines contains them, or a loop around it does. */
+/* Returns the innermost loop of the source that contains lines @from and @to, or NULL. Searches the last loop that begins before
+ * @to, and the loops around it. */
 static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     size_t low = 0;
@@ -188,7 +189,7 @@ bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, u
     return loop != NULL && ptx_note_assigns(lines, loop->line, loop->reached);
 }
 
-/* Returns the loop of the source that begins on a line; NULL: none. */
+/* Returns the loop of the source that begins on a line, or NULL if there is none. */
 static const struct ptx_noted_line *loop_from(const struct ptx_noted_lines *lines, uint32_t line)
 {
     const struct ptx_noted_line *loop = loop_around(lines, line, line);
@@ -205,16 +206,16 @@ bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_
 }
 
 enum { MANY = 100 };
-/* Minimum and maximum number of assignments on paths of the source. */
+/* Minimum and maximum number of assignments on the paths through the source from one line to another. */
 struct times {
     struct ptx_placing *pl;
     const struct ptx_noting *noting;
     const struct ptx_noted_lines *lines;
     uint32_t least, most;
-    bool arms; /* paths differ because arms of branches assign */
-    bool lost; /* a side of a branch has no code */
-    bool same; /* a side of a branch is on the line of the branch */
-    bool strict; /* paths must not differ */
+    bool arms; /* the number depends on the path, because a branch side assigns */
+    bool lost; /* a branch side that assigns has no code */
+    bool same; /* a branch side that assigns is on the line of the branch */
+    bool strict; /* left_over() must not accept numbers that depend on the path */
 };
 
 static void add_times(struct times *t, uint32_t least, uint32_t most)
@@ -229,7 +230,7 @@ static bool has_code(const struct ptx_noting *noting, uint32_t line)
     return line <= noting->last_line && noting->has_line[line];
 }
 
-/* Returns whether a line is the only line of its loop that assigns. */
+/* Returns whether line @at is the only line in @loop that assigns. */
 static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted_line *at, const struct ptx_noted_line *loop)
 {
     const size_t k = (size_t)(at - lines->at);
@@ -237,8 +238,8 @@ static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted
     return loop != NULL && (k == 0 || at[-1].line < loop->line) && (k + 1 == lines->count || at[1].line > loop->reached);
 }
 
-/* Counts the assignments on paths of the source from the code of line @from (inclusive) forwards to the code of line
- * @to, which is greater. If @ends is set, counts to the end of line @to, with which a loop ends. */
+/* Adds the assignments on paths of the source from the code of line @from (inclusive) forwards to the code of line @to, which
+ * must be greater than @from. If @ends is set, line @to is the end of a loop, and its assignments count, too. */
 static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends)
 {
     const struct ptx_noted_lines *lines = t->lines;
@@ -247,10 +248,10 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         const struct ptx_noted_line *at = &lines->at[k], *loop = loop_around(lines, at->line, at->line);
         const bool has_from = from > at->begins && from <= at->reached, has_to = to <= at->reached;
 
-        if (loop != NULL && loop->line == at->line) { /* the line's code may be any part of the loop's head */
+        if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
-            add_times(t, 1, MANY); /* the line may be executed in several iterations */
+            add_times(t, 1, MANY); /* the loop may execute the line several times */
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
                    (has_from && (from == at->line || loop == NULL || !loop->begins || loop->reached >= to + ends))) {
             add_times(t, 1, loop != NULL && loop->reached < to && loop->line > from ? MANY : 1);
@@ -263,7 +264,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
     }
 }
 
-/* Counts the assignments from the start of the scope. */
+/* Adds the assignments on paths from the start of the variable's scope to line @to. */
 static void count_from_outside(struct times *t, const struct ptx_noted_variable *v, uint32_t to)
 {
     if (t->lines->declared <= t->lines->function) /* a parameter */
@@ -271,8 +272,8 @@ static void count_from_outside(struct times *t, const struct ptx_noted_variable 
     count_forward(t, t->lines->declared, to, false);
 }
 
-/* Returns 0 if the number of notes equals the number of assignments. Returns 1 if there is one note more, which may
- * belong to line @to. Otherwise returns -1. */
+/* Returns 0 if the number of notes is a possible number of assignments. Returns 1 if there is one note more, which may belong to
+ * line @to. Otherwise returns -1. */
 static int left_over(const struct times *t, const struct ptx_note_position *position, uint32_t to)
 {
     if (t->least == t->most && position->notes == t->most + 1 && ptx_note_assigns(t->lines, to, to))
@@ -284,7 +285,7 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
     return t->arms && (t->strict || t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
 }
 
-/* Returns whether all lines of a loop that assign have code, so that a path without this code does not go around the
+/* Returns whether all lines of a loop that assign have code. In that case, a path without this code does not go around the
  * loop. */
 static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop)
 {
@@ -304,8 +305,8 @@ bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_note
     return loop == NULL;
 }
 
-/* Returns whether a path from line @from around a loop leaves out code that follows an assignment on the path. Such a
- * path does not go around the loop: the compiler has moved code of line @from. */
+/* Returns whether a path from line @from to the end of a loop leaves out code of lines that the source executes together with an
+ * assignment after @from. Such a path does not go around the loop: the compiler has moved code of line @from. */
 static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_noted_line *loop, uint32_t from)
 {
     for (size_t k = find_line(lines, from + 1); k < lines->count && lines->at[k].line <= loop->reached; k++)
@@ -316,7 +317,7 @@ static bool skips_code(const struct ptx_noting *noting, const struct ptx_noted_l
 }
 
 /* Returns whether a path from the head of a loop to line @to leaves out code of the loop, although the path has not entered
- * a block. Such a path does not begin an iteration: the compiler has moved the code of the head up. */
+ * another block. Such a path does not begin an iteration: the compiler has moved the code of the head up. */
 static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
 {
     const struct ptx_noted_line *loop = !position->crossed && position->notes != 0 ? loop_from(lines, position->line) : NULL;
@@ -327,6 +328,7 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
     return false;
 }
 
+/* Compares notes with assignments as ptx_note_agrees() does. @strict: see struct times. */
 static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                  const struct ptx_note_position *position, uint32_t to, bool strict)
 {
@@ -345,16 +347,16 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
         count_forward(&t, from, to, false);
     } else if (loop != NULL) {
         if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
-            return -1; /* code may have been moved */
-        if (!loop->begins && skips_code(noting, lines, loop, from)) /* without `continue` */
+            return -1; /* the compiler may have moved code of one of the lines */
+        if (!loop->begins && skips_code(noting, lines, loop, from)) /* the loop has no jumps such as `continue` */
             return -1;
         count_forward(&t, from, loop->reached, true);
         count_forward(&t, loop->line, to, false);
         if (to != loop->line && ptx_note_assigns(lines, loop->line, loop->line))
-            add_times(&t, 1, 0); /* the head of a `for` changes its counter in each round */
+            add_times(&t, 1, 0); /* the head of a `for` changes the counter in each iteration */
     } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
         return 0;
-    } else if (v->is_inlined && (position->back || position->left)) { /* the inlined function is executed again */
+    } else if (v->is_inlined && (position->back || position->left)) { /* the path executes the inlined function again */
         count_from_outside(&t, v, to);
     } else {
         return -1;
@@ -392,8 +394,8 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
     return lines != NULL && lines->end != 0 && ptx_note_in_function(lines, line) && !ptx_note_in_scope(lines, line);
 }
 
-/* Drops values of arguments of inlined calls that are in a register that is written several times and also holds
- * another variable: clang has coalesced several registers, and does not end debug values of variables that are no
+/* Drops values of arguments of inlined calls if several statements write the argument's register, and another variable is also in
+ * this register. In that case clang has coalesced several registers, and does not end debug values of variables that are no
  * longer used. No other rule finds this error for an argument. */
 static void doubt_shared(struct doubting *d)
 {
@@ -420,7 +422,7 @@ static void doubt_shared(struct doubting *d)
         }
 }
 
-/* Returns the last statement before @end in a block that writes a register, PTX_NONE: none. */
+/* Returns the last statement before @end in a block that writes a register, or PTX_NONE if there is none. */
 static uint32_t last_write(struct doubting *d, uint32_t block, uint32_t end, uint32_t reg)
 {
     const struct ptx_noting *noting = d->noting;
@@ -431,7 +433,7 @@ static uint32_t last_write(struct doubting *d, uint32_t block, uint32_t end, uin
     return PTX_NONE;
 }
 
-/* Returns true if the last write of a register before a note also reads the register, on a path to the note in the same
+/* Returns true if the last write of a register before a note also reads the register. Searches only paths to the note within one
  * iteration of all loops. */
 static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
 {
@@ -454,16 +456,18 @@ static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, u
     return false;
 }
 
-/* Returns true if the value is an extended narrower value. */
+/* Returns true if the value is the extension of a narrower value. */
 static bool is_extended(const struct ptx_noted_value *v)
 {
     return memmem(v->expression, v->expression_size, "DW_OP_LLVM_convert", 18) != NULL;
 }
 
-/* Drops two kinds of values. Values computed from a register that was just updated: clang has coalesced the registers
- * before and after the update, so it is unknown to which of them the note refers. Extended values of a variable that
- * was a whole register elsewhere: if only its low bits are still used, clang's high bits are those of a small
- * number. */
+/* Drops two kinds of values:
+ *
+ *   - Values that are computed from a register that the last write before the note has updated. clang has coalesced the registers
+ *     before and after the update, so it is unknown to which of the two the note refers.
+ *   - Extended values of a variable that is a whole register in other notes. If the code uses only the low bits of the variable
+ *     from here on, clang's extension may give the wrong high bits. */
 static void doubt_computed(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -527,8 +531,8 @@ static void doubt_scaled(struct doubting *d, uint32_t variable, uint32_t *scaled
         }
 }
 
-/* Drops values of a variable that is assigned once if they are computed on several paths, on one of them by code of a later
- * line: clang has combined the value with an operation of that line. */
+/* Drops values of a variable that is assigned once, if several statements compute the value, and one of these belongs to a later
+ * line than the assignment. In that case clang has combined the value with an operation of the later line. */
 static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     const struct ptx_noting *noting = d->noting;
@@ -548,7 +552,7 @@ static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, c
     }
 }
 
-/* Finds the lines of the function that contains the call of the variable's inlined function. */
+/* Finds the lines of the function that contains the call of the variable's function, if that function is inlined. */
 static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     uint32_t at = v->key_size, call = 0;

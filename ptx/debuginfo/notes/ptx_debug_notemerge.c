@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A branch that the compiler has replaced by a selection: `if (b > n) b -= n;` becomes `b - (b > n ? n : 0)`. The branch and
- * its arm have no code of their own, so the lines of the code do not show whether the source assigns. The selection shows it: a
- * value of which one alternative is the variable's old value is the value after the branch. */
+/* Recognises a branch that the compiler has replaced by a selection. For example, `if (b > n) b -= n;` becomes
+ * `b - (b > n ? n : 0)`. The branch and its side have no code of their own, so the lines of the code do not show whether the
+ * source assigns to the variable. The selection shows it: if one alternative of a value is the variable's old value, the value is
+ * that of the variable after the branch. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MAX_DEPTH = 4 };
@@ -12,7 +13,7 @@ struct merging {
     const struct ptx_note_operand *old;
 };
 
-/* Returns the only statement that writes a register; NULL: there are several, or it is guarded. */
+/* Returns the statement that writes a register, or NULL if there are several, or if the statement is guarded. */
 static const struct ptx_insn *definition(const struct merging *m, uint32_t reg)
 {
     const uint32_t first = m->noting->first_write[reg];

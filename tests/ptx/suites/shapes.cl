@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small kernels with shapes of public suites that are easily translated wrongly. */
+/* Small kernels with code shapes of public suites that are easily translated wrongly. */
 
-/* Lanes of a warp (W lanes) count without atomics: each lane tags its sum and reads which lane's store has won. */
+/* Lanes of a warp of W lanes count without atomics: each lane stores its sum with a tag, and reads which lane's store remains. */
 #define WARPS (128 / W)
 __kernel void tagged_count(__global uint *bins, __global const uint *data, int n)
 {
@@ -30,7 +30,7 @@ __kernel void tagged_count(__global uint *bins, __global const uint *data, int n
     }
 }
 
-/* Values out of range are clamped, as by the PTX instruction. */
+/* Conversions clamp values that are out of range, as the PTX instruction does. */
 __kernel void convert_all(__global const float *x, __global uint *u, __global int *s)
 {
     int i = get_global_id(0);
@@ -39,7 +39,7 @@ __kernel void convert_all(__global const float *x, __global uint *u, __global in
     s[i] = (int)x[i];
 }
 
-/* In each round, work-groups wait for each other and pass a value on. */
+/* In each round, all work-groups wait for each other, and pass a value to the next work-group. */
 __kernel void grid_rounds(volatile __global int *met, volatile __global int *slots, int rounds)
 {
     int group = get_group_id(0), groups = get_num_groups(0);
@@ -59,7 +59,7 @@ __kernel void grid_rounds(volatile __global int *met, volatile __global int *slo
     }
 }
 
-/* Tree reductions: whole work-groups and the partial last one take different branches, with barriers in loops of both. */
+/* Tree reductions in which complete work-groups and the partial last one take different branches, both with barriers in loops. */
 __kernel void sums(__global float *x, int n)
 {
     __local float part[64];
@@ -95,7 +95,7 @@ __kernel void sums(__global float *x, int n)
     }
 }
 
-/* A scan row by row; the last thread passes the sum to the next row, and the barriers are in a function. */
+/* A scan row by row, in which the last thread passes the sum to the next row. The barriers are in a function. */
 uint scan(uint value, __local uint *mem)
 {
     int l = get_local_id(0), size = get_local_size(0);
@@ -132,7 +132,7 @@ __kernel void rows(__global uint *x, int n, int count, __local uint *mem)
     }
 }
 
-/* More elements than threads: a block stores its values in a buffer until all neighbours have been read. */
+/* There are more elements than threads. A work-group keeps its new values in a buffer until all neighbours have been read. */
 __kernel void relax(__global int *x, int n, int rounds)
 {
     __local int cell[512], wait[64];
@@ -166,7 +166,7 @@ __kernel void relax(__global int *x, int n, int rounds)
         x[i] = cell[i];
 }
 
-/* Structures by value, in buffers and in local memory; functions that get pointers to them. */
+/* Structures are passed by value, and are in buffers and in local memory. Functions get pointers to them. */
 struct near { int x; long at; };
 struct box { int number; long first; int count; struct near near[3]; };
 struct scale { float by; int add; };
