@@ -42,11 +42,11 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
     snprintf(name, sizeof name, "%s.sector", k->section);
     if (k->sector != 0 && (!power_of_two(k->sector) || k->sector > k->line))
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: expected a power of two of at most %s.line %u, found %u", name,
+                       "%s: expected a power of two that is not more than %s.line (%u), found %u", name,
                        k->section, k->line, k->sector);
     if (k->line > c->l2_line)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sline %u is more than l2.line %u: a request must be within one line of L2",
+                       "%s.%sline is %u, but l2.line is only %u: a request must be within one line of L2",
                        k->section, k->prefix, k->line, c->l2_line);
     if (k->bytes == 0) /* the model has no such cache */
         return LW_OK;
@@ -57,8 +57,8 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
         while ((uint64_t)good * 2 * k->line * k->ways <= k->bytes)
             good *= 2;
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sbytes %u is not a power of two of sets with %u ways and lines of %u bytes: set it to %u, "
-                       "for example",
+                       "%s.%sbytes is %u, which is not a power of two of sets with %u ways and lines of %u bytes: set the "
+                       "key to %u, for example",
                        k->section, k->prefix, k->bytes, k->ways, k->line,
                        good * k->line * k->ways);
     }
@@ -82,36 +82,41 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
         bool is;
         const char *what;
     } against[] = {
-        {c->issue_width != 1, "issue.width: set it to 1"},
+        {c->issue_width != 1, "issue.width above 1: set issue.width to 1"},
         {c->issue_rotate, "issue.rotate"},
         {c->issue_types, "issue.types"},
-        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay buffer: set it to none"},
-        {c->lsu_local != 0, "lsu.local: set it to 0"},
+        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay=buffer: set lsu.replay to none"},
+        {c->lsu_local != 0, "lsu.local: set lsu.local to 0"},
         {c->lsu_separate, "lsu.separate"},
-        {c->fetch_policy == TIM_FETCH_GREEDY, "fetch.policy greedy: set it to lrr"},
-        {c->fetch_shared > 1, "fetch.shared: set it to 1"},
-        {c->swl_on || c->issue_policy == TIM_SCHED_SWL, "swl, which may stop one warp of a gang forever"},
-        {c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING, "pools, which may stop one warp of a gang forever"},
-        {c->ccws_on, "ccws, which delays single warps of a gang"},
-        {c->daws_on, "daws, which delays single warps of a gang"},
-        {c->dwr_on, "dwr, which forms large warps of its own"},
+        {c->fetch_policy == TIM_FETCH_GREEDY, "fetch.policy=greedy: set fetch.policy to lrr"},
+        {c->fetch_shared > 1, "fetch.shared above 1: set fetch.shared to 1"},
+        {c->swl_on || c->issue_policy == TIM_SCHED_SWL, "mechanism swl, which may stop one warp of a gang forever"},
+        {c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING, "mechanism pools, which may stop one warp of a gang "
+                                                                     "forever"},
+        {c->ccws_on, "mechanism ccws, which delays single warps of a gang"},
+        {c->daws_on, "mechanism daws, which delays single warps of a gang"},
+        {c->dwr_on, "mechanism dwr, which forms large warps of its own"},
     };
 
     if (!c->vws_on)
         return LW_OK;
     if (!power_of_two(c->issue_schedulers) || c->issue_schedulers < 2)
-        return LW_FAIL(err, LW_EINPUT, "vws.on needs slices: set issue.schedulers, which is %u, to 2, 4 or 8", c->issue_schedulers);
+        return LW_FAIL(err, LW_EINPUT, "vws.on needs 2, 4 or 8 schedulers, but issue.schedulers is %u: set "
+                                       "issue.schedulers to 2, 4 or 8",
+                       c->issue_schedulers);
     if (c->core_group != c->issue_schedulers)
-        return LW_FAIL(err, LW_EINPUT, "vws.on: a gang has a warp of each scheduler: set core.group to issue.schedulers, which is %u",
+        return LW_FAIL(err, LW_EINPUT, "vws.on needs groups with one warp of each scheduler: set core.group to the number "
+                                       "of schedulers, %u",
                        c->issue_schedulers);
     for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
         if (against[i].is)
             return LW_FAIL(err, LW_EINPUT, "vws.on cannot be combined with %s", against[i].what);
     if (c->vws_mode != TIM_VWS_BOTH && (c->vws_memory != TIM_GANGS_WAIT || c->vws_reform != TIM_REFORM_NONE))
-        return LW_FAIL(err, LW_EINPUT, "vws.%s needs gangs that split: set vws.mode to both",
+        return LW_FAIL(err, LW_EINPUT, "vws.%s needs gangs that can split into single warps: set vws.mode to both",
                        c->vws_memory != TIM_GANGS_WAIT ? "memory" : "reform");
     if (c->vws_sync != 0 && c->vws_reform == TIM_REFORM_NONE)
-        return LW_FAIL(err, LW_EINPUT, "vws.sync %u has no effect: set vws.reform to opportunistic", c->vws_sync);
+        return LW_FAIL(err, LW_EINPUT, "vws.sync (%u cycles) has no effect while gangs do not merge: set vws.reform to "
+                                       "opportunistic", c->vws_sync);
     return LW_OK;
 }
 
@@ -119,14 +124,15 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
  *  and the reason; NULL: there is none. */
 static const char *la_w_against(const struct tim_config *c)
 {
-    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl, because a warp that swl stops would stay in the "
-                                                           "active group"
-         : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools, because both select active warps"
-         : c->daws_on ? "daws, because a warp that daws delays would stay in the active group"
-         : c->dwr_on ? "dwr, because a pending warp would block its partners"
-         : c->vws_on ? "vws, which may stop one warp of a gang forever"
+    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "mechanism swl, because a warp that swl stops would "
+                                                           "stay in the active group"
+         : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "mechanism pools, because both mechanisms select "
+                                                                        "active warps"
+         : c->daws_on ? "mechanism daws, because a warp that daws delays would stay in the active group"
+         : c->dwr_on ? "mechanism dwr, because a pending warp would block its partners"
+         : c->vws_on ? "mechanism vws, which may stop one warp of a gang forever"
          : c->issue_types ? "issue.types, because the active group changes only once in a cycle"
-         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer, because a replay takes the slots of its scheduler"
+         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay=buffer, because a replay takes issue slots of its scheduler"
          : c->issue_rotate ? "issue.rotate, because the active group depends on all schedulers"
                           : NULL;
 }
@@ -174,72 +180,81 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return status;
     if (c->core_threads > c->core_warps * c->core_warp_width)
         return LW_FAIL(err, LW_EINPUT,
-                       "core.threads %u do not fit into core.warps %u with %u lanes each: set core.warps to %u, or "
+                       "core.threads is %u, but core.warps (%u) with %u lanes each have fewer threads: set core.warps to %u, or "
                        "core.threads to %u",
                        c->core_threads, c->core_warps, c->core_warp_width,
                        (c->core_threads + c->core_warp_width - 1) / c->core_warp_width,
                        c->core_warps * c->core_warp_width);
     if (c->core_warps % c->core_group != 0)
-        return LW_FAIL(err, LW_EINPUT, "core.warps %u is not a multiple of core.group %u: set it to %u", c->core_warps,
+        return LW_FAIL(err, LW_EINPUT, "core.warps is %u, which is not a multiple of core.group (%u): set core.warps to "
+                                       "%u", c->core_warps,
                        c->core_group, (c->core_warps / c->core_group + 1) * c->core_group);
     if (c->core_threads < c->core_warp_width)
-        return LW_FAIL(err, LW_EINPUT, "core.threads %u is less than a warp of %u lanes",
+        return LW_FAIL(err, LW_EINPUT, "core.threads is %u, which is less than a warp (%u lanes): increase core.threads",
                        c->core_threads, c->core_warp_width);
     if (c->issue_schedulers > c->core_warps)
-        return LW_FAIL(err, LW_EINPUT, "issue.schedulers %u is more than core.warps %u: some schedulers would never "
-                                       "have a warp", c->issue_schedulers, c->core_warps);
+        return LW_FAIL(err, LW_EINPUT, "issue.schedulers is %u, but core.warps is only %u: some schedulers would "
+                                       "never have a warp", c->issue_schedulers, c->core_warps);
     if (c->unit[ISA_UNIT_INT].pipes == 0)
-        return LW_FAIL(err, LW_EINPUT, "units.int.pipes is 0: set it to at least 1, as units without pipes of their "
-                                       "own use the pipes of int");
+        return LW_FAIL(err, LW_EINPUT, "units.int.pipes is 0: set units.int.pipes to at least 1, because units "
+                                       "without pipes of their own use the pipes of int");
     if (c->fetch_group > c->fetch_buffer)
-        return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u",
+        return LW_FAIL(err, LW_EINPUT, "fetch.group is %u, but fetch.buffer is only %u: a fetch must fit into the "
+                                       "instruction buffer",
                        c->fetch_group, c->fetch_buffer);
     if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0 && c->fetch_cache_mshrs < 2)
-        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u without fetch.l0_bytes needs fetch.cache_mshrs of at least "
-                                       "2, because one MSHR is reserved for fetches", c->fetch_prefetch);
+        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch is %u and fetch.l0_bytes is 0: set fetch.cache_mshrs to at "
+                                       "least 2, because one MSHR is reserved for fetches", c->fetch_prefetch);
     if (c->constant_l0_bytes != 0 && c->fetch_l0_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u uses the link of fetch.l0_bytes: also set fetch.l0_bytes",
-                       c->constant_l0_bytes);
+        return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes is %u, but fetch.l0_bytes is 0: also set fetch.l0_bytes, because "
+                                       "operand caches use the link between L0 and the instruction cache", c->constant_l0_bytes);
     if (c->constant_l0_bytes != 0 && c->constant_line > c->fetch_cache_line)
-        return LW_FAIL(err, LW_EINPUT, "constant.line %u is more than fetch.cache_line %u, the line size of the cache "
-                                       "that serves constant.l0_bytes", c->constant_line, c->fetch_cache_line);
+        return LW_FAIL(err, LW_EINPUT, "constant.line is %u, but fetch.cache_line is only %u: with constant.l0_bytes, "
+                                       "the instruction cache serves requests for constants",
+                       c->constant_line, c->fetch_cache_line);
     if (c->constant_l0_bytes != 0 && c->issue_width != 1)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u cannot be combined with constant.l0_bytes, whose cache looks up "
-                                       "one instruction per cycle", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width is %u, which cannot be combined with constant.l0_bytes: the operand "
+                                       "cache looks up one instruction per cycle", c->issue_width);
     if (c->fetch_l0_bytes != 0 && (c->fetch_shared > 1 || c->constant_shared > 1 || c->issue_rotate || c->issue_types))
-        return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes cannot be combined with %s", c->fetch_shared > 1 ? "fetch.shared: set fetch.shared to 1"
-                       : c->constant_shared > 1 ? "constant.shared: set constant.shared to 1" : c->issue_rotate ? "issue.rotate" : "issue.types");
+        return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes cannot be combined with %s",
+                       c->fetch_shared > 1      ? "fetch.shared above 1: set fetch.shared to 1"
+                       : c->constant_shared > 1 ? "constant.shared above 1: set constant.shared to 1"
+                       : c->issue_rotate        ? "issue.rotate"
+                                                : "issue.types");
     if (c->fetch_ports != 1 && c->fetch_l0_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "fetch.ports %u has no effect without fetch.l0_bytes: set fetch.l0_bytes, or "
-                                       "use fetch.width", c->fetch_ports);
+        return LW_FAIL(err, LW_EINPUT, "fetch.ports (%u) has no effect without fetch.l0_bytes: set fetch.l0_bytes, or "
+                                       "set fetch.width instead", c->fetch_ports);
     status = check_vws(c, err);
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2 (dual issue): also set issue.types",
+        return LW_FAIL(err, LW_EINPUT, "issue.width is %u, which is more than 2 (dual issue): also set issue.types",
                        c->issue_width);
     if (c->dram_tREFI != 0 && c->dram_tRFC >= c->dram_tREFI)
-        return LW_FAIL(err, LW_EINPUT, "dram.tRFC %u is not less than dram.tREFI %u: no time is left for commands",
+        return LW_FAIL(err, LW_EINPUT, "dram.tRFC is %u, but must be less than dram.tREFI (%u): otherwise no time is left "
+                                       "for commands",
                        c->dram_tRFC, c->dram_tREFI);
     if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", c->ccws_on ? "ccws" : "daws");
     const bool swl = c->swl_on || c->issue_policy == TIM_SCHED_SWL;
     const bool pools = c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
     if (pools && (swl || c->daws_on))
-        return LW_FAIL(err, LW_EINPUT, "pools cannot be combined with %s: a warp that is delayed would stay in the "
-                                       "active pool",
+        return LW_FAIL(err, LW_EINPUT, "mechanism pools cannot be combined with mechanism %s, because a delayed warp "
+                                       "would stay in the active pool",
                        swl ? "swl" : "daws");
     if (swl && c->daws_on && (c->swl_set == TIM_SWL_STICKY || c->daws_order == TIM_DAWS_ADMITTED))
-        return LW_FAIL(err, LW_EINPUT, "swl with daws needs swl.set oldest and daws.order age: otherwise the two may "
-                                       "select different warps, so that none runs");
+        return LW_FAIL(err, LW_EINPUT, "swl.on and daws.on together need swl.set=oldest and daws.order=age: otherwise the "
+                                       "two mechanisms may select different warps, so that none runs");
     if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
-        return LW_FAIL(err, LW_EINPUT, "daws.on cannot be combined with lsu.replay buffer: accesses of several loads "
-                                       "of a warp would mix");
+        return LW_FAIL(err, LW_EINPUT, "daws.on cannot be combined with lsu.replay=buffer, because accesses of several "
+                                       "loads of a warp would mix: set lsu.replay to none");
     const char *with = swl ? "swl" : pools ? "pools" : c->daws_on ? "daws" : c->dwr_on ? "dwr" : c->vws_on ? "vws" : c->la_w_on ? "la_w" : NULL;
     if (c->equalizer_on && with != NULL)
-        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s, which could wait for a warp of a paused block", with);
+        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with mechanism %s, which could wait for a warp of "
+                                       "a paused block", with);
     if (c->equalizer_on && (c->issue_rotate || c->issue_types))
-        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s, because it samples all schedulers at the start of a cycle",
+        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s: mechanism equalizer samples all "
+                                       "schedulers at the start of a cycle",
                        c->issue_rotate ? "issue.rotate" : "issue.types");
     const char *against = la_w_against(c);
     if (c->la_w_on && against != NULL)
@@ -247,102 +262,108 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->ap_subregions != 1 && c->ap_subregions != 4 && c->ap_subregions != 16 && c->ap_subregions != 64)
         return LW_FAIL(err, LW_EINPUT, "ap.subregions: expected 1, 4, 16 or 64, found %u", c->ap_subregions);
     if (c->dwr_on && (swl || pools || c->ccws_on || c->daws_on))
-        return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s: a warp that is delayed would block its "
-                                       "partners",
+        return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with mechanism %s, because a delayed warp would block "
+                                       "its partners",
                        swl ? "swl" : pools ? "pools" : c->ccws_on ? "ccws" : "daws");
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s, which handles memory instructions one by one",
-                       c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
+                       c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay=buffer");
     if (c->dws_on && (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes ||
                       !c->issue_switch_on_stall || c->l1_bytes == 0))
         return LW_FAIL(err, LW_EINPUT, "dws.on needs %s",
-                       c->core_reconvergence != TIM_RECONV_CBAR     ? "core.reconvergence cbar: other engines do not divide splits"
-                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence scoreboard"
+                       c->core_reconvergence != TIM_RECONV_CBAR     ? "core.reconvergence=cbar: other reconvergence "
+                                                                      "engines do not divide splits"
+                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence=scoreboard"
                        : c->l1_bytes == 0                          ? "an L1 cache: set l1.bytes"
                                                                    : "issue.split_lanes and issue.switch_on_stall: set both, or use --mechanism dws");
     if (c->dws_on && (c->dwr_on || c->vws_on))
-        return LW_FAIL(err, LW_EINPUT, "dws.on cannot be combined with %s, whose warps must not be divided", c->dwr_on ? "dwr" : "vws");
+        return LW_FAIL(err, LW_EINPUT, "dws.on cannot be combined with mechanism %s, whose warps must not be divided",
+                       c->dwr_on ? "dwr" : "vws");
     if (c->mrpb_on && (c->dwr_on || c->vws_on || c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
-        return LW_FAIL(err, LW_EINPUT, "mrpb.on cannot be combined with %s", c->dwr_on ? "dwr: its packets share accesses of the queue"
-                                       : c->vws_on ? "vws: its packets share accesses of the queue"
-                                       : c->lsu_local != 0 ? "lsu.local, with which one instruction at a time is in the queue"
-                                                           : "lsu.replay buffer: a replay takes another place in the queue");
+        return LW_FAIL(err, LW_EINPUT, "mrpb.on cannot be combined with %s",
+                       c->dwr_on           ? "mechanism dwr, whose large warps share accesses of the queue"
+                       : c->vws_on         ? "mechanism vws, whose gangs share accesses of the queue"
+                       : c->lsu_local != 0 ? "lsu.local, with which only one instruction at a time is in the queue"
+                                           : "lsu.replay=buffer, because a replay enters the queue again at another position");
     const char *of_l1 = c->belady_on ? "belady" : c->loads_on ? "loads" : c->pcal_on ? "pcal" : c->reuse_on ? "reuse" : NULL;
     if (of_l1 != NULL && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", of_l1);
     if (c->dvfs_on && (c->fetch_shared > 1 || c->constant_shared > 1))
-        return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s, because cores that share a cache have "
-                                       "one clock: set that key to 1",
+        return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s above 1, because cores that share a cache "
+                                       "have one clock: set the key to 1",
                        c->fetch_shared > 1 ? "fetch.shared" : "constant.shared");
     if (c->dvfs_low_mhz > c->dvfs_high_mhz || c->dvfs_low_mv > c->dvfs_high_mv)
-        return LW_FAIL(err, LW_EINPUT, "dvfs.low_%s is more than dvfs.high_%s", c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv",
+        return LW_FAIL(err, LW_EINPUT, "dvfs.low_%s must not be more than dvfs.high_%s",
+                       c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv",
                        c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv");
     if (c->profile != NULL && !c->daws_on)
         return LW_FAIL(err, LW_EINPUT, "a profile of loads has no effect without mechanism daws: set daws.on");
     if (c->ccws_on && c->daws_on)
         return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on cannot be combined: set only one of them");
     if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))
-        return LW_FAIL(err, LW_EINPUT, "ccws.base_score %u does not fit into ccws.score_bits %u", c->ccws_base_score,
+        return LW_FAIL(err, LW_EINPUT, "ccws.base_score is %u, which needs more than the %u bits of ccws.score_bits: "
+                                       "increase ccws.score_bits", c->ccws_base_score,
                        c->ccws_score_bits);
     if (c->issue_types && c->lsu_replay != TIM_REPLAY_NONE)
-        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer cannot be combined with issue.types: a replay takes all "
-                                       "slots of a cycle");
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay=buffer cannot be combined with issue.types, because a replay takes all "
+                                       "issue slots of a cycle");
     if (c->issue_types && (c->issue_policy == TIM_SCHED_ACTIVE_PENDING || c->pools_on))
-        return LW_FAIL(err, LW_EINPUT, "issue.policy active_pending cannot be combined with issue.types: its pools "
-                                       "change only once in a cycle");
+        return LW_FAIL(err, LW_EINPUT, "issue.policy=active_pending (mechanism pools) cannot be combined with issue.types, "
+                                       "because its pools change only once in a cycle");
     if (c->issue_rotate && c->registers_collector == TIM_COLLECTOR_WINDOW)
-        return LW_FAIL(err, LW_EINPUT, "issue.rotate cannot be combined with registers.collector window: its stage "
+        return LW_FAIL(err, LW_EINPUT, "issue.rotate cannot be combined with registers.collector=window, whose stage "
                                        "Control accepts an instruction in every cycle");
     if (c->issue_dependence == TIM_DEP_COUNTERS && c->issue_split_lanes)
-        return LW_FAIL(err, LW_EINPUT, "issue.split_lanes cannot be combined with issue.dependence counters: a counter "
-                                       "covers all lanes of a warp");
+        return LW_FAIL(err, LW_EINPUT, "issue.split_lanes cannot be combined with issue.dependence=counters, because a "
+                                       "counter covers all lanes of a warp");
     if (c->lsu_separate && (c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "lsu.separate cannot be combined with %s",
-                       c->lsu_local != 0 ? "lsu.local: set lsu.local to 0" : "lsu.replay buffer: set lsu.replay to none");
+                       c->lsu_local != 0 ? "lsu.local: set lsu.local to 0" : "lsu.replay=buffer: set lsu.replay to none");
     if (c->issue_width > 1 && !c->issue_types && c->fetch_buffer < c->issue_width)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u needs at least two instructions in the buffer: set fetch.buffer "
-                                       "to 2 or more", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width is %u, which needs at least two instructions in the instruction "
+                                       "buffer: set fetch.buffer to 2 or more", c->issue_width);
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->issue_width != 1)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u cannot be combined with registers.collector window: its stage "
-                                       "Control accepts one instruction per cycle", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width is %u, which cannot be combined with registers.collector=window: its "
+                                       "stage Control accepts one instruction per cycle", c->issue_width);
     for (unsigned u = 0; c->registers_collector == TIM_COLLECTOR_WINDOW && u < ISA_UNIT_COUNT; u++)
         if (!isa_unit_latency((enum isa_unit)u)->variable && c->unit[u].latency > MOST_FIXED)
-            return LW_FAIL(err, LW_EINPUT, "units.%s.latency %u is more than the %u cycles for which registers.collector "
-                           "window reserves write ports", isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
+            return LW_FAIL(err, LW_EINPUT, "units.%s.latency is %u, which is more than the %u cycles for which "
+                           "registers.collector=window reserves write ports",
+                           isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
     if (c->tags_detect == TIM_DETECT_OFF && uses_tags(c) != NULL)
         return LW_FAIL(err, LW_EINPUT, "%s has no effect while tags.detect is off: set tags.detect to table, exact or "
                                        "fold",
                        uses_tags(c));
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->registers_tags != TIM_REGISTERS_ROWS &&
         c->registers_compact == TIM_COMPACT_PART)
-        return LW_FAIL(err, LW_EINPUT, "registers.compact part cannot be combined with registers.collector window, which reserves "
-                       "whole banks: set registers.compact to file");
+        return LW_FAIL(err, LW_EINPUT, "registers.compact=part cannot be combined with registers.collector=window, which "
+                       "reserves whole banks: set registers.compact to file");
     if (c->registers_collector == TIM_COLLECTOR_WINDOW &&
         (c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
-        return LW_FAIL(err, LW_EINPUT, "%s cannot be combined with registers.collector window, where a pipe is "
-                                       "selected before the tags are known: set %s to off",
-                                       c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe",
+        return LW_FAIL(err, LW_EINPUT, "%s cannot be combined with registers.collector=window, which selects a pipe "
+                                       "before the tags are known: set %s to off",
+                                       c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar=pipe",
                        c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar");
     if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
-        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer cannot be combined with lsu.local %u: set lsu.replay to "
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay=buffer cannot be combined with lsu.local=%u: set lsu.replay to "
                                        "none, or lsu.local to 0", c->lsu_local);
     if (c->l2_slices % c->dram_channels != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.slices %u is not a multiple of dram.channels %u: each channel needs the same number of "
+                       "l2.slices is %u, which is not a multiple of dram.channels (%u): each channel needs the same number of "
                        "slices", c->l2_slices, c->dram_channels);
     if (c->l2_line > c->icnt_interleave)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than icnt.interleave %u: a line must be within one slice",
+                       "l2.line is %u, but icnt.interleave is only %u: a line must be within one slice",
                        c->l2_line, c->icnt_interleave);
     if (c->l2_line > c->dram_row_bytes)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than dram.row_bytes %u: a line must be within one row",
+                       "l2.line is %u, but dram.row_bytes is only %u: a line must be within one row",
                        c->l2_line, c->dram_row_bytes);
     if (c->dram_burst_bytes > c->l2_sector)
-        return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes %u is more than l2.sector %u: a sector must consist of whole "
+        return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes is %u, but l2.sector is only %u: a sector must consist of whole "
                                        "bursts", c->dram_burst_bytes, c->l2_sector);
     if (c->dram_bus_bytes > c->dram_burst_bytes)
-        return LW_FAIL(err, LW_EINPUT, "dram.bus_bytes %u is more than dram.burst_bytes %u: a burst takes at least one "
+        return LW_FAIL(err, LW_EINPUT, "dram.bus_bytes is %u, but dram.burst_bytes is only %u: a burst takes at least one "
                                        "cycle", c->dram_bus_bytes, c->dram_burst_bytes);
     return LW_OK;
 }
@@ -448,10 +469,10 @@ bool tim_config_reads(const struct tim_config *config, const char *assignment, s
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             if (holds(config, at, strcspn(at, " ")))
                 return true;
-        lw_printf(out, "%s has no effect, because it needs a model with ", key);
+        lw_printf(out, "%s has no effect: only GPU models with ", key);
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             lw_printf(out, "%s%.*s", at != readers ? " or " : "", (int)strcspn(at, " "), at);
-        lw_put(out, "");
+        lw_put(out, " use this key");
         return false;
     }
     return true;

@@ -359,17 +359,17 @@ END
 expect 2 'lanewise: --mechanism: expected mechanisms of swl, pools, ccws, daws, belady, loads, dwr, vws, la_w, shares, family, pcal, reuse, equalizer, mrpb, dws, dtbl, laperm, dvfs, bcs, la_b, la_bw, separated by commas, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on cannot be combined: set only one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'has no effect without the timing model: add --timing' run --mechanism ccws lost.yaml
-expect 2 'dwr.on cannot be combined with ccws: ' run --timing --mechanism dwr,ccws lost.yaml
+expect 2 'dwr.on cannot be combined with mechanism ccws, ' run --timing --mechanism dwr,ccws lost.yaml
 expect 2 'dwr.on cannot be combined with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
-expect 2 'core.warps 48 is not a multiple of core.group 5: set it to 50' run --timing --timing-set core.group=5 lost.yaml
-expect 2 'vws.on: a gang has a warp of each scheduler: set core.group to issue.schedulers, which is 2' run --timing --mechanism vws lost.yaml
-expect 2 'vws.on cannot be combined with swl, which may stop one warp of a gang forever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
-expect 2 'vws.reform needs gangs that split: set vws.mode to both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
-expect 2 'vws.sync 9 has no effect: set vws.reform to opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml
-expect 2 'fetch.ports 2 has no effect without fetch.l0_bytes: set fetch.l0_bytes, or use fetch.width' run --timing --timing-set fetch.ports=2 lost.yaml
-expect 2 'pools cannot be combined with swl: ' run --timing --mechanism swl,pools lost.yaml
-expect 2 'pools cannot be combined with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
-expect 2 'swl with daws needs swl.set oldest and daws.order age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml
+expect 2 'core.warps is 48, which is not a multiple of core.group (5): set core.warps to 50' run --timing --timing-set core.group=5 lost.yaml
+expect 2 'vws.on needs groups with one warp of each scheduler: set core.group to the number of schedulers, 2' run --timing --mechanism vws lost.yaml
+expect 2 'vws.on cannot be combined with mechanism swl, which may stop one warp of a gang forever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
+expect 2 'vws.reform needs gangs that can split into single warps: set vws.mode to both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
+expect 2 'vws.sync (9 cycles) has no effect while gangs do not merge: set vws.reform to opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml
+expect 2 'fetch.ports (2) has no effect without fetch.l0_bytes: set fetch.l0_bytes, or set fetch.width instead' run --timing --timing-set fetch.ports=2 lost.yaml
+expect 2 'mechanism pools cannot be combined with mechanism swl, ' run --timing --mechanism swl,pools lost.yaml
+expect 2 'mechanism pools cannot be combined with mechanism daws, ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
+expect 2 'swl.on and daws.on together need swl.set=oldest and daws.order=age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml
 
 echo "test_tim_commands: $cases sessions"
 [ $failures = 0 ]

@@ -101,7 +101,7 @@ sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
 run columns.yaml --mechanism la_bw && counts r.json >made
 run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices from the object's section give other counters"
 run columns.yaml --mechanism la_w,pools && fail "la_w can be combined with pools"
-grep -q 'la_w.on cannot be combined with pools' err || fail "la_w with pools: another message"
+grep -q 'la_w.on cannot be combined with mechanism pools' err || fail "la_w with pools: another message"
 
 printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
 "$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err || { cat err; fail "no session"; }

@@ -367,9 +367,9 @@ refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; d
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
 "$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
-expect 0 '^lanewise: note: --timing-set issue.limit has no effect, because it needs a model with swl.on=true or issue.policy=swl$' run --timing --timing-set issue.limit=4 good.yaml
+expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only GPU models with swl.on=true or issue.policy=swl use this key$' run --timing --timing-set issue.limit=4 good.yaml
 expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
-expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect, because it needs a model with issue.dependence=control$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
+expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only GPU models with issue.dependence=control use this key$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
 [ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
 expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
@@ -395,7 +395,7 @@ refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconverge
 expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # same values as in the GPU model; options override the launch file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: the launch file has warps of 8 lanes, but the GPU model fermi has warps of 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
-refuse 'core.threads 1536 do not fit into core.warps 48 with 8 lanes each: set core.warps to 192' \
+refuse 'core.threads is 1536, but core.warps (48) with 8 lanes each have fewer threads: set core.warps to 192' \
     run --timing --timing-set core.warp_width=8 eight.yaml
 expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
 refuse 'stack.yaml: the launch file has the reconvergence engine stack, but the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
@@ -418,11 +418,11 @@ detect='--timing-set tags.detect=exact'
     refuse '--tag-plan has an effect only on compact tags' run --timing $detect --tag-plan all good.yaml
 }
 for key in tags.scalar=pipe tags.affine=unit; do
-    refuse "--timing: tags.* cannot be combined with registers.collector window, where a pipe is selected before the tags are known: set tags.* to off" \
+    refuse "--timing: tags.* cannot be combined with registers.collector=window, which selects a pipe before the tags are known: set tags.* to off" \
         run --timing ampere --timing-set tags.detect=table --timing-set $key good.yaml
 done
 set -- --timing ampere --timing-set tags.detect=table --timing-set registers.tags=affine --timing-set tags.scalar=lane
-refuse '--timing: registers.compact part cannot be combined with registers.collector window, which reserves whole banks: set registers.compact to file' \
+refuse '--timing: registers.compact=part cannot be combined with registers.collector=window, which reserves whole banks: set registers.compact to file' \
     run "$@" --timing-set registers.compact=part good.yaml
 expect 0 '^ok' run "$@" --timing-set tags.address=once good.yaml
 for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address=once; do

@@ -255,23 +255,23 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     static const struct {
         const char *set, *message;
     } rows[] = {
-        {"l1.bytes=1000", "l1.bytes 1000 is not a power of two of sets with 4 ways and lines of 128 bytes: set it to 512, for example"},
-        {"l1.bytes=24576", "l1.bytes 24576 is not a power of two of sets with 4 ways and lines of 128 bytes: set it to 16384, for example"},
+        {"l1.bytes=1000", "l1.bytes is 1000, which is not a power of two of sets with 4 ways and lines of 128 bytes: set the key to 512, for example"},
+        {"l1.bytes=24576", "l1.bytes is 24576, which is not a power of two of sets with 4 ways and lines of 128 bytes: set the key to 16384, for example"},
         {"l1.line=96", "l1.line: expected a power of two, found 96"},
-        {"l1.line=256", "l1.line 256 is more than l2.line 128: a request must be within one line of L2"},
-        {"l2.sector=256", "l2.sector: expected a power of two of at most l2.line 128, found 256"},
+        {"l1.line=256", "l1.line is 256, but l2.line is only 128: a request must be within one line of L2"},
+        {"l2.sector=256", "l2.sector: expected a power of two that is not more than l2.line (128), found 256"},
         {"core.warp_width=12", "core.warp_width: expected a power of two, found 12"},
-        {"core.warp_width=8", "core.threads 1536 do not fit into core.warps 48 with 8 lanes each: set core.warps to 192, or core.threads to 384"},
-        {"core.warps=1", "core.threads 1536 do not fit into core.warps 1 with 32 lanes each: set core.warps to 48, or core.threads to 32"},
-        {"units.int.pipes=0", "units.int.pipes is 0: set it to at least 1, as units without pipes of their own use the pipes of int"},
-        {"l2.slices=7", "l2.slices 7 is not a multiple of dram.channels 6: each channel needs the same number of slices"},
-        {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line must be within one "
+        {"core.warp_width=8", "core.threads is 1536, but core.warps (48) with 8 lanes each have fewer threads: set core.warps to 192, or core.threads to 384"},
+        {"core.warps=1", "core.threads is 1536, but core.warps (1) with 32 lanes each have fewer threads: set core.warps to 48, or core.threads to 32"},
+        {"units.int.pipes=0", "units.int.pipes is 0: set units.int.pipes to at least 1, because units without pipes of their own use the pipes of int"},
+        {"l2.slices=7", "l2.slices is 7, which is not a multiple of dram.channels (6): each channel needs the same number of slices"},
+        {"icnt.interleave=64", "l2.line is 128, but icnt.interleave is only 64: a line must be within one "
                                "slice"},
-        {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line must be within one row"},
-        {"dram.burst_bytes=128", "dram.burst_bytes 128 is more than l2.sector 64: a sector must consist of whole bursts"},
-        {"dram.bus_bytes=128", "dram.bus_bytes 128 is more than dram.burst_bytes 64: a burst takes at least one cycle"},
-        {"fetch.buffer=1", "fetch.group 2 is more than fetch.buffer 1"},
-        {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request must be within one line of L2"},
+        {"dram.row_bytes=64", "l2.line is 128, but dram.row_bytes is only 64: a line must be within one row"},
+        {"dram.burst_bytes=128", "dram.burst_bytes is 128, but l2.sector is only 64: a sector must consist of whole bursts"},
+        {"dram.bus_bytes=128", "dram.bus_bytes is 128, but dram.burst_bytes is only 64: a burst takes at least one cycle"},
+        {"fetch.buffer=1", "fetch.group is 2, but fetch.buffer is only 1: a fetch must fit into the instruction buffer"},
+        {"fetch.cache_line=256", "fetch.cache_line is 256, but l2.line is only 128: a request must be within one line of L2"},
     };
     struct lw_error err;
 
@@ -287,10 +287,10 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     static const struct {
         const char *base, *set, *message;
     } pairs[] = {
-        {"fermi", "issue.width=3", "issue.width 3 is more than 2 (dual issue): also set issue.types"},
-        {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer cannot be combined with issue.types: a replay takes all slots of a cycle"},
+        {"fermi", "issue.width=3", "issue.width is 3, which is more than 2 (dual issue): also set issue.types"},
+        {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay=buffer cannot be combined with issue.types, because a replay takes all issue slots of a cycle"},
         {"ampere", "issue.rotate=true", "fetch.l0_bytes cannot be combined with issue.rotate"},
-        {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes cannot be combined with issue.dependence counters: a counter covers all lanes of a warp"},
+        {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes cannot be combined with issue.dependence=counters, because a counter covers all lanes of a warp"},
         {"gcn-tahiti", "lsu.local=2", "lsu.separate cannot be combined with lsu.local: set lsu.local to 0"},
     };
     for (unsigned i = 0; i < LW_COUNT_OF(pairs); i++) {
