@@ -253,8 +253,8 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         if ((fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC) &&
             emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
             f.allocation = allocation.name;
-        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
-                  emu_fault_access(chk->machine, fault), fault->bytes,
+        lw_printf(&text.sink, "%s %s of %u byte%s at 0x%llx", isa_space_name(fault->space),
+                  emu_fault_access(chk->machine, fault), fault->bytes, fault->bytes == 1 ? "" : "s",
                   (unsigned long long)fault->address);
         if (fault->kind == EMU_FAULT_MISALIGNED) /* for other faults, fault->detail already names the memory */
             put_where(chk, fault, &text.sink, &f.allocation);
@@ -498,7 +498,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     if (chk->count != 0)
         sort(chk);
     if (chk->short_of_memory)
-        return LW_FAIL(err, LW_ENOMEM, "out of memory: some findings are missing");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for some findings: they are missing in the report");
     return LW_OK;
 }
 

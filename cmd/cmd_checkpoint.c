@@ -98,7 +98,8 @@ enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now
                                     struct lw_error *err)
 {
     if (c->at_count != 0 && c->at[0] < now)
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": the run starts later, at instruction %" PRIu64 " of --resume", c->at[0], now);
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": the run starts later, at instruction "
+            "%" PRIu64 ", where the checkpoint of --resume was written: give a larger count", c->at[0], now);
     return LW_OK;
 }
 

@@ -145,7 +145,8 @@ static enum lw_status fit_tags(const char *path, const struct cmd_machine_option
                                        "--timing-set tags.detect=off", path, name);
     for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
         if (rows[i].value != NULL && strcmp(rows[i].value, rows[i].has) != 0)
-            return LW_FAIL(err, LW_EUSAGE, "--%s: the GPU model %s has %s: use --timing-set %s=%.20s", rows[i].option,
+            return LW_FAIL(err, LW_EUSAGE, "--%s: the GPU model %s sets this option to %s: use --timing-set %s=%.20s",
+                                           rows[i].option,
                            name, rows[i].has, rows[i].key, rows[i].value);
         if (rows[i].value == NULL && strcmp(rows[i].file, rows[i].has) != 0)
             return LW_FAIL(err, LW_EINPUT, "%s: the launch file has %s: %s, but the GPU model %s has %s: use "

@@ -88,14 +88,15 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (policy == NULL)
         return unknown_name("split policy", config->policy, emu_policy_names, err);
     if (config->resident_warps == 0 || config->resident_warps > 1u << 20)
-        return LW_FAIL(err, LW_ERANGE, "resident_warps is %u: it must be from 1 to 1048576", config->resident_warps);
+        return LW_FAIL(err, LW_ERANGE, "option resident_warps is %u: the value must be from 1 to 1048576",
+                       config->resident_warps);
     if (config->warp_quantum == 0 || config->warp_quantum > 32768)
-        return LW_FAIL(err, LW_ERANGE, "warp_quantum is %u: it must be from 1 to 32768", config->warp_quantum);
+        return LW_FAIL(err, LW_ERANGE, "option warp_quantum is %u: the value must be from 1 to 32768", config->warp_quantum);
     if (config->launch_depth >= EMU_LAUNCH_NESTING)
-        return LW_FAIL(err, LW_ERANGE, "launch_depth is %u: it must be from 0 to %u", config->launch_depth,
+        return LW_FAIL(err, LW_ERANGE, "option launch_depth is %u: the value must be from 0 to %u", config->launch_depth,
                        EMU_LAUNCH_NESTING - 1);
     if (config->pending_launches == 0 || config->pending_launches > 1u << 20)
-        return LW_FAIL(err, LW_ERANGE, "pending_launches is %u: it must be from 1 to 1048576",
+        return LW_FAIL(err, LW_ERANGE, "option pending_launches is %u: the value must be from 1 to 1048576",
                        config->pending_launches);
     if (emu_level_choose(config->level) == NULL)
         return LW_FAIL(err, LW_ERANGE, "level %u cannot be used: this processor does not support x86-64-v%u, or the "
@@ -321,8 +322,8 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 
     lw_printf(out, "fault: %s", emu_fault_name(fault->kind));
     if (fault->bytes != 0)
-        lw_printf(out, ": %s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
-                  emu_fault_access(machine, fault), fault->bytes,
+        lw_printf(out, ": %s %s of %u byte%s at 0x%llx", isa_space_name(fault->space),
+                  emu_fault_access(machine, fault), fault->bytes, fault->bytes == 1 ? "" : "s",
                   (unsigned long long)fault->address);
     if (fault->detail[0] != '\0')
         lw_printf(out, ": %s", fault->detail);

@@ -75,7 +75,7 @@ int lanewise_compile(lanewise_machine *m, const lanewise_text *source, const lan
     if (own == NULL || includes == NULL)
         status = LW_FAIL(&err, LW_ENOMEM, "%.200s: the host has no memory for its text", source->name);
     else if (!ptx_is_compiled(source->name))
-        status = LW_FAIL(&err, LW_EINPUT, "%.200s: only .cl and .cu are compiled to PTX", source->name);
+        status = LW_FAIL(&err, LW_EINPUT, "%.200s: only .cl and .cu sources can be compiled to PTX", source->name);
     else
         status = ptx_compile_texts(own, includes, header_count, options, count_options(options), m->settings.compiler, ptx,
                                    ptx_size, &words.sink, &err);

@@ -177,9 +177,10 @@ int lanewise_finding_add(lanewise_machine *m, const lanewise_host_finding *given
     if (f.kind == NULL || f.message == NULL)
         return host_missing(m, "lanewise_finding_add", f.kind == NULL ? "the kind" : "the message");
     if (!chk_kind_find(f.kind, &kind) || chk_kinds[kind].group != CHK_CLASS_API)
-        return host_refuse(m, "\"%.63s\" is no kind of finding of the class api, which `lanewise explain api` lists", f.kind);
+        return host_refuse(m, "\"%.63s\" is not a kind of finding of class api: `lanewise explain api` lists these kinds",
+                              f.kind);
     if (m->finished)
-        return host_refuse(m, "the machine has finished");
+        return host_refuse(m, "the machine has finished: create a new machine");
     if (host_begin(m, &err) != LW_OK)
         return host_fail(m, &err);
     if (m->chk == NULL)

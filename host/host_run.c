@@ -284,7 +284,7 @@ int lanewise_recover(lanewise_machine *m)
     if (m->machine == NULL || (!m->stopped && emu_grid_current(m->machine) == NULL))
         return LANEWISE_OK;
     if (m->finished || (m->stopped && m->stop.kind == EMU_STOP_IDLE))
-        return host_refuse(m, "the machine has finished");
+        return host_refuse(m, "the machine has finished: create a new machine");
     if (m->stop.kind == EMU_STOP_LIMIT)
         return host_refuse(m, "the machine has reached a limit, which is for all its launches together: create a new machine");
     host_gdb_end(m);

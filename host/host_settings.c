@@ -351,7 +351,7 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
     if (status == LW_OK && (s->set_count != 0 || s->mechanisms != NULL || s->timing_profile != NULL))
         status = tim_config_check(m->timing, err);
     if (status == LW_OK && (s->warp || s->reconv))
-        status = LW_FAIL(err, LW_EUSAGE, "%s: the GPU model %s has a value of its own: set %s by \"timing-set\"",
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the GPU model %s determines this value: set its key %s by \"timing-set\"",
                          s->warp ? "warp" : "reconv", tim_config_name(m->timing),
                          s->warp ? "core.warp_width" : "core.reconvergence");
     if (status == LW_OK && s->tags && s->config.tags == EMU_TAGS_OFF && tim_config_detects(m->timing))

@@ -208,7 +208,7 @@ static enum lw_status check_address(const struct isa_insn *insn, const struct is
                        "%s: a compare-and-swap cannot encode a scalar base address",
                        info->mnemonic);
     if (!insn->variant || !insn->c_scalar)
-        return LW_FAIL(err, LW_ERANGE, "%s: a scalar base needs the variant and C scalar bits",
+        return LW_FAIL(err, LW_ERANGE, "%s: a scalar base address needs the bits for variant and for a scalar C",
                        info->mnemonic);
     used->c = true;
     used->c_scalar = true;
@@ -221,7 +221,7 @@ static enum lw_status check_number(const struct isa_op_info *info, const char *w
 {
     if (number < limit)
         return LW_OK;
-    return LW_FAIL(err, LW_ERANGE, "%s: %s %u is not below %u", info->mnemonic, what, number,
+    return LW_FAIL(err, LW_ERANGE, "%s: the number of the %s is %u, but must be below %u", info->mnemonic, what, number,
                    limit);
 }
 
@@ -292,7 +292,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
             return status;
         used->a_scalar = token->classes == C_S;
         if (used->a_scalar && !insn->a_scalar)
-            return LW_FAIL(err, LW_ERANGE, "%s: A must be scalar", info->mnemonic);
+            return LW_FAIL(err, LW_ERANGE, "%s: field A must be a scalar register", info->mnemonic);
         return check_register(info, "A", used->a_scalar, insn->a, 1, err);
     case ISA_TK_SADDR:
         used->a = true;
@@ -300,7 +300,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
         used->xkind = true;
         used->x = ~UINT32_C(0);
         if (!insn->a_scalar || insn->xkind != ISA_X_SCALAR)
-            return LW_FAIL(err, LW_ERANGE, "%s: A and X must be scalar", info->mnemonic);
+            return LW_FAIL(err, LW_ERANGE, "%s: fields A and X must be scalar registers", info->mnemonic);
         status = check_register(info, "A", true, insn->a, 2, err);
         if (status != LW_OK)
             return status;
@@ -310,7 +310,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
         used->xkind = token->kind == ISA_TK_IMM;
         used->x = ~UINT32_C(0);
         if (token->kind == ISA_TK_IMM && insn->xkind != ISA_X_IMM)
-            return LW_FAIL(err, LW_ERANGE, "%s: X must be an immediate", info->mnemonic);
+            return LW_FAIL(err, LW_ERANGE, "%s: field X must be an immediate", info->mnemonic);
         return LW_OK;
     case ISA_TK_BREG:
         used->d = true;
@@ -477,7 +477,7 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         return LW_FAIL(err, LW_ERANGE, "operation %u does not exist", insn->op);
     if (insn->guard > ISA_PT || insn->xkind > ISA_X_IMM || insn->mod >> 28 != 0)
         return LW_FAIL(err, LW_ERANGE, "%s: guard %u, X kind %u or modifiers 0x%x do not fit "
-                       "the word", info->mnemonic, insn->guard, insn->xkind, insn->mod);
+                       "into the instruction word", info->mnemonic, insn->guard, insn->xkind, insn->mod);
     if (insn->control.stall > 15 || insn->control.yield > 1 || insn->control.write_bar > 7 ||
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
         return LW_FAIL(err, LW_ERANGE, "%s: a value does not fit into the control field",

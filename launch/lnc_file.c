@@ -164,7 +164,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
         if (status == LW_OK && high != NULL)
             status = lw_yaml_double(file->doc, high, &init->fhigh, err);
         if (status == LW_OK && !(init->flow <= init->fhigh))
-            status = lw_yaml_fail(file->doc, node, err, "random: low %g is above high %g",
+            status = lw_yaml_fail(file->doc, node, err, "random: low is %g and high is %g, but low must not be above high",
                                   init->flow, init->fhigh);
         return status;
     }
@@ -181,7 +181,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
     if (status != LW_OK)
         return status;
     if (lnc_value_double(type, low_bits) > lnc_value_double(type, high_bits))
-        return lw_yaml_fail(file->doc, node, err, "random: low %.0f is above high %.0f",
+        return lw_yaml_fail(file->doc, node, err, "random: low is %.0f and high is %.0f, but low must not be above high",
                             lnc_value_double(type, low_bits), lnc_value_double(type, high_bits));
     /* The sum of low and a random number below span may exceed the type: only the low bytes of an element are stored. */
     init->low = low_bits;
@@ -317,8 +317,8 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
         return status;
     if (n != NULL)
         return lw_yaml_fail(file->doc, n, err,
-                            "read_only: not allowed for a variable of the program, which declares this itself: remove "
-                            "the key");
+                            "read_only: the key is not allowed for a variable of the program, whose declaration already "
+                            "says whether kernels may write it: remove the key");
     return lw_yaml_string(file->doc, lw_yaml_get(node, "variable"), &buffer->variable, err);
 }
 

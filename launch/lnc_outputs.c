@@ -66,7 +66,7 @@ enum lw_status lnc_session_print_outputs(const struct lnc_session *session, stru
     enum lw_status status = LW_OK;
 
     if (was == NULL || is == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "no memory to compare buffers");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory to compare buffers");
     for (const struct lnc_buffer *b = lnc_session_file(session)->buffers; b != NULL && status == LW_OK; b = b->next) {
         uint64_t address, size;
         struct change change;

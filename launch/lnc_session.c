@@ -290,7 +290,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     }
     if (shared - static_end > UINT32_MAX) {
         status = lw_yaml_fail(session->file->doc, step->node, err,
-                              "launch: %" PRIu64 " bytes of shared memory are too many: reduce shared", shared);
+                              "launch: %" PRIu64 " bytes of shared memory are too many: reduce the key shared", shared);
         goto cleanup;
     }
     l.dynamic_shared_bytes = (uint32_t)(shared - static_end);

@@ -29,11 +29,11 @@ bool rt_sources_keep(const char *folder)
         return true;
     }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "lanewise: sources: %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "lanewise: --sources: cannot create the folder %s: %s\n", folder, strerror(errno));
         return false;
     }
     if (realpath(folder, sources.folder) == NULL) {
-        fprintf(stderr, "lanewise: sources: %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "lanewise: --sources: cannot use the folder %s: %s\n", folder, strerror(errno));
         sources.folder[0] = '\0';
         return false;
     }
@@ -48,7 +48,7 @@ static void make_folder(void)
     snprintf(sources.folder, sizeof sources.folder, "%s/lanewise-sources-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp");
     sources.temporary = mkdtemp(sources.folder) != NULL;
     if (!sources.temporary) {
-        fprintf(stderr, "lanewise: %s: %s\n", sources.folder, strerror(errno));
+        fprintf(stderr, "lanewise: cannot create a temporary folder for sources, %s: %s\n", sources.folder, strerror(errno));
         sources.folder[0] = '\0';
         sources.wanted = false;
     }

@@ -47,8 +47,8 @@ static enum lw_status put(struct shell *shell, char *name, char *body, struct lw
                  sizeof *shell->defines)) {
         free(name);
         free(body);
-        return LW_FAIL(err, LW_ENOMEM, "cannot define another command: there are too many definitions, or memory is "
-                                       "short");
+        return LW_FAIL(err, LW_ENOMEM, "cannot define another command: there are too many definitions, or the host has "
+                                       "no memory for it");
     }
     shell->defines[shell->define_count++] = (struct sh_define){name, body};
     return LW_OK;

@@ -625,7 +625,7 @@ static enum lw_status engine_step_warp(struct emu_engine *engine, const struct e
     memset(stop, 0, sizeof *stop);
     if (!find(e, place->grid, place->block, &core, &slot) ||
         !emu_warp_view(core->emu, slot, place->warp, &warp))
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+        return LW_FAIL(err, LW_ERANGE, "block %llu of launch %u is not resident",
                        (unsigned long long)place->block, place->grid);
     if (!split_of(core, slot, place, &split) ||
         (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_SLEEPING &&

@@ -22,8 +22,9 @@ static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
 
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " global accesses of warps take %.1f sectors of 32 bytes each, but %.1f would be enough "
-                              "if they were contiguous", r->count, per(r->parts, r->count), per(r->least, r->count));
+    lw_printf(out, "warps access global memory %" PRIu64 " time%s here; an access takes %.1f sectors of 32 bytes, but "
+                   "%.1f would be enough if it were contiguous",
+              r->count, r->count == 1 ? "" : "s", per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 
@@ -33,9 +34,9 @@ static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
 
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " shared accesses of warps take %.1f passes each because of bank conflicts, but %.1f "
-                              "would be enough",
-              r->count, per(r->parts, r->count), per(r->least, r->count));
+    lw_printf(out, "warps access shared memory %" PRIu64 " time%s here; an access takes %.1f passes over the banks "
+                   "because of bank conflicts, but %.1f would be enough without them",
+              r->count, r->count == 1 ? "" : "s", per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 

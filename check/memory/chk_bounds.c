@@ -299,11 +299,11 @@ static void report(struct chk_bounds *b, const struct emu_hook_access *a, const 
     f.address = address;
     chk_location_of(b->chk, &a->at, lanes, &f.location);
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
+    lw_printf(&text.sink, "%s %s of %u byte%s at 0x%llx: ",
               address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
               : address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES ? "local"
                                                               : "global",
-              chk_access_names[a->kind], a->bytes, (unsigned long long)address);
+              chk_access_names[a->kind], a->bytes, a->bytes == 1 ? "" : "s", (unsigned long long)address);
     if (address < limit->first)
         lw_printf(&text.sink, "%llu byte%s before ", (unsigned long long)before, before == 1 ? "" : "s");
     else if (address < limit->end)

@@ -97,7 +97,8 @@ static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_
     f.address = address;
     f.allocation = chk_allocation_name(c->chk, address);
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes, (unsigned long long)address, f.allocation);
+    lw_printf(&text.sink, "%s of %u byte%s at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes,
+              a->bytes == 1 ? "" : "s", (unsigned long long)address, f.allocation);
     lw_put(&text.sink, load ? "this load reads memory as constant (const __restrict, __ldg) that the same launch has "
                               "written: use a plain load, or write the memory in another launch"
                     : "this store writes memory that the same launch has read as constant (const __restrict, __ldg): "

@@ -346,8 +346,8 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
         lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)ctx->freed_bytes,
                   (unsigned long long)(f.address = ctx->freed));
     else
-        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
-                  verb((ctx->site & RACE_ATOMIC) != 0, ctx->write), a->bytes, (unsigned long long)at);
+        lw_printf(&text.sink, "%s %s of %u byte%s at 0x%llx", space,
+                  verb((ctx->site & RACE_ATOMIC) != 0, ctx->write), a->bytes, a->bytes == 1 ? "" : "s", (unsigned long long)at);
     chk_put_where(race->machine, emu_program_object(a->at.program), grid != NULL ? grid->launch.kernel : NULL,
                   ctx->freed != 0 ? ctx->freed : at, &text.sink, &f.allocation);
     const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
@@ -371,9 +371,9 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
         lw_printf(&text.sink, ": data race with the %s by %s: no synchronisation orders them", theirs_is,
                   by_whom(ctx, other));
         if (race_two_sizes(ctx, other->site))
-            lw_printf(&text.sink, "; the other access has %u bytes, and atomics of different sizes are not atomic with "
+            lw_printf(&text.sink, "; the other access has %u byte%s, and atomics of different sizes are not atomic with "
                                   "respect to each other",
-                      bytes_of(race, other->site));
+                      bytes_of(race, other->site), bytes_of(race, other->site) == 1 ? "" : "s");
         if (values && kind == CHK_BENIGN_RACE && !other->written)
             lw_printf(&text.sink, "; the store writes 0x%llx, the value that memory already has",
                       (unsigned long long)mine);

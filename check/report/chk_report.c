@@ -77,7 +77,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 }
 
 /* message about findings above the limit --max-findings */
-#define BEYOND "%u more findings were dropped: a larger --max-findings keeps them"
+#define BEYOND "findings above the limit were dropped: %u; a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
 {

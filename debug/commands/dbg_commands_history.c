@@ -150,8 +150,8 @@ static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, 
         return;
     for (unsigned i = 0; emu_allocation_get(dbg->machine, i, &a); i++)
         if (value.bits - a.address < a.size_bytes)
-            lw_printf(out, "%s is an address in buffer %s: `wrote %s 64` finds the last write to 64 bytes there, "
-                           "`wrote u32[%s + 256]` to 4 bytes at offset 256\n", text, a.name, text, text);
+            lw_printf(out, "%s is an address in buffer %s: `wrote %s 64` finds the last write to 64 bytes at this address, "
+                           "`wrote u32[%s + 256]` the last write to 4 bytes at offset 256\n", text, a.name, text, text);
 }
 
 static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)

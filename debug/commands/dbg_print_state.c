@@ -111,7 +111,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     }
     lw_put(out, *between ? "\n" : "none\n");
     if (fold < config->warp_width)
-        lw_printf(out, "  a row of threads of the block takes %u lanes\n", fold);
+        lw_printf(out, "  a row of threads of the block (equal tid.y) has %u lanes\n", fold);
     emu_stats_get(dbg->machine, &stats);
     lw_put(out, "  in this run so far: ");
     emu_tag_stats_print(&stats, out);
@@ -462,7 +462,8 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
                                                 : ", %u launches by it have not completed",
                   grid->pending_children);
     if (grid->pending_groups != 0)
-        lw_printf(out, ", with %u group%s", grid->pending_groups, grid->pending_groups == 1 ? "" : "s");
+        lw_printf(out, ", with %u uncompleted group%s of blocks from aggregated launches", grid->pending_groups,
+                  grid->pending_groups == 1 ? "" : "s");
     if (grid->parent.grid != 0) {
         uint32_t index[3] = {0};
         if (grid->launcher != NULL)
@@ -470,9 +471,9 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         lw_printf(out, "; launched by launch %u block(%u,%u,%u) w%u lane %u", grid->parent.grid, index[0],
                   index[1], index[2], grid->parent.warp, grid->parent.lane);
         if (grid->aggregated_into != NULL)
-            lw_printf(out, ", a group of launch %u", grid->aggregated_into->sequence);
+            lw_printf(out, ", aggregated into launch %u", grid->aggregated_into->sequence);
         else if (grid->group)
-            lw_put(out, ", a group by itself");
+            lw_put(out, ", a launch of a group of blocks that found no kernel to join");
     }
     lw_put(out, "\n");
 }

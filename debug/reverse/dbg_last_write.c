@@ -408,7 +408,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
                 lw_printf(out, "%2u.  %s\n", hop, w.edit);
             else
                 lw_printf(out, "%sno instruction has written %s since the start of history\n",
-                          hop > 1 ? "     " : "", hop > 1 ? "it" : text);
+                          hop > 1 ? "     " : "", hop > 1 ? "this source" : text);
             break;
         }
         lw_printf(out, "%2u.  %s\n", hop, w.text);

@@ -91,7 +91,8 @@ enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_conf
             return LW_FAIL(err, LW_EINPUT, "file %s was written with the option %s, which this version does not have",
                            name, key);
         if (strcmp(mine, theirs) != 0)
-            return LW_FAIL(err, LW_EINPUT, "file %s was written with %s: %s, but this run has %s: use the same options",
+            return LW_FAIL(err, LW_EINPUT, "file %s was written with option %s=%s, but in this run the option is %s: use "
+                                           "the same options",
                            name, key, theirs, mine);
     }
     if (reader->bad)

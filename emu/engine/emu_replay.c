@@ -129,7 +129,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }
     if (r == NULL) {
-        snprintf(why, sizeof why, "block %llu of grid %u is not resident",
+        snprintf(why, sizeof why, "block %llu of launch %u is not resident",
                  (unsigned long long)e->place.block, e->place.grid);
         return diverged(f, err, why);
     }
@@ -289,7 +289,8 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)
-                return diverged(f, err, "the log starts a block of its own choice within the fixed order");
+                return diverged(f, err, "the log chooses the block that starts next, but earlier blocks of this launch "
+                                        "ran in the fixed order");
         }
         for (unsigned i = 0; i < f->count; i++)
             if (f->resident[i].slot >= 0) {

@@ -62,7 +62,7 @@ static enum lw_status begin_block(struct emu_functional *f, const struct emu_thr
     struct emu_resident *r = emu_fixed_find(f, place->grid, place->block);
 
     if (r == NULL)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+        return LW_FAIL(err, LW_ERANGE, "block %llu of launch %u is not resident",
                        (unsigned long long)place->block, place->grid);
     return emu_fixed_begin(f, r, block, err);
 }

@@ -375,10 +375,10 @@ static enum lw_status load(struct emu_spin_observer *p, struct emu_reader *in, s
     const size_t cycles = (size_t)emu_get_number(in);
     for (size_t i = 0; i < cycles && !in->bad; i++) {
         if (!lw_grow(&p->cycle, &p->cycle_capacity, i + 1, sizeof *p->cycle))
-            return LW_FAIL(err, LW_ENOMEM, "no memory to observe loops without progress");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory to observe loops without progress");
         p->cycle_count++;
         if (!emu_cycle_load(&p->cycle[i], in))
-            return emu_state_bad(err, "its observed loops");
+            return emu_state_bad(err, "the observed loops");
     }
     p->block_count = (unsigned)emu_get_limited(in, EMU_SPIN_OBSERVER_BLOCKS);
     for (unsigned i = 0; i < p->block_count; i++) {
@@ -388,12 +388,12 @@ static enum lw_status load(struct emu_spin_observer *p, struct emu_reader *in, s
     }
     size_t count = (size_t)emu_get_limited(in, MAX_POLLS);
     if (in->bad)
-        return emu_state_bad(err, "its observed loops");
+        return emu_state_bad(err, "the observed loops");
     if (!lw_grow(&p->poll, &p->capacity, count, sizeof *p->poll))
-        return LW_FAIL(err, LW_ENOMEM, "no memory to observe loops without progress");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory to observe loops without progress");
     for (; p->count < count; p->count++)
         if (!load_poll(&p->poll[p->count], in))
-            return emu_state_bad(err, "its observed loops");
+            return emu_state_bad(err, "the observed loops");
     return LW_OK;
 }
 
@@ -405,10 +405,10 @@ enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_sp
     emu_spin_observer_destroy(*probe);
     *probe = NULL;
     if (emu_get_limited(in, 1) == 0)
-        return in->bad ? emu_state_bad(err, "its observed loops") : LW_OK;
+        return in->bad ? emu_state_bad(err, "the observed loops") : LW_OK;
     *probe = emu_spin_observer_begin(machine, 0);
     if (*probe == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory to observe loops without progress");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory to observe loops without progress");
     status = load(*probe, in, err);
     if (machine->looks < (*probe)->serial) /* loaded from another machine: numbers must not be reused */
         machine->looks = (*probe)->serial;

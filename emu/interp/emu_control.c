@@ -510,7 +510,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
         if ((di->ukind == EMU_U_ROW && emu_row(w, di->b)[l] != id) ||
             (di->flags & EMU_D_COUNTED && emu_row(w, di->c)[l] != count)) {
             emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,
-                      "lane %u waits with another barrier or count than lane %u", (unsigned)l,
+                      "lane %u executes this instruction with another barrier number or thread count than lane %u", (unsigned)l,
                       lw_lowest(on));
             return NULL;
         }
@@ -625,8 +625,8 @@ static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, w->block->children != 0, &on))
         return;
     if (on != 0 && depth >= most) {
-        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "a launch nested %u deep waits for its own launches: only "
-                                                     "launches nested less than %u deep may (option launch_depth)",
+        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "a kernel at launch depth %u waits for its own launches: only "
+                                                     "kernels at a depth below %u may wait (option launch_depth)",
                                                      depth, most);
         return;
     }
@@ -647,7 +647,7 @@ static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
         fall_through(w, di);
         return;
     }
-    emu_raise(w, di, EMU_FAULT_TRAP, on, "code %u", emu_uniform32(w, di));
+    emu_raise(w, di, EMU_FAULT_TRAP, on, "the code of the trap is %u", emu_uniform32(w, di));
 }
 
 /* ---- rows with a CALL column that need the whole split or a meeting of lanes --------------------- */

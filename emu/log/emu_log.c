@@ -364,27 +364,27 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
             snprintf(text, size, "the log launches kernel %s, but this run launches %s",
                      kernel_name(machine, want), kernel_name(machine, have));
         else
-            snprintf(text, size, "this run launches %s with another size or other arguments",
+            snprintf(text, size, "the log and this run launch kernel %s with different sizes or arguments",
                      kernel_name(machine, have));
         return;
     case EMU_LOG_ALLOC:
         same = have->address == want->address && have->value == want->value &&
                have->which == want->which;
         if (!same)
-            snprintf(text, size, "the log allocates %llu bytes, but this run allocates %llu (%.*s)",
+            snprintf(text, size, "the log allocates %llu bytes here, but this run allocates %llu (for %.*s)",
                      (unsigned long long)want->value, (unsigned long long)have->value,
                      have->size < 60 ? (int)have->size : 60, (const char *)have->bytes);
         return;
     case EMU_LOG_FREE:
         if (have->address != want->address)
-            snprintf(text, size, "this run frees another allocation");
+            snprintf(text, size, "the log and this run free different allocations");
         return;
     default:
         if (have->address == want->address && have->size == want->size &&
             have->value == want->value)
             return;
         emu_machine_allocation_name(machine, have->address, name, sizeof name);
-        snprintf(text, size, "the host writes %s to %s", have->address == want->address &&
+        snprintf(text, size, "the host writes %s to %s than in the log", have->address == want->address &&
                                                              have->size == want->size
                                                          ? "other data"
                                                          : "another range",

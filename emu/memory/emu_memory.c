@@ -260,7 +260,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
                        (unsigned long long)(memory->bytes >> 20));
     fresh.address = ISA_GLOBAL_BASE + offset;
     if (!name_record(memory, &fresh, name))
-        return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
     uint64_t taken = pages_taken(size_bytes) * EMU_PAGE_BYTES;
     if (offset < memory->next_free)
         forget_freed(memory, fresh.address, taken);
@@ -586,7 +586,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
             return emu_state_bad(err, "an allocation");
         end = p->address - ISA_GLOBAL_BASE + pages_taken(p->size_bytes) * EMU_PAGE_BYTES;
         if (!name_record(memory, &fresh, name))
-            return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
         memory->record[memory->count++] = fresh;
         set_valid(memory, p);
         if ((fresh.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)

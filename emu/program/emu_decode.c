@@ -438,7 +438,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     dec->level->handlers(insn, di, &di->h, &why);
     if (di->h.full == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "%s: %s", info->mnemonic,
-                       why != NULL ? why : "not supported by this processor");
+                       why != NULL ? why : "this instruction is not supported on the host processor");
     if (di->flags & EMU_D_MODIFIED) {
         dec->code->prelude[di->aux].base = di->h;
         di->h = dec->level->prelude;

@@ -674,18 +674,19 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
                 snprintf(old, sizeof old, "%u lanes", c->count);
             if (has_count)
                 snprintf(now, sizeof now, "%u lanes", count);
-            snprintf(why, why_size, "lanes use CTA barrier %u with different counts before it is released: %s, then %s",
+            snprintf(why, why_size, "lanes use CTA barrier %u with different thread counts before the barrier is "
+                                    "released: %s, then %s",
                      id, old, now);
             return EMU_CTA_BAD;
         }
         if (c->lanes[w->index] & lanes) {
-            snprintf(why, why_size, "lane %u arrives at CTA barrier %u twice before it is released",
+            snprintf(why, why_size, "lane %u arrives at CTA barrier %u twice before the barrier is released",
                      lw_lowest(c->lanes[w->index] & lanes), id);
             return EMU_CTA_BAD;
         }
     }
     if (has_count && n > count) {
-        snprintf(why, why_size, "%u lanes arrive at CTA barrier %u, but its count is %u", n, id,
+        snprintf(why, why_size, "%u lanes arrive at CTA barrier %u, but its thread count is %u", n, id,
                  count);
         return EMU_CTA_BAD;
     }

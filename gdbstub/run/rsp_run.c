@@ -343,7 +343,7 @@ static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_
         return false;
     lw_buffer_init(&text);
     rsp_warp_print(rsp, id, &text.sink);
-    lw_printf(&text.sink, ", which ran %s, stopped",
+    lw_printf(&text.sink, " stopped; this warp ran %s",
               dbg_history_info(rsp->dbg, &info) && info.in_past ? "as recorded in history"
                                                                 : "because the stepped warp waits for it");
     rsp_send_console(rsp, text.text, text.size);

@@ -459,7 +459,7 @@ enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
         enum lw_status status;
 
         if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
-            return LW_FAIL(err, LW_ERANGE, "register %s does not exist any more", reg->name);
+            return LW_FAIL(err, LW_ERANGE, "register %s does not exist in the program that is now loaded", reg->name);
         status = dbg_reg_read(dbg, id, reg->first + i, data + at, part.bytes, err);
         if (status != LW_OK)
             return status;
@@ -496,7 +496,7 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
         enum lw_status status;
 
         if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
-            return LW_FAIL(err, LW_ERANGE, "register %s does not exist any more", reg->name);
+            return LW_FAIL(err, LW_ERANGE, "register %s does not exist in the program that is now loaded", reg->name);
         if (!part.writable)
             return LW_FAIL(err, LW_EUNSUPP, "$%s is read-only", reg->name);
         status = dbg_reg_write(dbg, id, reg->first + i, data + at, part.bytes, err);

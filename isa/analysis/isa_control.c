@@ -262,7 +262,7 @@ static enum lw_status check_function(struct lint *lint)
     lint->location = calloc(f->count + 1, sizeof *lint->location);
     lint->wrong = calloc(f->count + 1, sizeof *lint->wrong);
     if (lint->insn == NULL || lint->location == NULL || lint->wrong == NULL) {
-        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        status = LW_FAIL(lint->err, LW_ENOMEM, "the host has no memory to check control fields");
         goto cleanup;
     }
     if (f->count != 0)
@@ -271,7 +271,7 @@ static enum lw_status check_function(struct lint *lint)
         int64_t to;
 
         if (!isa_insn_decode(lint->object->text[f->first + i], &lint->insn[i])) {
-            status = LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: not an instruction", f->name, 16 * i);
+            status = LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: the word is not an instruction", f->name, 16 * i);
             goto cleanup;
         }
         if (!isa_insn_jumps(&lint->insn[i], i, &to))
@@ -288,7 +288,7 @@ static enum lw_status check_function(struct lint *lint)
     lint->work = calloc(blocks + 1, sizeof *lint->work);
     lint->queued = calloc(blocks + 1, sizeof *lint->queued);
     if (lint->in == NULL || lint->work == NULL || lint->queued == NULL) {
-        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        status = LW_FAIL(lint->err, LW_ENOMEM, "the host has no memory to check control fields");
         goto cleanup;
     }
     struct state s = { .fresh = 0 };

@@ -240,7 +240,7 @@ static enum lw_status decode(struct lint *lint, bool *has)
 
     for (uint32_t i = 0; i < f->count; i++) {
         if (!isa_insn_decode(lint->object->text[f->first + i], &lint->insn[i]))
-            return LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: not an instruction", f->name, 16 * i);
+            return LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: the word is not an instruction", f->name, 16 * i);
         *has |= lint->insn[i].op == ISA_WAITCNT;
         lint->block[i] |= i == 0;
         if (isa_insn_jumps(&lint->insn[i], i, &to) && to >= 0 && to < f->count)
@@ -264,14 +264,14 @@ static enum lw_status check_function(struct lint *lint)
     lint->queued = calloc(f->count + 1, sizeof *lint->queued);
     lint->wrong = calloc(f->count + 1, sizeof *lint->wrong);
     if (s == NULL || lint->insn == NULL || lint->block == NULL || lint->queued == NULL || lint->wrong == NULL)
-        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        status = LW_FAIL(lint->err, LW_ENOMEM, "the host has no memory to check waitcnt instructions");
     if (status == LW_OK)
         status = decode(lint, &has);
     if (status != LW_OK || !has)
         goto cleanup;
     lint->in = calloc(lint->blocks, sizeof *lint->in);
     if (lint->in == NULL) {
-        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        status = LW_FAIL(lint->err, LW_ENOMEM, "the host has no memory to check waitcnt instructions");
         goto cleanup;
     }
     go_to(lint, 0, s);

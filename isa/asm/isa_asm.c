@@ -150,7 +150,7 @@ static enum lw_status resolve_targets(struct asm_state *as)
                             ISA_WORD_BYTES);
         index += fixup->addend / ISA_WORD_BYTES - ((int64_t)fixup->insn + 1);
         if (index < INT32_MIN || index > INT32_MAX)
-            return asm_fail(as, "the target %s is out of reach", fixup->name);
+            return asm_fail(as, "the branch target %s is too far away", fixup->name);
 
         struct isa_word *word = &as->text[fixup->insn];
 

@@ -366,7 +366,8 @@ static enum lw_status put_float(struct asm_state *as, struct cursor *c, struct a
     double wide = number_f64(&n);
 
     if (n.kind == (bytes == 4 ? NUMBER_BITS64 : NUMBER_BITS32))
-        return asm_fail(as, "the bits of the float have another size than the type");
+        return asm_fail(as, "the hexadecimal digits of the float do not match the size of the type: use 0f with 8 digits "
+                            "for f32, 0d with 16 digits for f64");
     if (n.kind == NUMBER_BITS32 || n.kind == NUMBER_BITS64)
         return asm_init_put(init, &n.magnitude, bytes) ? LW_OK : asm_no_memory(as);
     return asm_init_put(init, bytes == 4 ? (void *)&single : (void *)&wide, bytes)
@@ -573,7 +574,7 @@ static enum lw_status directive_shared(struct asm_state *as, struct cursor *c)
             return status;
     }
     if (offset + (int64_t)variable->size_bytes > INT32_MAX)
-        return asm_fail(as, "%s: shared memory ends at 2 GiB", variable->name);
+        return asm_fail(as, "%s: the variable ends after the first 2 GiB of shared memory, which is the limit", variable->name);
     variable->shared_offset = (uint32_t)offset;
     if ((uint32_t)offset + (uint32_t)variable->size_bytes > *next)
         *next = (uint32_t)offset + (uint32_t)variable->size_bytes;
@@ -585,7 +586,7 @@ static enum lw_status directive_bank(struct asm_state *as, struct cursor *c)
     enum lw_status status = parse_values(as, c, &as->bank, false);
 
     if (status == LW_OK && as->bank.size > ISA_CONST_BANK_BYTES)
-        return asm_fail(as, ".bank: the constant bank has %d bytes", ISA_CONST_BANK_BYTES);
+        return asm_fail(as, ".bank: the values do not fit into the constant bank, which has %d bytes", ISA_CONST_BANK_BYTES);
     return status;
 }
 

@@ -451,7 +451,7 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
         }
         out->disp += minus ? -value : value;
         if (out->disp > INT64_C(1) << 40 || out->disp < -(INT64_C(1) << 40))
-            return OPERAND_FAIL(p, "the offset is far out of range");
+            return OPERAND_FAIL(p, "the offset does not fit into 24 bits");
     }
     return LW_OK;
 }

@@ -345,7 +345,7 @@ void isa_disassemble(const struct isa_object *object, struct lw_sink *out)
 
     d.relocs = malloc((object->reloc_count + 1) * sizeof *d.relocs);
     if (d.relocs == NULL) {
-        lw_put(out, "# no memory to disassemble the rest\n");
+        lw_put(out, "# the host has no memory to disassemble the rest\n");
         return;
     }
     if (object->reloc_count != 0)

@@ -80,7 +80,7 @@ enum lw_status asm_fail(struct asm_state *as, const char *fmt, ...)
 
 enum lw_status asm_no_memory(struct asm_state *as)
 {
-    as->status = LW_FAIL(as->err, LW_ENOMEM, "%s:%u: no memory to assemble the rest", as->name,
+    as->status = LW_FAIL(as->err, LW_ENOMEM, "%s:%u: the host has no memory to assemble the rest", as->name,
                          as->line);
     return as->status;
 }

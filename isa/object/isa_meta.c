@@ -246,8 +246,8 @@ enum lw_status isa_reader_end(struct isa_reader *r, const char *last)
 void isa_reader_bad(struct isa_reader *r, const char *what)
 {
     if (r->status == LW_OK)
-        r->status = LW_FAIL(r->err, LW_EFORMAT, "section %s is invalid: %s (%zu bytes before its end)", r->section, what,
-                            (size_t)(r->end - r->p));
+        r->status = LW_FAIL(r->err, LW_EFORMAT, "section %s is damaged %zu bytes before its end, in this item: %s", r->section,
+                            (size_t)(r->end - r->p), what);
 }
 
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what)

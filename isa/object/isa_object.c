@@ -335,7 +335,8 @@ static enum lw_status check_lines(const struct isa_object *object, struct lw_err
     uint32_t last = 0;
 
     if (object->file_count == 0 || object->file_count > MAX_FILES)
-        return LW_FAIL(err, LW_EFORMAT, "%u source files are too many or too few", object->file_count);
+        return LW_FAIL(err, LW_EFORMAT, "the object has %u source files, but must have 1 to %d",
+                       object->file_count, MAX_FILES);
     for (unsigned i = 1; i < object->file_count; i++) {
         if (!name_ok(object->files[i]))
             return LW_FAIL(err, LW_EFORMAT, "source file %u has a name that is empty, too long, or has control characters", i);
@@ -358,7 +359,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
     enum lw_status status;
 
     if (object->text_count > MAX_TEXT)
-        return LW_FAIL(err, LW_EFORMAT, "the text has %u instructions, which is too long",
+        return LW_FAIL(err, LW_EFORMAT, "the text has %u instructions, which are too many",
                        object->text_count);
     if (object->const_bank_bytes > ISA_CONST_BANK_BYTES ||
         (object->const_bank == NULL && object->const_bank_bytes != 0))

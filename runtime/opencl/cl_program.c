@@ -398,7 +398,7 @@ static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_p
     int result = LANEWISE_ERROR;
 
     if (options == NULL)
-        set_log(program, "memory is short");
+        set_log(program, "the host has no memory for the build");
     else if (to_ptx)
         result = lanewise_compile(machine, &source, unit->headers, unit->header_count, options, &unit->ptx, &unit->ptx_bytes, &log);
     else
@@ -421,7 +421,7 @@ static bool link_units(struct _cl_program *program)
     for (unsigned i = 0; texts != NULL && i < program->unit_count; i++)
         texts[i] = (lanewise_text){"program.cl", program->units[i]->ptx, program->units[i]->ptx_bytes};
     if (texts == NULL)
-        set_log(program, "memory is short");
+        set_log(program, "the host has no memory for the build");
     else if (lanewise_link(machine, texts, program->unit_count, &program->module) != LANEWISE_OK)
         set_log(program, lanewise_error(machine));
     else

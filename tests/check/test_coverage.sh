@@ -80,8 +80,8 @@ expect 0 'warp insns' run k.yaml --profile -
 # ---- performance findings
 expect 0 '^ok: ' run k.yaml --check
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
-grep -q '^k.s:8: uncoalesced: 4 global accesses of warps take 24.0 sectors of 32 bytes each, but 3.0 would be enough if they were contiguous' err || fail "line 8"
-grep -q '^k.s:13: bank-conflict: 4 shared accesses of warps take 24.0 passes each because of bank conflicts, but 1.0 would be enough' err || fail "line 13"
+grep -q '^k.s:8: uncoalesced: warps access global memory 4 times here; an access takes 24.0 sectors of 32 bytes, but 3.0 would be enough if it were contiguous' err || fail "line 8"
+grep -q '^k.s:13: bank-conflict: warps access shared memory 4 times here; an access takes 24.0 passes over the banks because of bank conflicts, but 1.0 would be enough without them' err || fail "line 13"
 grep -q '^k.s:17: divergent-branch: the lanes of a warp diverge here in 2 of 4 executions of the branch' err || fail "line 17"
 expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
 expect 1 'would be enough; kernel k, pc 0x' run k.yaml --check=bank-conflict

@@ -65,7 +65,7 @@ END
 done
 grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif || fail "what is to be looked at is not there"
 for f in 3.sarif 3.xml; do
-    grep -q '[0-9]* more findings were dropped: a larger --max-findings keeps them' $f || fail "$f: what is behind --max-findings is not told"
+    grep -q 'findings above the limit were dropped: [0-9]*; a larger --max-findings keeps them' $f || fail "$f: the report does not say that findings were dropped"
 done
 ! grep -q 'were dropped' 1.sarif || fail "something is left out without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"

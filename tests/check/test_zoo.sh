@@ -259,10 +259,10 @@ kernel void called_bad(global int *a, int n)
 END
 "$lanewise" compile -X -O3 -o object.lwo calls.cl 2>err || fail "calls.cl does not compile"
 run inlined_bad bank-conflict
-grep -q '^[^ ]*calls.cl:1: bank-conflict: 8 shared accesses of warps take 32.0 passes each.* inlined at [^ ]*calls.cl:9; kernel' err &&
+grep -q '^[^ ]*calls.cl:1: bank-conflict: warps access shared memory 8 times here; an access takes 32.0 passes.* inlined at [^ ]*calls.cl:9; kernel' err &&
     [ "$(grep -c bank-conflict: err)" = 1 ] || fail "not the call that costs: $(cat err)"
 run called_bad bank-conflict --check-file called.xml
-grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared accesses of warps take 32.0 passes each.* in bare, called at' err ||
+grep -q '^[^ ]*calls.cl:17: bank-conflict: warps access shared memory 8 times here; an access takes 32.0 passes.* in bare, called at' err ||
     fail "no call of a function without lines: $(cat err)"
 grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"

@@ -305,7 +305,7 @@ talk
 expect "lldb: a step that another warp's breakpoint ends" <<'END'
 thread #1, .*stop reason = breakpoint 1\.1
 thread step-over
-^block\(0,0,0\) w1, which ran because the stepped warp waits for it, stopped
+^block\(0,0,0\) w1 stopped; this warp ran because the stepped warp waits for it
 thread #1, .*stop reason = step over
 thread list
 thread #2: .* at behind\.s:4,
@@ -321,10 +321,10 @@ on_crash=kill
 talk
 on_crash=
 expect "lldb: a step of a warp that waits" <<'END'
-^block\(0,0,0\) w1, which ran because the stepped warp waits for it, stopped
+^block\(0,0,0\) w1 stopped; this warp ran because the stepped warp waits for it
 thread #1, .*stop reason = step over
 thread step-inst
-thread #1, .*stop reason = block\(0,0,0\) w1, which ran because the stepped warp waits for it, stopped
+thread #1, .*stop reason = block\(0,0,0\) w1 stopped; this warp ran because the stepped warp waits for it
 END
 left_behind 1
 

@@ -809,7 +809,7 @@ static void a_program_adds_findings_of_its_own_calls(void **state)
     assert_int_equal(f.location.line, 3);
     assert_int_equal(f.count, 5);
     own.kind = "race";
-    said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "no kind of finding of the class api");
+    said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "is not a kind of finding of class api");
     own.kind = NULL;
     said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "the kind must not be NULL");
     said(gpu, lanewise_finding_add(gpu, NULL, sizeof own), "the finding must not be NULL");

@@ -522,7 +522,7 @@ static void errors_name_location_thing_and_cure(void **state)
         { "v_s2r v1, %clock64", "t.s:1: v_s2r: %clock64 has 64 bits, the destination 32" },
         { "bsync b16",
           "t.s:1: bsync: operand 1: expected a barrier register b0..b15, found 'b16'" },
-        { "bar.sync 16", "t.s:1: bar.sync: barrier 16 is not below 16" },
+        { "bar.sync 16", "t.s:1: bar.sync: the number of the barrier is 16, but must be below 16" },
         { "tex.2d.f32.f32 v4:7, v8:11, s4:5",
           "t.s:1: tex: operand 2: expected 2 registers such as v2:3, found 4" },
         { "tex.1d.f32.f32 v4:7, v8, s4:5, v9", "t.s:1: tex: expected 3 to 5 operands, found 4" },

@@ -46,7 +46,7 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "buffers: {A: {type: f32, count: 0}}\n" NOTHING,
          "l.yaml:2: count: expected an integer from 1 to 1099511627776, found \"0\""},
         {PROGRAM "buffers:\n  A: {type: u8, count: 1, variable: a, read_only: true}\n" NOTHING,
-         "l.yaml:3: read_only: not allowed for a variable of the program, which declares this itself: remove the key"},
+         "l.yaml:3: read_only: the key is not allowed for a variable of the program, whose declaration already says whether kernels may write it: remove the key"},
         {PROGRAM "buffers: {A: {type: u8, count: 1, variable: a}, B: {type: u8, count: 1}}\n"
                  "steps: [swap: [A, B]]\n",
          "l.yaml:3: swap: A is a variable of the program, whose address cannot change: use copy instead"},
@@ -66,7 +66,7 @@ static void a_mistake_is_one_message_with_its_line(void **state)
          "l.yaml:3: \"constant\" and \"file\" cannot be combined: give one of them"},
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {random: {seed: 1, low: 3, high: 2}}}"
                  "\n" NOTHING,
-         "l.yaml:3: random: low 3 is above high 2"},
+         "l.yaml:3: random: low is 3 and high is 2, but low must not be above high"},
         {PROGRAM "buffers:\n  A: {type: s8, init: {file: none.bin}}\n" NOTHING,
          "l.yaml:3: none.bin: cannot be read: No such file or directory"},
         {PROGRAM "steps:\n  - lunch: {}\n",

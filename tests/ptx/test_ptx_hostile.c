@@ -343,7 +343,7 @@ static void operands_of_the_wrong_kind(void **state)
               "bad-call: lane 0 jumps to 0x3039, which is not the entry of a function"),
         STOPS(".func f() { call f; ret; }\n", "call f;", "stack overflow"),
         STOPS("", "bar.sync 0, 0;",
-              "barrier-count: 32 lanes arrive at CTA barrier 0, but its count is 0"),
+              "barrier-count: 32 lanes arrive at CTA barrier 0, but its thread count is 0"),
         STOPS("", "@%p0 bra L; bar.sync 0, 64; L: bar.sync 1, 64;", "partial CTA barrier"),
         STOPS("", "vote.sync.any.pred %p1, %p0, 0; selp.u32 %r1, 1, 2, %p1;",
               "warpsync-self: lane 0 has the member mask 0x0, which does not contain the lane"),

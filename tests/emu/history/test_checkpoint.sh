@@ -181,8 +181,8 @@ refused 'is not a checkpoint' run collatz.yaml --resume collatz.yaml
 refused 'another program' run bfs.yaml --resume "$work/mid"
 sed 's/^steps:/# another text\nsteps:/' collatz.yaml >collatz2.yaml
 refused 'not the launch file' run collatz2.yaml --resume "$work/mid"
-refused 'warp: 32, but this run has 16' run collatz.yaml --resume "$work/mid" --warp 16
-refused 'warp: 32, but this run has 16' debug collatz.yaml --resume "$work/mid" --warp 16
+refused 'option warp=32, but in this run the option is 16' run collatz.yaml --resume "$work/mid" --warp 16
+refused 'option warp=32, but in this run the option is 16' debug collatz.yaml --resume "$work/mid" --warp 16
 head -c 2000 "$work/mid" >"$work/short"
 refused 'damaged' run collatz.yaml --resume "$work/short"
 { head -c 3000 "$work/mid"; printf 'x'; tail -c +3002 "$work/mid"; } >"$work/changed"

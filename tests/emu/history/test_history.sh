@@ -141,7 +141,7 @@ grep -q '^replayed: ' "$work/out" && fail "others are said to run where none did
 ok "no history" debug order.yaml --history 0 --batch -c stepi
 refused 'no history is recorded' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
 
-refused 'warp: 32, but this run has 64' run order.yaml --replay "$work/log" --warp 64
+refused 'option warp=32, but in this run the option is 64' run order.yaml --replay "$work/log" --warp 64
 refused 'does not match this run' run collatz_asm.yaml --replay "$work/log"
 refused 'give one of them' run vadd_asm.yaml --replay "$work/log" --log "$work/log2"
 refused 'is not a schedule log' run vadd_asm.yaml --replay vadd.s
