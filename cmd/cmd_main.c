@@ -14,7 +14,7 @@
 static const char out_help[] = "write the output to this file; - is standard output";
 #define COMPILER_OPTIONS                                                                   \
     {"compiler", 0, "PROGRAM", "the compiler for .cl and .cu sources: a clang, or nvcc"},               \
-    {"clang", 0, "PROGRAM", "the same as --compiler"}
+    {"clang", 0, "PROGRAM", "the compiler for .cl and .cu sources (same as --compiler)"}
 #define SOURCE_OPTIONS                                                                     \
     {"define", 'D', "NAME[=VALUE]", "define a macro for the compiler of .cl and .cu sources"},            \
     {"include", 'I', "FOLDER", "add a folder in which the compiler of .cl and .cu sources searches for headers"},                 \
@@ -39,7 +39,7 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"save-launch", 0, "FILE", "write a launch file that is equivalent to these options"}
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write the counters of the timing model as JSON; - prints tables"}, \
-    {"timing-sample", 0, "CYCLES", "add counters for each interval of so many cycles to the timing report"}, \
+    {"timing-sample", 0, "CYCLES", "add the counters of each interval of CYCLES cycles to the timing report"}, \
     {"timing-trace", 0, "FILE", "write a trace of what each warp did, for Perfetto; - is standard output (the summary then goes to standard error)"}, \
     {"timing-window", 0, "FROM:TO", "range of cycles to trace (0:10000)"}, \
     {"timing-events", 0, "N", "largest number of events in the trace of --timing-trace (1000000: 100 to 200 MB)"}
@@ -50,21 +50,21 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"check-base", 0, "DIR", "folder to which file names in reports and suppressions are relative (the current folder; \"\": names as given to the compiler)"}, \
     {"check-suppress", 0, "FILE", "file with suppressions, the findings that are not reported (may be repeated)"},                    \
     {"max-findings", 0, "N", "largest number of different findings that are kept (100)"},                                       \
-    {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32 bits (0)"}
+    {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32-bit word (0)"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},                             \
     {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early, likely or dualpath"},                          \
     {"push-order", 0, "NAME", "the side of a divergent branch that runs first with --reconv stack and likely, and that is the last entry of the table with dualpath, multipath and early: smaller, larger or fall_through"},                                          \
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},                            \
     {"quantum", 0, "N", "number of warp instructions that a split runs before the policy selects again"},      \
-    {"fairness-limit", 0, "N", "number of warp instructions after which a ready split that was not selected runs (1024); 0: no limit"}, \
+    {"fairness-limit", 0, "N", "number of warp instructions after which a ready split runs that the policy has not selected (1024); 0: no limit"}, \
     {"window", 0, "N", "former name of --fairness-limit"},                                      \
     {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts (67108864; --timing: 1048576); 0: never"}, \
     {"hang-window", 0, "N", "former name of --hang-limit"},                                 \
     {"tags", 0, "MODE", "track uniform and affine registers: off, shadow or compact"},           \
     {"tag-rules", 0, "NAME", "rules by which instructions compute tags: table, exact or fold"},  \
     {"tag-expansion", 0, "NAME", "when tagged registers are written out as vectors: lazy or eager"},      \
-    {"tag-plan", 0, "NAME", "which registers compact mode stores only as tags: gain or all"},               \
+    {"tag-plan", 0, "NAME", "registers that compact mode stores only as tags: gain (those for which this is profitable) or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best of this processor"},     \
     DIRECT_OPTIONS,                                                                        \
     SOURCE_OPTIONS,                                                                        \
@@ -87,7 +87,7 @@ static const struct cmd_option run_options[] = {
     {"dump", 'd', "BUFFER=FILE", "write a buffer after the run, in the format that \"check\" reads: bytes for .bin and .raw, otherwise text; - writes bytes to standard output (the summary then goes to standard error)"},
     {"gdb", 0, "[ADDR]", "wait for a connection from gdb at PORT, HOST:PORT or unix:PATH (default: a free port of this machine)"},
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
-    {"gdb-file", 0, "FILE", "write the program that gdb gets to a file, for debuggers and editors that need one"},
+    {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
     {"engine", 0, "NAME", "interpreter, or native: compile kernels to host code if nothing can observe the difference (interpreter)"},
     {"checkpoint", 0, "FILE", "write the whole state for --resume, at the end of the run"},
@@ -121,7 +121,7 @@ static const struct cmd_option app_options[] = {
     {"check-file", 0, "FILE", "also write the findings to a file; the suffix selects the format: .txt, .json, .xml (JUnit) or .sarif (may be repeated)"},
     {"check-suppress", 0, "FILE", "file with suppressions, the findings that are not reported (may be repeated)"},
     {"max-findings", 0, "N", "largest number of different findings that are kept (100)"},
-    {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32 bits (0)"},
+    {"read-poison", 0, "VALUE", "value that an invalid load returns in each 32-bit word (0)"},
     {"coverage", 0, "FILE", "write which lines and branches were executed, for lcov and genhtml"},
     {"profile", 0, "FILE", "write the source with the cost of each line; - prints it"},
     {"max-instructions", 0, "N", "stop the device after N warp instructions, and print the location of all lanes"},
@@ -154,7 +154,7 @@ static const struct cmd_option debug_options[] = {
     {"batch", 'b', NULL, "exit after the commands of -x and -c, or at the first that fails"},
     {"gdb", 0, "[ADDR]", "wait for a connection from gdb instead of starting the shell: PORT, HOST:PORT or unix:PATH"},
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
-    {"gdb-file", 0, "FILE", "write the program that gdb gets to a file, for debuggers and editors that need one"},
+    {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     CHECK_OPTIONS,
     MACHINE_OPTIONS,
 };
@@ -184,7 +184,7 @@ static const struct cmd_option cc_options[] = {
     {"compile", 'c', NULL, "compile to objects NAME.o, and do not link"},
     {"compiler", 0, "PROGRAM", "a clang, or nvcc (clang-19, else 16, 15, 14)"},
     {"device-debug", 'G', NULL, "compile kernels for a debugger: not optimised, with all lines and variables"},
-    {"device-c", 0, NULL, "-c -rdc=true; -dc is the same"},
+    {"device-c", 0, NULL, "the same as -c -rdc=true (-dc is a short form)"},
     {"rdc", 0, "BOOL", "true: kernels of several files may use each other's functions and variables"},
     {"define", 'D', "NAME[=VALUE]", "an option of the compiler, like all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
 };

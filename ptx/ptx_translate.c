@@ -43,7 +43,7 @@ static void *arena_array(struct ptx_job *job, struct isa_object *object, size_t 
     void *p = lw_arena_alloc(&object->arena, (count + 1) * size);
 
     if (p == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     return p;
 }
 
@@ -52,7 +52,7 @@ static const char *arena_text(struct ptx_job *job, struct isa_object *object, co
     char *p = lw_arena_strdup(&object->arena, text);
 
     if (p == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     return p;
 }
 
@@ -195,7 +195,7 @@ static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const
             continue;
         longer = lw_arena_strdup(&job->arena, text);
         if (longer == NULL)
-            ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+            ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     }
     *used = n - 1;
     ptx_map_put(job, names, longer, strlen(longer), 0);
@@ -267,7 +267,7 @@ static void put_files(struct ptx_job *job, struct ptx_module *module, struct isa
             name = "unknown";
         copy = lw_arena_strndup(&object->arena, name, i == 0 ? 0 : strnlen(name, PTX_NAME_BYTES));
         if (copy == NULL)
-            ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+            ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
         object->files[i] = copy;
         for (; *copy != '\0'; copy++) {
             if ((unsigned char)*copy < ' ' || *copy == 127)
@@ -594,7 +594,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     object->producer = lw_arena_printf(&object->arena, "%s%s", module->producer,
                                        job->options != NULL && job->options->keep_values ? ISA_KEEPS_VALUES : "");
     if (object->producer == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     object->comp_dir = arena_text(job, object,
                                   job->options != NULL && job->options->comp_dir != NULL
                                       ? job->options->comp_dir : "");
@@ -625,7 +625,7 @@ static enum lw_status run_job(const struct ptx_options *options,
     enum lw_status status;
 
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s: out of memory", work->sources[0].name);
+        return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the translation", work->sources[0].name);
     lw_arena_init(&job->arena);
     lw_arena_init(&job->module);
     job->sources = work->sources;
@@ -635,7 +635,7 @@ static enum lw_status run_job(const struct ptx_options *options,
     ptx_job_source(job, 0);
     job->object = calloc(1, sizeof *job->object);
     if (job->object == NULL) {
-        job->status = LW_FAIL(err, LW_ENOMEM, "%s: out of memory", job->name);
+        job->status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the translation", job->name);
     } else {
         jmp_buf stop;
 

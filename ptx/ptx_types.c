@@ -13,7 +13,7 @@ void *ptx_new(struct ptx_job *job, size_t count, size_t size)
     if (size == 0 || count <= SIZE_MAX / 4 / size)
         p = lw_arena_alloc(&job->arena, count * size != 0 ? count * size : 1);
     if (p == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory: %zu elements of %zu bytes", count, size);
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation: %zu elements of %zu bytes", count, size);
     return p;
 }
 
@@ -28,7 +28,7 @@ static void *grow(struct ptx_job *job, struct lw_arena *arena, void *array, size
         room = need;
     p = room <= SIZE_MAX / 4 / size ? lw_arena_alloc(arena, room * size) : NULL;
     if (p == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     if (*capacity != 0)
         memcpy(p, array, *capacity * size);
     *capacity = room;

@@ -51,12 +51,12 @@ def power(e, options):
     saved = {c: {v: 100 * (1 - r.joules / got[c]['count'].joules) for v, r in got[c].items()} for c in codes}
     slower = {c: {v: 100 * (r.cycles / got[c]['count'].cycles - 1) for v, r in got[c].items()} for c in codes}
     acts = [v for v in VARIANTS if v != 'count']
-    table(e, 'bubbles, energy saved by ideal gating, %; diversions; aborted drains', codes, ('bubbles', 'ideal', 'diversions', 'aborts'),
+    table(e, 'bubbles: share of time with occupancy bubbles, %; energy that ideal gating would save, %; diversions; aborted drains', codes, ('bubbles', 'ideal', 'diversions', 'aborts'),
           lambda c, v: {'bubbles': '%.1f' % (100 * got[c]['count'].bubbles), 'ideal': '%.1f' % (100 * got[c]['count'].gated),
                         'diversions': got[c]['DVFS'].gpu['dvfs_diversions'], 'aborts': got[c]['DVFS'].gpu['dvfs_aborts']}[v])
     table(e, 'energy saved, %', codes, acts, lambda c, v: '%.1f' % saved[c][v])
     table(e, 'more cycles, %', codes, acts, lambda c, v: '%.1f' % slower[c][v])
-    table(e, 'W and variance of occupancy: groups; persistent warps', codes, ('count', 'PT'), lambda c, v: '%.1f %.3f' % (got[c][v].watts, got[c][v].varies))
+    table(e, 'watts and variance of occupancy: groups; persistent warps', codes, ('count', 'PT'), lambda c, v: '%.1f %.3f' % (got[c][v].watts, got[c][v].varies))
     if e.out:
         plot.bars(os.path.join(e.out, 'power.svg'), 'energy saved', '%', codes, {v: [saved[c][v] for c in codes] for v in acts})
         plot.bars(os.path.join(e.out, 'power_time.svg'), 'more cycles', '%', codes, {v: [slower[c][v] for c in codes] for v in acts})
@@ -69,20 +69,20 @@ def power(e, options):
         for what, source, value in zip(('bubbles', 'energy saved by ideal gating', 'energy saved', 'more cycles'), SOURCE[group], ours):
             e.row('group %d: %s, %%' % (group, what), source, '%.1f' % value, '10.6')
         if group == 1:
-            e.row('P of 10,000: energy saved, points less; cycles, points more', '1.2; 0.6', '%.1f; %.1f' % (
+            e.row('with a transition of 10,000 cycles: percentage points of energy saved less; percentage points of cycles more', '1.2; 0.6', '%.1f; %.1f' % (
                 mean([saved[c]['DVFS'] - saved[c]['P 10000'] for c in here]), mean([slower[c]['P 10000'] - slower[c]['DVFS'] for c in here])), '10.6')
-            e.trend('TR-15 bursty', 10 <= ours[2] <= 25 and ours[3] < 10, 'group 1: 10 to 25 %% of the energy are saved (%.1f %%) for less than 10 %% of time (%.1f %%)' % ours[2:])
-            e.trend('TR-16', mean([saved[c]['P 10000'] for c in here]) <= mean([saved[c]['DVFS'] for c in here]), 'longer transitions save less: %.1f, %.1f %%' % (
+            e.trend('TR-15 bursty', 10 <= ours[2] <= 25 and ours[3] < 10, 'codes of group 1: the mechanism saves 10 to 25 %% of the energy (%.1f %%) and costs less than 10 %% of the time (%.1f %%)' % ours[2:])
+            e.trend('TR-16', mean([saved[c]['P 10000'] for c in here]) <= mean([saved[c]['DVFS'] for c in here]), 'longer transitions save less energy: %.1f %% with 10,000 cycles, %.1f %% with the default' % (
                 mean([saved[c]['P 10000'] for c in here]), mean([saved[c]['DVFS'] for c in here])))
         else:
-            e.trend('TR-15 saturated', ours[2] < 2 and ours[3] < 2, 'group 2: less than 2 %% of energy (%.1f %%) and time (%.1f %%)' % ours[2:])
+            e.trend('TR-15 saturated', ours[2] < 2 and ours[3] < 2, 'codes of group 2: the mechanism saves less than 2 %% of the energy (%.1f %%) and costs less than 2 %% of the time (%.1f %%)' % ours[2:])
     least = max(got[c]['DVFS'].joules / got[c]['count'].joules for c in codes)
     e.trend('P bound', all(saved[c]['DVFS'] <= 100 * got[c]['count'].gated + 100 * max(0, -slower[c]['DVFS']) / 100 + 1 for c in codes),
-            'no code saves more than ideal gating does; the most energy over that without is %.3f' % least)
+            'no code saves more energy than ideal gating would; the largest ratio of the energy with the mechanism to that without is %.3f' % least)
     e.row('average power, groups over persistent warps', '0.873', '%.3f' % mean([got[c]['count'].watts / got[c]['PT'].watts for c in codes]), '9.2')
     e.row('variance of occupancy, groups over persistent warps', '1.235', '%.2f' % mean([got[c]['count'].varies / got[c]['PT'].varies for c in codes]), '9.2')
     e.trend('TR-14 variance', mean([got[c]['count'].varies / got[c]['PT'].varies for c in codes]) > 1, 'occupancy varies more with groups than with persistent warps')
-    e.trend('TR-14 power', mean([got[c]['count'].watts / got[c]['PT'].watts for c in codes]) < 1, 'groups draw less power than persistent warps: x %.3f' %
+    e.trend('TR-14 power', mean([got[c]['count'].watts / got[c]['PT'].watts for c in codes]) < 1, 'groups draw less power than persistent warps: ratio %.3f' %
             mean([got[c]['count'].watts / got[c]['PT'].watts for c in codes]))
     if not options.quick:
         ablations(e, [c for c in ('bfs_citation', 'join_gaussian', 'amr', 'bht') if c in codes], {c: got[c]['count'] for c in codes})

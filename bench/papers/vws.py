@@ -103,22 +103,22 @@ def trends(e):
     for n in e.of(PATHS):
         ws4, ivws = e.speed(n, 'WS 4'), e.speed(n, 'I-VWS')
         e.trend('T13 ' + n, min(ws4, ivws) >= 1.2 and ivws >= .95 * ws4,
-                '%s: WS 4 and I-VWS are faster than WS 32 by a fifth, I-VWS at most 5 %% below WS 4: IPC x %.2f and x %.2f' % (n, ws4, ivws))
+                '%s: WS 4 and I-VWS are at least 20 %% faster than WS 32, and I-VWS is at most 5 %% slower than WS 4: IPC x %.2f and x %.2f' % (n, ws4, ivws))
         gain = (e.speed(n, 'I-VWS width 8') - 1) / (ivws - 1) if ivws != 1 else 0
-        e.trend('T18 ' + n, gain > .5, '%s: base width 8 has more than half of the gain of width 4: %.0f %%' % (n, 100 * gain))
+        e.trend('T18 ' + n, gain > .5, '%s: I-VWS with base width 8 has more than half of the gain of base width 4: %.0f %%' % (n, 100 * gain))
     for n in e.of(DENSE):
         ws4, ivws, impatient, eight = (e.speed(n, c) for c in ('WS 4', 'I-VWS', 'I-VWS-ImpatientMem', 'I-VWS width 8'))
         e.trend('T14 ' + n, ws4 <= .9 and abs(ivws - 1) <= .01 and impatient < ivws,
-                '%s: WS 4 is slower than WS 32 by a tenth, I-VWS as fast within 1 %%, with impatient splits slower: IPC x %.2f, x %.3f, x %.3f' %
+                '%s: WS 4 is at least 10 %% slower than WS 32 (IPC x %.2f), I-VWS is as fast within 1 %% (x %.3f), and I-VWS with vws.memory=impatient is slower than I-VWS (x %.3f)' %
                 (n, ws4, ivws, impatient))
-        e.trend('T18 ' + n, abs(eight - 1) <= .01, '%s: base width 8 is as fast as WS 32 within 1 %%: IPC x %.3f' % (n, eight))
+        e.trend('T18 ' + n, abs(eight - 1) <= .01, '%s: I-VWS with base width 8 is as fast as WS 32 within 1 %%: IPC x %.3f' % (n, eight))
         count = {c: e.got[n][c].core['fetches'] for c in ('WS 32', 'WS 4', 'I-VWS')}
         e.trend('T15 ' + n, abs(count['I-VWS'] / count['WS 32'] - 1) <= .05 and 7 <= count['WS 4'] / count['WS 32'] <= 9,
-                '%s: I-VWS fetches as often as WS 32 within 5 %%, WS 4 eight times as often: x %.2f and x %.2f' %
+                '%s: I-VWS makes as many fetches as WS 32 within 5 %%, and WS 4 makes about eight times as many: x %.2f and x %.2f' %
                 (n, count['I-VWS'] / count['WS 32'], count['WS 4'] / count['WS 32']))
     for n in e.of(PATHS):
         e.trend('T15 ' + n, e.fetches(n, 'I-VWS') < e.fetches(n, 'WS 4') and e.fetches(n, 'E-VWS') < e.fetches(n, 'I-VWS'),
-                '%s: fetches in a cycle fall from WS 4 to I-VWS to E-VWS: %.2f, %.2f, %.2f' %
+                '%s: WS 4 makes more fetches per cycle than I-VWS, and I-VWS more than E-VWS: %.2f, %.2f, %.2f' %
                 (n, e.fetches(n, 'WS 4'), e.fetches(n, 'I-VWS'), e.fetches(n, 'E-VWS')))
 
 
@@ -134,17 +134,17 @@ def instruction_supply(e):
             for size in sizes:
                 e.start(n, INELASTIC + cache(p, size))
     rows = {(n, p): [whole[n].result().cycles / e.get(n, INELASTIC + cache(p, size)).cycles for size in sizes] for n in names for p in ports}
-    print('\nI-VWS with so many ports of the instruction cache and bytes of L0: IPC over that with 8 ports and none')
+    print('\nI-VWS by ports of the instruction cache (rows) and bytes of L0 (columns): IPC relative to 8 ports and no L0')
     e.lay_out(['kernel, ports'] + [str(s) for s in sizes], [['%s, %d' % at] + ['%.2f' % x for x in row] for at, row in rows.items()])
     e.keep('vws_fetch', ['kernel', 'ports'] + [str(s) for s in sizes], [list(at) + ['%.3f' % x for x in row] for at, row in rows.items()])
     for n in names:
         row = rows[n, 2]
         rises = all(b >= .99 * a for a, b in zip(row, row[1:]))
-        e.trend('T16 ' + n, rises and row[-1] >= .9, '%s: with 2 ports IPC rises with L0, and is 90 %% of that with 8 at 256 bytes: %s' %
+        e.trend('T16 ' + n, rises and row[-1] >= .9, '%s: with 2 ports, IPC rises with the size of L0, and with 256 bytes it is at least 90 %% of the IPC with 8 ports: %s' %
                 (n, ', '.join('%.2f' % x for x in row)))
     if not e.quick:
-        e.row('divergent: 2 fetches and 256 B of L0, over 8 fetches', '0.95', '%.2f' % harmonic([rows[n, 2][-1] for n in names]), '9.3')
-        e.row('the same without L0', 'below 0.5', '%.2f' % harmonic([rows[n, 2][0] for n in names]), '9.3')
+        e.row('divergent kernels: IPC with 2 fetches per cycle and an L0 of 256 bytes, over 8 fetches per cycle', '0.95', '%.2f' % harmonic([rows[n, 2][-1] for n in names]), '9.3')
+        e.row('divergent kernels: IPC with 2 fetches per cycle and no L0, over 8 fetches per cycle', 'below 0.5', '%.2f' % harmonic([rows[n, 2][0] for n in names]), '9.3')
 
 
 def figures(e):
@@ -167,8 +167,8 @@ def figures(e):
     if not e.quick:
         pairs += [('I-VWS-GroupMem', 'I-VWS', '1.41'), ('E-VWS-ImpatientMem', 'I-VWS', 'at most 1')]
     for a, b, source in pairs:
-        e.row('fetches in a cycle, %s over %s, divergent' % (a, b), source, '%.2f' % mean([e.fetches(n, a) / e.fetches(n, b) for n in divergent]), '9.3')
-    e.row('fetches, I-VWS over WS 32, convergent and insensitive', '1', '%.2f' %
+        e.row('fetches per cycle, %s over %s, divergent kernels' % (a, b), source, '%.2f' % mean([e.fetches(n, a) / e.fetches(n, b) for n in divergent]), '9.3')
+    e.row('number of fetches, I-VWS over WS 32, convergent and insensitive kernels', '1', '%.2f' %
           mean([e.got[n]['I-VWS'].core['fetches'] / e.got[n]['WS 32'].core['fetches'] for n in convergent + insensitive]), '9.3')
 
 
@@ -214,7 +214,7 @@ def open_points(e, options):
             of = {(n, w): base[n].result().cycles / cycles[n, what, w] for n in PATHS + DENSE for w in (4, 8)}
             row += ['%.0f %%' % (100 * (of[n, 8] - 1) / (of[n, 4] - 1)) for n in PATHS] + ['%.3f' % of[n, 8] for n in DENSE]
         rows.append(row + [''] * (7 - len(row)))
-    print('\nT16: IPC with 2 ports and 256 bytes of L0 over that with 8 ports; T18: gain of width 8 of that of width 4, and IPC of width 8 over WS 32')
+    print('\nT16: IPC with 2 ports and 256 bytes of L0, relative to 8 ports; T18: gain of base width 8 as a share of that of base width 4, and IPC of base width 8 relative to WS 32')
     heading = ['I-VWS with'] + ['T16 ' + n for n in PATHS] + ['T18 ' + n for n in PATHS + DENSE]
     e.lay_out(heading, rows)
     e.keep('vws_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
@@ -252,10 +252,10 @@ def product(e, options):
         rows.append([what] + ['%.2f' % x for x in t16] + ['%.0f %%' % (100 * g) for g in gain] + ['%.3f' % of[n, 8] for n in DENSE] +
                     ['%.2f' % of[n, 4] for n in PATHS] + ['%.2f' % of[n, 4] for n in DENSE])
     first = next(iter(held.values()))
-    print('\n%d settings; that have ' % len(rows) + ', '.join('%s: %d' % (t, sum(h[t] for h in held.values())) for t in first) +
+    print('\n%d settings; number of settings with each trend: ' % len(rows) + ', '.join('%s: %d' % (t, sum(h[t] for h in held.values())) for t in first) +
           '; all: %d; all but T13: %d' % (sum(all(h.values()) for h in held.values()), sum(all(v for t, v in h.items() if t != 'T13') for h in held.values())))
     heading = ['settings'] + ['T16 ' + n for n in PATHS] + ['T18 ' + n for n in PATHS + DENSE] + ['I-VWS ' + n for n in PATHS + DENSE]
     most = max(sum(h.values()) for h in held.values())
-    print('with most of the trends (%d of %d), and as it is:' % (most, len(first)))
+    print('settings with the most trends (%d of %d), and the default setting:' % (most, len(first)))
     e.lay_out(heading, [row for row in rows if row is rows[0] or sum(held[row[0]].values()) == most])
     e.keep('vws_product', [h.replace(' ', '_') for h in heading], [[row[0].replace(' ', '_')] + [x.replace(' ', '') for x in row[1:]] for row in rows])

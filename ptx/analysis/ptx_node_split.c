@@ -241,7 +241,7 @@ static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
         struct ptx_loc *more = lw_arena_alloc(&unit->job->module, room * sizeof *more);
 
         if (more == NULL)
-            ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+            ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
         if (module->locs.count != 0)
             memcpy(more, module->locs.at, module->locs.count * sizeof *more);
         module->locs.at = more;

@@ -491,7 +491,8 @@ static void make_room(struct alloc *al, uint32_t v)
     if (al->range[v].cost <= best_cost) {
         if (al->unit->vregs.at[v].no_spill)
             ptx_fail(al->unit->job, al->unit->function->line, LW_EUNSUPP,
-                     "an instruction of '%s' needs more registers than exist",
+                     "'%s' has an instruction that needs more registers than a thread may use: allow more registers "
+                     "(.maxnreg, or compile --registers)",
                      al->unit->function->name);
         spill(al, v);
         return;

@@ -196,7 +196,7 @@ static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member,
     loop->latches = lw_arena_alloc(&emit->object->arena, (ends.latches.count + 1) * sizeof(uint32_t));
     loop->exits = lw_arena_alloc(&emit->object->arena, (ends.exits.count + 1) * sizeof(uint32_t));
     if (loop->latches == NULL || loop->exits == NULL)
-        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     if (ends.latches.count != 0)
         memcpy(loop->latches, ends.latches.at, ends.latches.count * sizeof(uint32_t));
     if (ends.exits.count != 0)
@@ -358,7 +358,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
         encode(unit, mi, &in, &object->text[base + place], &insns[place]);
     }
     if (!isa_control_fill(insns, count))
-        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     for (uint32_t i = 0; i < count; i++) {
         if (isa_insn_encode(&insns[i], &object->text[base + i], &err) != LW_OK)
             ptx_fail(unit->job, 0, LW_ESTATE, "internal error: %s", err.text);

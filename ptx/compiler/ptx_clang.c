@@ -256,7 +256,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         retries = status != LW_OK && job->crashed && job->has_other;
         if (retries) {
             if (words != NULL)
-                lw_printf(words, "%s crashed; %s is tried\n", job->compiler, other);
+                lw_printf(words, "%s crashed: the source is compiled with %s instead\n", job->compiler, other);
             memcpy(job->compiler, other, sizeof other);
             status = LW_OK;
         }

@@ -33,7 +33,7 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
     void *copy = lw_arena_alloc(&unit->object->arena, count * size);
 
     if (copy == NULL)
-        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     memcpy(copy, list, count * size);
     return copy;
 }

@@ -111,7 +111,7 @@ static void put_word(struct inlining *in, uint32_t instance, uint32_t word)
                 lw_arena_alloc(&in->unit->object->arena, room * sizeof *more);
 
             if (more == NULL)
-                ptx_fail(in->job, 0, LW_ENOMEM, "out of memory");
+                ptx_fail(in->job, 0, LW_ENOMEM, "the host has no memory for the translation");
             if (call->span_count != 0)
                 memcpy(more, call->spans, call->span_count * sizeof *more);
             call->spans = more;
@@ -154,7 +154,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     out = &debug->inlined[unit->function - unit->module->functions.at];
     out->at = lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->at);
     if (out->at == NULL)
-        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     if (in.calls.count != 0)
         memcpy(out->at, in.calls.at, in.calls.count * sizeof *out->at);
     out->count = (uint32_t)in.calls.count;
@@ -163,7 +163,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     out->copies =
         lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->copies);
     if (out->copies == NULL)
-        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     ptx_debug_copies(unit, base, index, owner, copy, out->copies);
 }
 

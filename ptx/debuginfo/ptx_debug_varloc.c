@@ -89,7 +89,7 @@ void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, siz
     void *copy = lw_arena_alloc(&pl->unit->object->arena, (count + 1) * size);
 
     if (copy == NULL)
-        ptx_fail(pl->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(pl->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     if (count != 0 && list != NULL)
         memcpy(copy, list, count * size);
     return copy;

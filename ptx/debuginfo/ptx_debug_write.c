@@ -137,7 +137,7 @@ static void locate_variable(struct writing *wr, uint32_t die)
         return;
     list = lw_arena_alloc(&wr->object->arena, (object->function_count + 1) * sizeof *list);
     if (list == NULL)
-        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(wr->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     for (unsigned f = 0; dynamic && f < object->function_count; f++) {
         if (!object->functions[f].kernel || object->functions[f].count == 0)
             continue;
@@ -209,7 +209,7 @@ static const char *clean_text(struct writing *wr, const char *text)
     char *copy = lw_arena_strndup(&wr->object->arena, text, strnlen(text, TEXT_BYTES));
 
     if (copy == NULL)
-        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(wr->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     for (char *p = copy; *p != '\0'; p++) {
         if ((unsigned char)*p < ' ' || *p == 127)
             *p = '?';
@@ -472,7 +472,7 @@ static void *to_object(struct writing *wr, const void *list, size_t count, size_
     void *copy = lw_arena_alloc(&wr->object->arena, (count + 1) * size);
 
     if (copy == NULL)
-        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(wr->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     if (count != 0)
         memcpy(copy, list, count * size);
     return copy;

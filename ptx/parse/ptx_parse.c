@@ -395,7 +395,7 @@ void ptx_parse_file(struct ptx_parser *parser)
 
         path = name[0] == '/' ? name : lw_arena_printf(&lex->job->arena, "%s/%s", path, name);
         if (path == NULL)
-            ptx_fail(lex->job, 0, LW_ENOMEM, "out of memory");
+            ptx_fail(lex->job, 0, LW_ENOMEM, "the host has no memory for the translation");
     }
     while (ptx_lex_accept(lex, ',')) /* skips the time stamp and the size of the file */
         (void)ptx_lex_integer(lex, "a number");

@@ -79,7 +79,7 @@ static void parse_reg(struct ptx_parser *parser)
             uint64_t count = ptx_lex_integer(lex, "a number of registers");
 
             if (count > UINT32_MAX / 16)
-                ptx_fail(lex->job, lex->line, LW_EINPUT, "%lld registers: expected 0 to %u",
+                ptx_fail(lex->job, lex->line, LW_EINPUT, ".reg declares %lld registers: expected 0 to %u",
                          (long long)count, UINT32_MAX / 16);
             ptx_lex_expect(lex, '>', "after the number of registers");
             refuse_doubles(parser, name, count);
@@ -268,7 +268,7 @@ static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char 
         ptx_lex_expect(lex, end, "after the list");
     }
     if (list.count > 64)
-        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a list of %zu operands is not supported",
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a list of %zu operands is not supported: a list has at most 64",
                  list.count);
     out->element = list.at;
     out->count = (uint16_t)list.count;
@@ -918,7 +918,7 @@ void ptx_parse_body(struct ptx_parser *parser)
     parser->function->refusal =
         lw_arena_strdup(&job->arena, job->err != NULL ? job->err->text : "");
     if (parser->function->refusal == NULL)
-        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        ptx_fail(job, 0, LW_ENOMEM, "the host has no memory for the translation");
     job->status = LW_OK;
     parser->scope = scope;
     pass_body(parser);

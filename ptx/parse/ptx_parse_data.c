@@ -196,7 +196,7 @@ static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type t
     if (level == d->count) {
         if (ptx_lex_peek(lex) == '{')
             ptx_fail(lex->job, lex->line, LW_EINPUT,
-                     "the initialiser of '%s' has more braces than the variable dimensions",
+                     "the initialiser of '%s' has more levels of braces than the variable has dimensions",
                      parser->module->symbols.at[index].name);
         parse_value(parser, index, offset, type);
         return;

@@ -172,7 +172,7 @@ void ptx_rule_mulmad(struct ptx_sel *sel)
                                              : ISA_OP_NONE;
 
         if (op == ISA_OP_NONE)
-            ptx_sel_fail(sel, LW_EUNSUPP, "hi, type .%s is not supported", ptx_type_name(type));
+            ptx_sel_fail(sel, LW_EUNSUPP, "'.hi' is not supported for type .%s", ptx_type_name(type));
         ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
 
         ptx_sel_put(sel, op, t, a, x, PTX_NO_REF, rows);
@@ -565,7 +565,7 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
                                     zero ? ISA_CRND_RZ : ISA_CRND_RN };
 
     if (from != PTX_T_F32)
-        ptx_sel_fail(sel, LW_EUNSUPP, "from .%s to .%s is not supported", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EUNSUPP, "a conversion from .%s to .%s is not supported", ptx_type_name(from),
                      ptx_type_name(to));
     if (zero == nearest)
         ptx_sel_fail(sel, LW_EINPUT, ".rn or .rz is missing");

@@ -347,7 +347,7 @@ static ptx_ref pair_of(struct ptx_sel *sel, const struct ptx_operand *o)
     const struct ptx_symbol *s = param_of(sel, &sel->in, o);
 
     if (s->size_bytes != 8 || !ptx_param_is_scalar(s))
-        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 8", s->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "parameter or result '%s' has %llu bytes instead of 8", s->name,
                      (unsigned long long)s->size_bytes);
     return ptx_sel_param_value(sel, s);
 }
@@ -393,7 +393,7 @@ static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
         d = t;
     }
     if (result->size_bytes != 4)
-        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 4", result->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "parameter or result '%s' has %llu bytes instead of 4", result->name,
                      (unsigned long long)result->size_bytes);
     ptx_sel_param_set(sel, result, d);
 }
@@ -410,7 +410,7 @@ static void assertion(struct ptx_sel *sel, const struct ptx_call_parts *call)
         const struct ptx_symbol *s = param_of(sel, &sel->in, &call->args[i]);
 
         if (s->size_bytes != sizes[i] || !ptx_param_is_scalar(s))
-            ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of %u", s->name,
+            ptx_sel_fail(sel, LW_EUNSUPP, "parameter or result '%s' has %llu bytes instead of %u", s->name,
                          (unsigned long long)s->size_bytes, sizes[i]);
     }
     (void)gather(sel, &sel->in, call, 0, sel->call_area);
@@ -434,7 +434,7 @@ static void heap(struct ptx_sel *sel, const struct ptx_call_parts *call)
     const struct ptx_symbol *result = param_of(sel, &sel->in, &call->results[0]);
 
     if (result->size_bytes != 8)
-        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 8", result->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "parameter or result '%s' has %llu bytes instead of 8", result->name,
                      (unsigned long long)result->size_bytes);
     ptx_sel_param_set(sel, result, d);
 }
@@ -637,7 +637,7 @@ static void check_call(struct ptx_sel *sel, const struct ptx_call_parts *call)
         if (rows != ptx_param_rows(want) ||
             (have == NULL || ptx_param_is_scalar(have)) != ptx_param_is_scalar(want) ||
             (have != NULL && have->size_bytes < want->size_bytes))
-            ptx_sel_fail(sel, LW_EINPUT, "result %u of %s has %llu bytes, which differs from the call",
+            ptx_sel_fail(sel, LW_EINPUT, "result %u of %s has %llu bytes, but the operand of the call has another size",
                          k + 1, call->callee->name, (unsigned long long)want->size_bytes);
     }
 }

@@ -253,7 +253,7 @@ void ptx_rule_cvt(struct ptx_sel *sel)
     ptx_ref s, d;
 
     if (dtype < 0 || stype < 0 || sel->in.operand_count != 2)
-        ptx_sel_fail(sel, LW_EUNSUPP, "from .%s to .%s is not supported", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EUNSUPP, "a conversion from .%s to .%s is not supported", ptx_type_name(from),
                      ptx_type_name(to));
     rounding = ptx_take_rounding(&sel->in, true, none);
     if (!is_float(to) && !is_float(from) && !sat) {
@@ -669,13 +669,13 @@ void ptx_rule_lop3(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, tests ? 6 : 5, tests ? 6 : 5);
     if (tests != (to->kind == PTX_O_PAIR))
-        ptx_sel_fail(sel, LW_EINPUT, "d|p requires .and or .or");
+        ptx_sel_fail(sel, LW_EINPUT, "a second destination (d|p) and '.and' or '.or' must be given together");
     if (tests) {
         p = ptx_sel_pred_dest(sel, &to->element[1]);
         to = &to->element[0];
     }
     if (type != PTX_T_B32 || !ptx_sel_known(sel, &sel->in.operand[4], &table) || table > 255)
-        ptx_sel_fail(sel, LW_EUNSUPP, "only type .b32 with a table of 0 to 255 is supported");
+        ptx_sel_fail(sel, LW_EUNSUPP, "only type .b32 with a truth table of 0 to 255 is supported");
     ptx_ref a = ptx_sel_source(sel, 1, type), b = ptx_sel_source(sel, 2, type);
     ptx_ref c = ptx_sel_source(sel, 3, type);
 

@@ -139,7 +139,7 @@ void ptx_rule_cvt_pack(struct ptx_sel *sel)
     ptx_ref part[2], d;
 
     if ((!bytes && to != PTX_T_U16 && to != PTX_T_S16) || from != PTX_T_S32)
-        ptx_sel_fail(sel, LW_EUNSUPP, "from .%s to .%s is not supported", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EUNSUPP, "a conversion from .%s to .%s is not supported", ptx_type_name(from),
                      ptx_type_name(to));
     if (!ptx_take(&sel->in, PTX_W_SAT))
         ptx_sel_fail(sel, LW_EINPUT, "'.sat' is missing");

@@ -172,7 +172,7 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
               ptx_type_bytes(to) < ptx_type_bytes(from)))
         needed = to_float;
     if (needed != NULL && !has_any(&sel->in, needed))
-        ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s needs '.%s' or another rounding",
+        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s needs '.%s' or another rounding",
                      ptx_type_name(from), ptx_type_name(to),
                      ptx_word_text((enum ptx_word)needed[0]));
 }

@@ -309,9 +309,9 @@ static void check_fence(struct ptx_sel *sel)
             (ptx_has(in, PTX_W_ASYNC_GENERIC) &&
              (!restricted || !ptx_has(in, PTX_W_CLUSTER) || spaces != 0)))
             ptx_sel_fail(sel, LW_EINPUT, "expected '.proxy.tensormap::generic.acquire.gpu [a], "
-                         "128', '.release.gpu' or of another scope, and '.proxy.async::generic.acquire."
-                         "sync_restrict::shared::cluster.cluster', '.release.sync_restrict::shared::cta."
-                         "cluster'");
+                         "128' or '.proxy.tensormap::generic.release.gpu' (or another scope), or '.proxy.async::generic.acquire."
+                         "sync_restrict::shared::cluster.cluster' or '.proxy.async::generic.release.sync_restrict::"
+                         "shared::cta.cluster'");
         return;
     }
     if (!ptx_has(in, PTX_W_PROXY)) {
@@ -325,7 +325,7 @@ static void check_fence(struct ptx_sel *sel)
             (ptx_has(in, PTX_W_RESTRICT_CLUSTER) &&
              !(ptx_has(in, PTX_W_ACQUIRE) && ptx_has(in, PTX_W_CLUSTER))))
             ptx_sel_fail(sel, LW_EINPUT, "a restricted fence must be '.acquire.sync_restrict::"
-                         "shared::cluster.cluster' and '.release.sync_restrict::shared::cta.cluster'");
+                         "shared::cluster.cluster' or '.release.sync_restrict::shared::cta.cluster'");
         return;
     }
     if (count_of(in, proxies, sizeof proxies) != 1 || spaces > ptx_has(in, PTX_W_ASYNC) ||

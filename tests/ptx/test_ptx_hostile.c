@@ -135,8 +135,8 @@ static void numbers_at_their_edges(void **state)
 {
     static const struct row rows[] = {
         REFUSED(KERNEL(".reg .b32 %q<2147483648>;"),
-                "6: 2147483648 registers: expected 0 to 268435455"),
-        REFUSED(KERNEL(".reg .b32 %q<-1>;"), "6: -1 registers: expected 0 to 268435455"),
+                "6: .reg declares 2147483648 registers: expected 0 to 268435455"),
+        REFUSED(KERNEL(".reg .b32 %q<-1>;"), "6: .reg declares -1 registers: expected 0 to 268435455"),
         REFUSED(KERNEL(".reg .b32 %q<99999999999999999999>;"),
                 "6: an integer literal exceeds 64 bits"),
         REFUSED(KERNEL("mov.u32 %r8, 1;"), "6: '%r8' is neither a declared register nor a supported special register"),
@@ -167,7 +167,7 @@ static void numbers_at_their_edges(void **state)
         REFUSED(KERNEL("bar.sync 0, -32;"), "6: bar: -32 threads cannot arrive at a barrier: a "
                 "block has at most 1024"),
         REFUSED(KERNEL("lop3.b32 %r1, %r1, %r2, %r3, 256;"),
-                "6: lop3: only type .b32 with a table of 0 to 255 is supported"),
+                "6: lop3: only type .b32 with a truth table of 0 to 255 is supported"),
         REFUSED(KERNEL(".loc 1 99999999999 1\nret;"), "6: .loc 1 99999999999: the line or column is out of range"),
         REFUSED(HEAD ".file 4294967295 \"a\"", "4: the file number 4294967295 is too large"),
         REFUSED(HEAD ".entry k() .maxntid 4294967295, 4294967295, 4294967295 { ret; }",
@@ -406,7 +406,7 @@ static void what_is_repeated_a_hundred_thousand_times(void **state)
         { HEAD ".entry k() { .reg .u32 r;\nmov.u32 r, ", "1 ? ", "1", " : 1", "; ret; }",
           "t.ptx:5: a constant expression is nested too deeply" },
         { HEAD ".global .u32 x[1] = ", "{", "1", "}", ";",
-          "t.ptx:4: the initialiser of 'x' has more braces than the variable dimensions" },
+          "t.ptx:4: the initialiser of 'x' has more levels of braces than the variable has dimensions" },
         { HEAD ".entry k() { .reg .u32 r;\nadd", ".u32", "", "", " r, r, 1; ret; }",
           "t.ptx:5: add: the modifier '.u32' is not supported" },
         { HEAD ".entry k() { .reg .u32 r;\nadd.u32 r", ", r", "", "", "; ret; }",

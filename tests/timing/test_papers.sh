@@ -52,13 +52,13 @@ cases=$((cases + 1))
 grep -q '^9 settings; T4 holds with [0-9]; all: [0-9]$' out && [ "$(wc -l <product/dwr_product.txt)" = 10 ] ||
     fail "bench/papers/run dwr_product: not each knob alone"
 "$papers/run" vws_product --quick --size .0625 --out product >out 2>err || fail "bench/papers/run vws_product: exit status $?"
-grep -q '^4 settings; that have T16: [0-4], ' out && [ "$(wc -l <product/vws_product.txt)" = 5 ] ||
+grep -q '^4 settings; number of settings with each trend: T16: [0-4], ' out && [ "$(wc -l <product/vws_product.txt)" = 5 ] ||
     fail "bench/papers/run vws_product: not all combinations"
 cases=$((cases + 1))
 "$papers/run" dtbl --quick --only bfs_roads,pre --size .125 --out dtbl >out 2>err
 grep -q '^ok    TR-3: ' out && grep -q '^ok    TR-7 pre: ' out || fail "bench/papers/run dtbl: a trend does not hold"
 [ "$(wc -l <dtbl/occupancy.txt)" = 3 ] && grep -q '</svg>' dtbl/dtbl.svg || fail "bench/papers/run dtbl --out kept no table or plot"
-grep -q '^| DTBL over CDP | 1.40 | [0-9.]* | 13.1 |$' out || fail "bench/papers/run dtbl: no figure of the source"
+grep -q '^| speed of DTBL over that of CDP | 1.40 | [0-9.]* | 13.1 |$' out || fail "bench/papers/run dtbl: no figure of the source"
 cases=$((cases + 1))
 "$papers/run" laperm --quick --only join_gaussian --size .125 --out laperm >out 2>err
 [ "$(wc -l <laperm/IPC_over_that_of_RR.txt)" = 2 ] && grep -q '</svg>' laperm/laperm.svg || fail "bench/papers/run laperm --out kept no table or plot"

@@ -619,8 +619,8 @@ static void a16_rows_share(void **state)
         ticks(r, 8);
         said(r, expected[local][0]);
         if (local) {
-            why_is(r, 0, 1, "\nits block was placed here because it shares 1 lines with block (0,0,0) on core 0");
-            why_is(r, 1, 2, "\nits block was placed here because it shared 0 lines with blocks on other cores, the fewest of the waiting blocks; "
+            why_is(r, 0, 1, "\nthe warp's block was placed here because it shares 1 lines with block (0,0,0) on core 0");
+            why_is(r, 1, 2, "\nthe warp's block was placed here because it shared 0 lines with blocks on other cores, the fewest of the waiting blocks; "
                             "no waiting block shared lines with core 1");
         }
         for (unsigned i = 0; i < 4; i++)
@@ -699,7 +699,7 @@ static void a16_the_minimum_rule(void **state)
     launch_reads(r, 'A', 4, 1, 8, (struct reads){0}, 64 * 128); /* blocks read lines 0-7, 3-10, 6-13, and 6-13 */
     ticks(r, 2);
     said(r, "A0@0 A2@1 ");
-    why_is(r, 1, 2, "\nits block was placed here because it shared 2 lines with blocks on other cores, the fewest of the waiting blocks; no waiting block shared lines with "
+    why_is(r, 1, 2, "\nthe warp's block was placed here because it shared 2 lines with blocks on other cores, the fewest of the waiting blocks; no waiting block shared lines with "
                     "core 1");
     rig_free(r);
 }
@@ -715,7 +715,7 @@ static void a17_pairs_wait_until_both_fit(void **state)
     end(r, r->grid['A'], 0);
     ticks(r, 4);
     said(r, "");
-    why_is(r, 0, 1, "\nits block was placed as a pair with block 0");
+    why_is(r, 0, 1, "\nthe warp's block was placed as a pair with block 0");
     end(r, r->grid['A'], 1);
     ticks(r, 4);
     said(r, "A4@0 A5@0 ");
@@ -813,7 +813,7 @@ static void a28_without_slices_blocks_go_in_rotation(void **state)
     assert_int_equal(count(r, TIM_GPU_ap_fallback), 1);
     assert_int_equal(count(r, TIM_GPU_ap_launches), 0);
     assert_int_equal(count(r, TIM_GPU_ap_rejected_loaded), 1);
-    why_is(r, 1, 4, "\nits block was placed in rotation, because its launch has no slices");
+    why_is(r, 1, 4, "\nthe warp's block was placed in rotation, because its launch has no slices");
     rig_free(r);
 }
 

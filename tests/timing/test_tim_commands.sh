@@ -282,7 +282,7 @@ grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cut
 grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
 [ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds no warp back"
 says "the score" <<'END'
-held back by ccws: score 100; 2 of 3 warps precede it by score, 1 may load; cutoff 300
+held back by ccws: the warp has score 100; 2 of 3 warps precede the warp by score, and 1 may load; the cutoff is 300
 END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
@@ -292,7 +292,7 @@ grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds no warp 
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
 says "the footprint" <<'END'
-held back by daws: 32 lines are predicted for its loop at 0x100000040; 32 lines are predicted for older warps, and 32 are available for all
+held back by daws: 32 lines are predicted for the warp in its loop at 0x100000040; 32 lines are predicted for older warps, and 32 are available for all
 END
 session 'cycle 1000;focus warp 3;why;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set issue.active=2 --mechanism pools lost.yaml

@@ -58,9 +58,9 @@ static void begins(struct tim_blocks *blocks, struct tim_launch *l, unsigned cor
 static void why_block(const struct tim_blocks *blocks, const struct tim_launch *l, unsigned core, uint64_t linear, struct lw_sink *out)
 {
     if (is_alone(l, blocks->grid->cores[core], linear))
-        lw_printf(out, "\nits block was placed alone on core %u, in rotation", core);
+        lw_printf(out, "\nthe warp's block was placed alone on core %u, in rotation", core);
     else
-        lw_printf(out, "\nits block was placed as a pair with block %llu", (unsigned long long)(linear ^ 1));
+        lw_printf(out, "\nthe warp's block was placed as a pair with block %llu", (unsigned long long)(linear ^ 1));
 }
 
 const struct tim_blocks_policy tim_blocks_bcs = {

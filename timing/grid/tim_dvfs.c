@@ -299,7 +299,7 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
 {
     const struct tim_dvfs *d = g->dvfs;
 
-    lw_printf(out, "dvfs: registers of %u bytes, next sample in cycle %" PRIu64 "%s\n", tim_dvfs_bytes(g->config), d->next,
+    lw_printf(out, "dvfs: hardware cost: %u bytes of registers; next sample in cycle %" PRIu64 "%s\n", tim_dvfs_bytes(g->config), d->next,
               !d->dvfs ? "" : d->done == 0 ? ", the clocks of all cores are low" : d->rising ? ", the clocks of all cores are "
                                                                                   "being raised" : ", the "
                                                                                                         "clocks of "
@@ -309,7 +309,7 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
     for (unsigned c = 0; c < g->config->core_count; c++) {
         const struct tim_dvfs_core *core = &d->core[c];
 
-        lw_printf(out, "  core %u: %u of %u warps, DVR %u DRN %u DVFS %u: it %s", c, tim_core_live_warps(g->cores[c]),
+        lw_printf(out, "  core %u: %u of %u warps, flags DVR %u, DRN %u, DVFS %u: the core %s", c, tim_core_live_warps(g->cores[c]),
                   g->config->core_warps, core->dvr, core->drn, core->dvfs, state_of(core));
         if (core->done > now)
             lw_printf(out, " in %" PRIu64 " cycles", core->done - now);
@@ -325,7 +325,7 @@ void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct 
 
     if (g->cores[core]->closed == TIM_OPEN)
         return;
-    lw_printf(out, "\ncore %u gets no new blocks (dvfs): it %s", core, state_of(is));
+    lw_printf(out, "\ncore %u gets no new blocks (dvfs): the core %s", core, state_of(is));
     if (is->done > now)
         lw_printf(out, " in %" PRIu64 " cycles", is->done - now);
 }

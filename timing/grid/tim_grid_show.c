@@ -102,7 +102,7 @@ void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigne
             row->why_block(g->blocks, l, core, linear, out);
         if (grid->parent.grid == 0)
             continue;
-        lw_put(out, "\nits block: ");
+        lw_put(out, "\nthe warp's block: ");
         put_state(g, l, now, out);
         lw_put(out, ", ");
         put_origin(l, now, out);

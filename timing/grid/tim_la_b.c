@@ -339,17 +339,17 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
         if (t->running[i].linear == linear)
             r = &t->running[i];
     if (r == NULL) {
-        lw_put(out, "\nits block was placed in rotation, because its launch has no slices");
+        lw_put(out, "\nthe warp's block was placed in rotation, because its launch has no slices");
         return;
     }
     if (r->with == UINT64_MAX) {
-        lw_printf(out, "\nits block was placed here because it shared %" PRIu64 " lines with blocks on other cores, "
+        lw_printf(out, "\nthe warp's block was placed here because it shared %" PRIu64 " lines with blocks on other cores, "
                                                                                 "the fewest of the waiting blocks; no "
                                                                                 "waiting block shared lines with core "
                                                                                 "%u", r->elsewhere, core);
         return;
     }
-    lw_printf(out, "\nits block was placed here because it shares %" PRIu64 " lines with ", r->most);
+    lw_printf(out, "\nthe warp's block was placed here because it shares %" PRIu64 " lines with ", r->most);
     put_block(l, r->with, out);
     lw_printf(out, " on core %u", core);
     if (r->lines != r->most)

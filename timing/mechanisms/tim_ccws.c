@@ -330,7 +330,8 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     struct ccws *ccws = (struct ccws *)mech;
 
     rank_all(ccws, mech->core->now);
-    lw_printf(out, "score %" PRIu64 "; %u of %u warps precede it by score, %u may load; cutoff %" PRIu64,
+    lw_printf(out, "the warp has score %" PRIu64 "; %u of %u warps precede the warp by score, and %u may load; the cutoff "
+                                                 "is %" PRIu64,
               score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->live.count, ccws->allowed, cutoff_of(ccws));
 }
 

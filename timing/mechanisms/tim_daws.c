@@ -454,7 +454,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         if (!is_free(daws, &daws->entry[daws->live.warp[i]]))
             before += daws->entry[daws->live.warp[i]].lines;
     if (e->loop != 0)
-        lw_printf(out, "%u lines are predicted for its loop at 0x%" PRIx64 "; ", e->lines, e->loop);
+        lw_printf(out, "%u lines are predicted for the warp in its loop at 0x%" PRIx64 "; ", e->lines, e->loop);
     lw_printf(out, "%" PRIu64 " lines are predicted for older warps, and %u are available for all",
               before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
 }

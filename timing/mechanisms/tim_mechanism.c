@@ -258,7 +258,7 @@ static const struct {
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},
     {"bcs", "block pairs: places two neighbouring blocks together on a core", "kernels.policy=bcs"},
     {"la_b", "locality-aware block scheduling: places blocks where they share most lines", "kernels.policy=la_b"},
-    {"la_bw", "la_b and la_w", "kernels.policy=la_b la_w.on=on"},
+    {"la_bw", "mechanisms la_b and la_w together", "kernels.policy=la_b la_w.on=on"},
 };
 
 void tim_mechanisms_print(struct lw_sink *out)

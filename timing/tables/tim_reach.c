@@ -413,7 +413,7 @@ void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid,
         lw_printf(out, ", %u arrays", l->arrays);
     for (unsigned r = 1; r < EMU_PREDICT_REASONS; r++)
         if (sites.rejected[r] != 0)
-            lw_printf(out, "; %u not: %s", sites.rejected[r], emu_predict_reason(r));
+            lw_printf(out, "; %u have none: %s", sites.rejected[r], emu_predict_reason(r));
 }
 
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out)

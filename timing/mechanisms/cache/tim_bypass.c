@@ -233,11 +233,11 @@ static void reuse_show(struct tim_mech *mech, struct lw_sink *out)
     for (size_t i = 0; i < r->count; i++) {
         const struct instruction *at = &r->instruction[i];
 
-        lw_printf(out, "pc 0x%llx: ", (unsigned long long)at->pc);
+        lw_printf(out, "the instruction at 0x%llx ", (unsigned long long)at->pc);
         if (at->bypasses)
-            lw_printf(out, "bypasses L1, %u of %u loads\n", at->skipped, mech->core->config->reuse_period);
+            lw_printf(out, "bypasses L1: %u of %u loads have bypassed L1\n", at->skipped, mech->core->config->reuse_period);
         else
-            lw_printf(out, "brought %u of %u lines, of which %u were loaded again\n", at->lines,
+            lw_printf(out, "has loaded %u of %u lines into L1, of which %u were loaded again\n", at->lines,
                       mech->core->config->reuse_sample, at->reused);
     }
     if (r->no_memory)
