@@ -40,7 +40,7 @@ while [ -z "$port" ]; do
     port=$(sed -n 's/.*127\.0\.0\.1:\([1-9][0-9]*\).*/\1/p' "$log" | head -n 1)
     tries=$((tries + 1))
     if [ $tries -gt 200 ] || ! kill -0 $emulator 2>/dev/null; then
-        echo "demo: lanewise does not answer:" >&2
+        echo "demo: lanewise has not opened a port for gdb; its output:" >&2
         cat "$log" >&2
         exit 1
     fi
@@ -52,17 +52,17 @@ line=$(sed -n '/im = 2/=' "$top/kernels/mandelbrot.cl")
 set -- -q -iex 'set debuginfod enabled off' -ex 'set print frame-arguments presence' \
     -ex "target remote 127.0.0.1:$port" -ex "break mandelbrot.cl:$line" -ex continue
 if [ -t 0 ] && [ -t 1 ]; then
-    echo "gdb will stand at line $line of mandelbrot.cl, in the loop. Try: info threads, p \$lane,"
+    echo "gdb will stop at line $line of mandelbrot.cl, in the loop. Try: info threads, p \$lane,"
     echo "set \$lane = 5, next, backtrace, p \$v3, delete, continue; then quit."
     gdb "$@"
 else
     # Some turns later lanes have left the loop: $active are those that still run.
     gdb -batch -nx -iex 'set pagination off' -iex 'set confirm off' -iex 'set width 0' "$@" \
-        -ex 'info threads 1-3' -ex 'backtrace' -ex 'echo \nwhich lane, and where is lane 5?\n' \
+        -ex 'info threads 1-3' -ex 'backtrace' -ex 'echo \nwhich lane is in focus, and where is lane 5?\n' \
         -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' -ex 'print $v0.f32' \
-        -ex 'echo \nsome turns of the loop later\n' -ex 'ignore 1 30' -ex continue \
+        -ex 'echo \nafter 30 more iterations of the loop\n' -ex 'ignore 1 30' -ex continue \
         -ex 'thread' -ex 'print $lane' -ex 'print/t $active' -ex delete \
-        -ex 'echo \nto the end\n' -ex continue </dev/null
+        -ex 'echo \nrun to the end\n' -ex continue </dev/null
 fi
 
 echo "== the result"
@@ -71,8 +71,8 @@ wait $emulator || status=$?
 trap - EXIT
 cat "$log"
 if [ $status != 0 ]; then
-    echo "demo: the run did not end well (status $status)"
+    echo "demo: the run failed with exit status $status"
     exit 1
 fi
-echo "demo: mandelbrot ran to its end, and its picture is the host's"
+echo "demo: mandelbrot ran to its end, and its picture is equal to the picture that the host computes"
 echo "Next: export PATH=$top/build:\$PATH, then docs/tutorial/first-run.md"

@@ -166,7 +166,8 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         if (got == 0)
             break;
         if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* such as /dev/zero, which has no end */
-            status = LW_FAIL(err, LW_EIO, "%s: not a regular file, and it does not end within %d MiB", path,
+            status = LW_FAIL(err, LW_EIO, "%s: the input is longer than %d MiB, the limit for a pipe or device: copy the "
+                                          "input to a regular file", path,
                              MOST_STREAM_BYTES >> 20);
             goto cleanup;
         }

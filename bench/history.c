@@ -186,7 +186,7 @@ static struct figures measure(const char *path, enum mode mode, uint64_t instruc
         f.bytes = (double)size / (1 << 20);
         unlink(name);
         if (emu_hash_state(a.machine) != emu_hash_state(b.machine)) {
-            fprintf(stderr, "history: the checkpoint has another state\n");
+            fprintf(stderr, "history: the state after loading the checkpoint differs from the state that was saved\n");
             exit(1);
         }
     }
@@ -254,12 +254,12 @@ int main(int argc, char **argv)
     SHOW("memory without history", OFF, mib, 1, "MiB");
     SHOW("memory with history", ON, mib, 1, "MiB");
     SHOW("snapshots kept", ON, snapshots, 1, "");
-    SHOW("their bytes with the log", ON, history_mib, 1, "MiB");
-    SHOW("from the end back to the instruction", ON, back, 1000, "ms");
-    SHOW("run to the instruction", CHECKPOINT, run, 1000, "ms");
-    SHOW("a checkpoint there", CHECKPOINT, bytes, 1, "MiB");
-    SHOW("writing it", CHECKPOINT, save, 1000, "ms");
-    SHOW("loading it", CHECKPOINT, load, 1000, "ms");
+    SHOW("size of snapshots and schedule log", ON, history_mib, 1, "MiB");
+    SHOW("move from the end back to the instruction", ON, back, 1000, "ms");
+    SHOW("run up to the instruction", CHECKPOINT, run, 1000, "ms");
+    SHOW("size of a checkpoint at the instruction", CHECKPOINT, bytes, 1, "MiB");
+    SHOW("time to write the checkpoint", CHECKPOINT, save, 1000, "ms");
+    SHOW("time to load the checkpoint", CHECKPOINT, load, 1000, "ms");
     SHOW("run under a debugger", DEBUGGER, run, 1, "s");
     SHOW("a step back at the instruction", BACK, back, 1000, "ms");
     SHOW("another", BACK, recheck_at, 1000, "ms");

@@ -26,7 +26,7 @@ static void *room(size_t count)
     void *data = calloc(count, 4);
 
     if (data == NULL) {
-        fprintf(stderr, "inputs: no memory\n");
+        fprintf(stderr, "inputs: the host has no memory\n");
         exit(2);
     }
     return data;

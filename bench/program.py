@@ -13,4 +13,4 @@ def find_program():
         if path and os.access(path, os.X_OK):
             return os.path.abspath(path)
     name = os.path.basename(sys.argv[0])
-    return shutil.which('lanewise') or sys.exit('bench/%s: no lanewise; build it, or name it in LANEWISE' % name)
+    return shutil.which('lanewise') or sys.exit('bench/%s: the program lanewise was not found: build Lanewise, or give its path in the environment variable LANEWISE' % name)

@@ -312,7 +312,7 @@ static const char *write_result(const struct peer *peer, const struct work *w, c
 {
     void *data = malloc(w->words * 4);
     FILE *file = fopen(path, "wb");
-    const char *answer = "the result cannot be written";
+    const char *answer = "the reference cannot write the result file";
 
     if (data != NULL && file != NULL) {
         check(clEnqueueReadBuffer(peer->queue, w->output, CL_TRUE, 0, w->words * 4, data, 0, NULL, NULL),
@@ -335,15 +335,15 @@ static void answer_lines(const struct peer *peer)
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "case ", 5) == 0) {
             end(&w);
-            printf("%s\n", begin(peer, line + 5, &w) ? "ready" : "there is no such case");
+            printf("%s\n", begin(peer, line + 5, &w) ? "ready" : "the reference has no such case");
         } else if (w.k == NULL)
-            printf("no case has begun\n");
+            printf("the reference expects a line \"case NAME\" first\n");
         else if (strcmp(line, "run") == 0)
             printf("%.6f\n", run_once(peer, &w));
         else if (strncmp(line, "result ", 7) == 0)
             printf("%s\n", write_result(peer, &w, line + 7));
         else
-            printf("not understood\n");
+            printf("the reference does not understand this line: expected case, run or result\n");
         fflush(stdout);
     }
 }
@@ -385,7 +385,7 @@ int main(int argc, char **argv)
         struct work w;
 
         if (!begin(&peer, argv[a], &w)) {
-            fprintf(stderr, "reference: there is no case %s\n", argv[a]);
+            fprintf(stderr, "reference: there is no case %s: run the program without a name for all cases\n", argv[a]);
             return 2;
         }
         printf("%s", w.name);

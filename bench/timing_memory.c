@@ -59,7 +59,7 @@ static double run(const struct tim_config *config, bool fast, const struct load 
     clock_t begin;
 
     if (m == NULL || s == NULL) {
-        fprintf(stderr, "no memory\n");
+        fprintf(stderr, "timing_memory: the host has no memory\n");
         exit(1);
     }
     m->wake = wake;

@@ -762,7 +762,8 @@ cleanup:
     if (native != NULL && o.verbose) {
         struct nat_stats counts;
         nat_get_stats(native, &counts);
-        fprintf(stderr, "native code: %u kernel%s compiled in %.0f ms, %u left to the interpreter; %" PRIu64 " warp instructions\n",
+        fprintf(stderr, "native code: %u kernel%s compiled in %.0f ms, %u left to the interpreter; %" PRIu64
+            " warp instructions ran in native code\n",
                 counts.kernels, counts.kernels == 1 ? "" : "s", 1e3 * counts.seconds, counts.refused,
                 emu_machine_native_instructions(m.machine));
     }

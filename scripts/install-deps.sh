@@ -7,7 +7,7 @@ what=${1:-demo}
 case $what in demo | test) ;; *) echo "usage: $0 [demo|test]" >&2; exit 2 ;; esac
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "install-deps: this is not a Debian system: README.md lists what is needed" >&2
+    echo "install-deps: this is not a Debian system: install the packages that README.md lists" >&2
     exit 0
 fi
 

@@ -7,55 +7,56 @@ trends of the specification of the warp scheduling thesis, 12.1, of dynamic warp
 QUICK = ('dwr T4 size', 'dwr T4 size explicit', 'dwr T5 gain explicit', 'dwr T6 idle', 'dwr T7', 'dwr T11 bkp', 'T16 lighting', 'T18 raytrace', 'T18 radix', 'loc R14 order',
          'TR-1 real', 'TR-7 bfs_citation', 'TR-7 sssp_citation', 'TR-7 clr_citation', 'TR-7 amr', 'TR-11 IPC', 'TR-12 amr', 'TR-15 saturated')
 KNOWN = {
-    'T1 hill': 'The rows of a warp follow each other and fill 34 lines. The lines of six warps still fit 256 lines, and six hide more latency than four. The source has 4.',
+    'T1 hill': 'The best limit is 6. The rows of a warp are consecutive and fill 34 lines, so that the lines of six warps still fit into the 256 lines of L1, and six warps hide more latency than four. '
+               'The best limit of the source is 4.',
     'T3 bfs_large': 'Three of five loads miss with any schedule: with 131,072 nodes, the search rarely reads a line twice. The best limit gains 6 %, daws 5 %.',
-    'T4 ccws gc': 'With gto 82 % of the loads hit, and no limit gains more than 5 %. Scores are 279 on average, so that 24 of 32 warps may load: ccws holds back too few to matter.',
+    'T4 ccws gc': 'With gto 82 % of the loads hit, and no limit gains more than 5 %. Scores are 279 on average, so that 24 of 32 warps may load: ccws holds back too few warps to have an effect.',
     'T5 schedulers': 'Of the kernels with barriers, two hit nothing in L1, and backp hits as often with all schedulers. With lrr all warps reach their loads and barriers together, so that less latency '
-                     'is hidden; two_level with groups of two warps is in between.',
-    'T11 bfs_rmat': 'In an L1 of unlimited size, 55 % of the hits are to lines that another warp loaded: levels of nodes with many edges. The best replacement '
+                     'is hidden; two_level with groups of two warps is between lrr and the others.',
+    'T11 bfs_rmat': 'In an L1 of unlimited size, 55 % of the hits are to lines that another warp loaded: the levels of nodes with many edges. Optimal replacement '
                     'keeps these lines with any schedule.',
-    'T12 memc': 'With all lanes counted as active, 2.6 warps may load in place of 10.0, which hides less latency, but saves a third of the misses: with the active '
-                'lanes, daws admits too many warps here. That kAssocFactor 0.4 is faster than 0.6 shows this, too.',
+    'T12 memc': 'With all lanes counted as active, 2.6 warps may load instead of 10.0. This hides less latency, but saves a third of the misses: with the active '
+                'lanes, daws admits too many warps on this kernel. A kAssocFactor of 0.4 is also faster than 0.6.',
     'T10 daws': 'The tuned kernel uses 91 % of the bus. Two warps on each core, for which L1 has enough lines, use 53 %: a fifth of the issue slots have no warp, as '
-                '64 blocks cannot be distributed evenly to 30 cores, and in a third the warps wait for the load/store unit. The limit of 2 is as slow.',
+                '64 blocks cannot be distributed evenly to 30 cores, and in a third the warps wait for the load/store unit. A static limit of 2 warps is as slow.',
     'T10 counts': 'The number of writes is as in the source. The tuned kernel executes 107 instructions for each row: each of its five steps of reduction has a branch, '
                   'a barrier of the warp and address arithmetic.',
     'T10 spread': 'On the tuned kernel, lrr is 3 % slower; the other schedulers are equally fast.',
     'dwr T4 size': 'A block has two warps of 8: before each load, a barrier takes 24 cycles, which few warps hide. With dwr.latency 0, the loss is 5 % and not 10 %.',
-    'dwr T4 size explicit': 'The same reason as that of T4 size; in addition, each barrier takes an issue slot.',
+    'dwr T4 size explicit': 'The reason is that of dwr T4 size; in addition, each barrier takes an issue slot.',
     'dwr T5 gain explicit': 'Barriers take issue slots: there is one for each load and store, which are three of ten instructions of mtm.',
     'dwr T6 idle': 'A wide warp holds the scheduler for all of its lanes, also where few of them are active or exist, and such cycles are not idle: nnc with warps of 64 '
                    'has 4 % idle cycles, but half the speed. DWR-64 has the fewest idle cycles, though not the smallest share of them.',
-    'dwr T7': 'The size of L1 has little effect: bkp, cp and nnc read their data once, each table of mu has 256 KB, and the tiles of mtm are in shared memory. The gap is 12 % with each size.',
-    'dwr T11 bkp': 'The bus limits bkp, so that the latency of a barrier makes it at most 2 % slower or faster.',
+    'dwr T7': 'The size of L1 has little effect: bkp, cp and nnc read their data once, each table of mu has 256 KB, and the tiles of mtm are in shared memory. The gain of DWR is 12 % with each size.',
+    'dwr T11 bkp': 'The bus limits bkp, so that the latency of a barrier changes its speed by at most 2 %.',
     'T16 lighting': 'An L0 of 256 bytes has room for 32 instructions, and the sixteen paths of this kernel have four times as many: 36 % of the fetches of single warps miss L0. '
                     'With an L0 of 1 KB, IPC is 97 % of that with 8 ports; with 4 ports, no L0 is needed.',
-    'T18 raytrace': 'Each quad of rays has a path of its own, so that a warp of eight lanes nearly always has two paths: it reaches 46 % of the gain.',
-    'T18 radix': 'With base width 8, it makes the same accesses in other cycles. L1 has 2 % fewer misses, but the kernel takes 1.1 % more cycles.',
-    'loc R6 la_bw srad': 'la_w is 0.5 % slower here: most of the warps that share lines are of two blocks. 30 % of the issue slots wait for the load/store unit, which serves '
+    'T18 raytrace': 'Each quad of rays has a path of its own, so that a warp of eight lanes nearly always has two paths: base width 8 reaches 46 % of the gain of base width 4.',
+    'T18 radix': 'With base width 8, the kernel makes the same accesses in other cycles. L1 has 2 % fewer misses, but the kernel takes 1.1 % more cycles.',
+    'loc R6 la_bw srad': 'la_bw is 0.5 % slower than la_b: most of the warps that share lines are of two blocks. 30 % of the issue slots wait for the load/store unit, which serves '
                          'these warps in any order.',
-    'loc R14 order': 'la_bw is as fast as la_b, 1.236 and 1.237. What la_w gains on hs, lud and gaussian (1 to 3 %), it loses on bp, tran and conv: 24 of 48 warps may issue, '
+    'loc R14 order': 'The mean IPCs of la_bw and la_b are equal: x 1.236 and x 1.237 of rr. What la_w gains on hs, lud and gaussian (1 to 3 %), it loses on bp, tran and conv: 24 of 48 warps may issue, '
                      'which are too few to hide the latency of their memory accesses.',
-    'loc R13 hs': 'A block of these kernels runs for several thousand cycles, and 30 blocks are on the cores, so that one is placed every 170 cycles: a processor that takes 215 cycles '
+    'loc R13 hs': 'A block of these kernels runs for several thousand cycles, and 30 blocks are on the cores, so that a block is placed every 170 cycles: a dispatch processor that takes 215 cycles '
                   'for each decision is the bottleneck. The source has 15 cores, and longer blocks.',
-    'loc R13 tran': 'The same reason as that of R13 hs: a block is placed every 86 cycles.',
-    'loc R13 nn': 'The same reason as that of R13 hs: a block is placed every 83 cycles.',
+    'loc R13 tran': 'The reason is that of loc R13 hs: a block is placed every 86 cycles.',
+    'loc R13 nn': 'The reason is that of loc R13 hs: a block is placed every 83 cycles.',
     'TR-1 real': 'The 26 launches are for vertices with hundreds of edges: one thread takes as long for such a vertex as a launch of a kernel takes.',
     'TR-2': 'The graph of the source has a million vertices and fills the cores; ours has three blocks, so that nothing hides the 8,000 cycles that a warp takes for its parameter buffers.',
-    'TR-18': 'The same reason as that of TR-2: the cores have room, so that a child begins as soon as it is launched.',
+    'TR-18': 'The reason is that of TR-2: the cores have free resources, so that a child starts as soon as it is launched.',
     'TR-4 real': 'In the flat form, 128 strings are four warps, each of whose threads walks thousands of transitions, so that launches are faster. In the source, the strings fill the cores.',
-    'TR-5': 'The run takes as long as its 68 launches do. As kernels, they take 1,592 cycles for each lane.',
+    'TR-5': 'The 68 launches determine the time of the run. If they are kernels, each takes 1,592 cycles for each lane.',
     'TR-7 amr': 'In the flat form, all threads of a level do the same: 95 % of the lanes are active.',
     'TR-7 regx_packets': 'A launched block has 32 lanes for 16 to 32 transitions, and each transition continues on a path of its own.',
     'TR-7 bht': 'A node has 16 children, so that half of the lanes of a launched warp have no work.',
-    'TR-7 bfs_citation': 'The form with streams has three more instructions at the start of each thread, with all lanes active.',
-    'TR-7 bfs_cage': 'The form with streams has three more instructions at the start of each thread, with all lanes active.',
-    'TR-7 sssp_citation': 'The form with streams has three more instructions at the start of each thread, with all lanes active.',
-    'TR-7 sssp_cage': 'The form with streams has three more instructions at the start of each thread, with all lanes active.',
-    'TR-7 clr_citation': 'The form with streams has three more instructions at the start of each thread, with all lanes active.',
+    'TR-7 bfs_citation': 'The CDP form creates streams and thus executes three more instructions at the start of each thread, with all lanes active, so that its warp activity is higher.',
+    'TR-7 bfs_cage': 'The CDP form creates streams and thus executes three more instructions at the start of each thread, with all lanes active, so that its warp activity is higher.',
+    'TR-7 sssp_citation': 'The CDP form creates streams and thus executes three more instructions at the start of each thread, with all lanes active, so that its warp activity is higher.',
+    'TR-7 sssp_cage': 'The CDP form creates streams and thus executes three more instructions at the start of each thread, with all lanes active, so that its warp activity is higher.',
+    'TR-7 clr_citation': 'The CDP form creates streams and thus executes three more instructions at the start of each thread, with all lanes active, so that its warp activity is higher.',
     'TR-11 IPC': 'All parents are on the cores before children are launched, so that priorities have no effect. Where they are not (--cores 2 --size 2), children that go first '
-                 'delay the launches of later parents. A parent reads two words that its children read; in the source, it is 38 % of what they access.',
-    'TR-12 amr': 'Children share nothing with their parents except the two counters of a level. These stay in L2 more often: 1 % more of the accesses hit.',
+                 'delay the launches of later parents. A parent reads two words that its children read; in the source, a parent reads 38 % of the data that its children access.',
+    'TR-12 amr': 'Children share nothing with their parents except the two counters of a level. The counters stay in L2 more often, so that 1 % more of the accesses hit.',
     'TR-15 saturated': 'These inputs are small: clr_graph500 has three blocks, which do not fill the cores as the source\'s graph of a million vertices does, and the last blocks of '
                        'join_uniform run alone. Bubbles are 36 % of the cores\' time; in the source, they are 4 %.',
 }

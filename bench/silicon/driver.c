@@ -25,13 +25,13 @@ static void load_driver(void)
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
     if (library == NULL) {
-        fprintf(stderr, "no CUDA driver: %s\n", dlerror());
+        fprintf(stderr, "the CUDA driver cannot be loaded: %s\n", dlerror());
         exit(2);
     }
 #define X(name, parameters) \
     *(void **)&cu.name = dlsym(library, #name); \
     if (cu.name == NULL) { \
-        fprintf(stderr, "the driver has no %s\n", #name); \
+        fprintf(stderr, "the CUDA driver has no function %s\n", #name); \
         exit(2); \
     }
     DRIVER(X)

@@ -180,7 +180,7 @@ static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
     if (status != LW_OK)
         return status;
     if (w.edited)
-        lw_printf(call->out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote there:" : "");
+        lw_printf(call->out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote this location:" : "");
     if (w.interrupted)
         lw_put(call->out, "interrupted\n");
     else if (!w.found && !w.edited) {

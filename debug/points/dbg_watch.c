@@ -613,8 +613,8 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     if (point->text != NULL)
         lw_put(out, point->text);
     else
-        lw_printf(out, "%u byte%s at 0x%llx", point->pub.size_bytes, point->pub.size_bytes == 1 ? "" : "s",
-                  (unsigned long long)point->pub.address);
+        lw_printf(out, "memory at 0x%llx (%u byte%s)", (unsigned long long)point->pub.address, point->pub.size_bytes,
+                  point->pub.size_bytes == 1 ? "" : "s");
     lw_printf(out, " was %s by lane%s ", done[touch->access & DBG_ACCESS_BOTH],
               lw_popcount(touch->lanes) == 1 ? "" : "s");
     if (lw_popcount(touch->lanes) == 1)

@@ -104,7 +104,7 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_reco
     if (point->text != NULL)
         lw_put(&text.sink, point->text);
     else
-        lw_printf(&text.sink, "%u byte%s at 0x%" PRIx64, w->bytes, w->bytes == 1 ? "" : "s", point->pub.address);
+        lw_printf(&text.sink, "memory at 0x%" PRIx64 " (%u byte%s)", point->pub.address, w->bytes, w->bytes == 1 ? "" : "s");
     lw_printf(&text.sink, " was changed by %s, not by an instruction, at instruction %" PRIu64 ": ",
               w->memory && w->scope == DBG_SCOPE_ALL ? "a command of the debugger, a step of the launch file or malloc"
                                                      : "a command of the debugger",

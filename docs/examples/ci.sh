@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ci.sh LAUNCH.yaml...: runs each with checks, writes its reports, and ends with the worst status of all. To be run in
 # the root of the checkout, which reports then name files from; docs/howto/ci.md says the rest.
-[ $# -gt 0 ] || { echo "ci.sh: which launch files? give LAUNCH.yaml..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "ci.sh: no launch files were given: use ci.sh LAUNCH.yaml..." >&2; exit 2; }
 mkdir -p reports || exit 2
 worst=0
 names=
 for launch in "$@"; do
     launch=${launch#./} # as `find . -name` gives it
     name=$(printf %s "${launch%.*}" | tr / -)
-    case " $names " in *" $name "*) echo "$launch: another launch file has reports/$name.*: rename one" >&2; [ $worst -ge 2 ] || worst=2; continue ;; esac
+    case " $names " in *" $name "*) echo "$launch: another launch file also writes reports/$name.*: rename one of the two files" >&2; [ $worst -ge 2 ] || worst=2; continue ;; esac
     names="$names $name"
     rm -f "reports/$name".*
     set -- --check="${CHECK:-all,-performance}" --max-findings 1000 --coverage "reports/$name.info"

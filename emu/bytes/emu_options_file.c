@@ -99,7 +99,7 @@ enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_conf
         return LW_FAIL(err, LW_EFORMAT, "file %s is damaged: its list of options cannot be read", name);
     if (count != known)
         return LW_FAIL(err, LW_EINPUT, "file %s was written by another version of this program: it has %llu options, "
-                                       "this version %llu", name, (unsigned long long)count,
+                                       "but this version has %llu", name, (unsigned long long)count,
                        (unsigned long long)known);
     return LW_OK;
 }

@@ -12,7 +12,7 @@ static uint32_t *room(size_t count)
     uint32_t *data = calloc(count, sizeof *data);
 
     if (data == NULL) {
-        fprintf(stderr, "expected: no memory\n");
+        fprintf(stderr, "expected: the host has no memory\n");
         exit(2);
     }
     return data;

@@ -326,7 +326,7 @@ END
 expect 'dynamic shared memory of nvcc -G' <<'END'
 ^Hardware watchpoint 2: s\[3\]$
 ^\[s\[3\]: block\(0,0,0\)\]$
-^4 bytes at 0x1000000001c was written by lane 3 
+^memory at 0x1000000001c \(4 bytes\) was written by lane 3 
 ^New value = 1\.5$
 ^\$1 = \{0, 0\.5, 1, 1\.5\}$
 ^s = \{0, 0\.5, 1, 1\.5, 2, 2\.5, 3, 3\.5\}$
@@ -346,9 +346,9 @@ END
 (cd "$work" && exec "$lanewise" gdb -g half.yaml -- -nx -batch -ex 'break half_it' -ex continue -ex 'watch y[4]' -ex continue \
     -ex 'watch z[2]' -ex continue -ex delete -ex 'watch *(unsigned short *)((char *)y + 22)' -ex reverse-continue) >"$work/transcript" 2>&1 </dev/null
 expect 'floats at a watchpoint' <<'END'
-^4 bytes at 0x200000000010 was written by lane 4 at .*: 5 -> 2\.5$
-^8 bytes at 0x200000002010 was written by lane 2 at .*: 0 -> 0\.25$
-^2 bytes at 0x200000000016 was written by lane 5 at .*: 16576 -> 16448$
+^memory at 0x200000000010 \(4 bytes\) was written by lane 4 at .*: 5 -> 2\.5$
+^memory at 0x200000002010 \(8 bytes\) was written by lane 2 at .*: 0 -> 0\.25$
+^memory at 0x200000000016 \(2 bytes\) was written by lane 5 at .*: 16576 -> 16448$
 END
 # nvcc's location lists follow the text, from one side of an `if` to the other and from a loop's body to the code
 # after it. The location of the variable on the executed path is the correct one (arms.cu: `else v /= 2`; `for (j = n;

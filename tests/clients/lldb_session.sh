@@ -133,7 +133,7 @@ expect "lldb: a condition and a watchpoint" <<'END'
 ^\* thread #1, name = 'block\(0,0,0\) w0 lane 0', stop reason = breakpoint 1\.1
 ^\(int\) \$0 = 602
 ^Watchpoint created
-^4 bytes at 0x200000000008 was written by lane 2
+^memory at 0x200000000008 \(4 bytes\) was written by lane 2
 stop reason = watchpoint 1
 ^Process 1 exited with status = 9 
 END

@@ -102,7 +102,7 @@ session 2 saxpy.yaml --batch -x zero.lws
 says '^lanewise: zero.lws: not a script: the file contains a zero byte$'
 lacks '^heard'
 session 2 saxpy.yaml --batch -x /dev/zero
-says '^lanewise: /dev/zero: not a regular file, and it does not end within 256 MiB$'
+says '^lanewise: /dev/zero: the input is longer than 256 MiB, the limit for a pipe or device: copy the input to a regular file$'
 
 # Exit statuses of batches
 session 0 saxpy.yaml --batch -c 'assert 1'
