@@ -109,7 +109,7 @@ static enum lw_status end_function(struct asm_state *as)
         return asm_fail(as, "%s has no instructions", out->name);
     if (out->kernel && function->shared_given && out->shared_bytes < function->shared_next &&
         function->shared_next > as->module_shared)
-        return asm_fail(as, "%s: .shared %u is less than the %u bytes that the kernel's variables need",
+        return asm_fail(as, "%s: .shared reserves %u bytes, but the kernel's variables need %u",
                         out->name, out->shared_bytes, function->shared_next);
     if (out->kernel && !function->shared_given)
         out->shared_bytes = function->shared_next;
@@ -218,7 +218,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
     if (!function->params_given && param.offset + param.size_bytes > function->out.param_bytes)
         function->out.param_bytes = param.offset + param.size_bytes;
     if (param.offset + param.size_bytes > function->out.param_bytes)
-        return asm_fail(as, ".param %s: the parameter ends past the .parambytes %u", param.name,
+        return asm_fail(as, ".param %s: the parameter ends after the %u bytes that .parambytes reserves", param.name,
                         function->out.param_bytes);
     slot = ASM_PUSH(as->params, as->param_count, as->param_capacity);
     if (slot == NULL ||

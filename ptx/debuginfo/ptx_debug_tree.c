@@ -94,7 +94,7 @@ static bool read_abbrevs(struct reading *rd, uint32_t offset)
         if (!leb(rd, false, &tag) || !fixed(rd, 1, &children))
             return false;
         if (code >= MAX_ABBREVS || tag > UINT16_MAX)
-            return drop(rd, "an abbreviation is out of range");
+            return drop(rd, "the code of an abbreviation is out of range");
         abbrev.tag = (uint16_t)tag;
         abbrev.children = children != 0;
         for (;;) {
@@ -103,7 +103,7 @@ static bool read_abbrevs(struct reading *rd, uint32_t offset)
             if (name == 0 && form == 0)
                 break;
             if (name > UINT16_MAX || form > UINT16_MAX || abbrev.count == MAX_DIE_ATTRS)
-                return drop(rd, "an abbreviation is out of range");
+                return drop(rd, "the code of an abbreviation is out of range");
             *PTX_PUSH(rd->job, rd->rows) = (struct abbrev_row){ (uint16_t)name, (uint16_t)form };
             abbrev.count++;
         }

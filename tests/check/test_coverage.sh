@@ -84,7 +84,7 @@ grep -q '^k.s:8: uncoalesced: warps access global memory 4 times here; an access
 grep -q '^k.s:13: bank-conflict: warps access shared memory 4 times here; an access takes 24.0 passes over the banks because of bank conflicts, but 1.0 would be enough without them' err || fail "line 13"
 grep -q '^k.s:17: divergent-branch: the lanes of a warp diverge here in 2 of 4 executions of the branch' err || fail "line 17"
 expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
-expect 1 'would be enough; kernel k, pc 0x' run k.yaml --check=bank-conflict
+expect 1 'would be enough without them; kernel k, pc 0x' run k.yaml --check=bank-conflict
 echo '- {kernel: k}' >known.yaml
 expect 0 '^ok: ' run k.yaml --check=performance --check-suppress known.yaml
 echo '- {kernel: kk}' >known.yaml

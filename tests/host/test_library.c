@@ -181,7 +181,7 @@ static void refuses(void **state)
     assert_int_equal(lanewise_set(other, "timing", "fermy"), LANEWISE_OK);
     said(other, lanewise_alloc(other, 4, NULL, &out), "fermi");
     assert_int_equal(lanewise_set(other, "timing", "fermi"), LANEWISE_OK);
-    said(other, lanewise_alloc(other, 4, NULL, &out), "l1.bytes 1 ");
+    said(other, lanewise_alloc(other, 4, NULL, &out), "l1.bytes is 1, ");
     said(other, lanewise_launch(other, f.ramp, one, one, 0, arguments), "another machine");
     lanewise_destroy(other);
 

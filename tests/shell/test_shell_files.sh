@@ -79,7 +79,7 @@ says '^lanewise: assert failed: pc == 0 is 0 (false): pc = 4294967296; at saxpy 
 session 2 saxpy.yaml --batch -c 'restore x.bin'
 says 'x.bin'
 session 2 saxpy.yaml --batch -w 4 -c 'restore s.lwc'
-says 'but this run has 4'
+says 'but in this run the option is 4'
 session 2 saxpy.yaml --batch --log l.log -c 'restore s.lwc'
 says 'restore cannot be used with --log'
 session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'

@@ -458,7 +458,7 @@ static void a_log_that_does_not_fit_has_a_message(void **state)
         {{adder, 32, 2, 40, 5, 9, "minpc"}, "option policy=rr_quantum, but in this run the option is minpc"},
         {{adder, 32, 2, 40, 6, 9, "rr_quantum"}, "the host writes other data to numbers than in the log"},
         {{adder, 32, 2, 41, 5, 9, "rr_quantum"}, "the log and this run launch kernel k with different sizes or arguments"},
-        {{adder, 32, 2, 40, 5, 10, "rr_quantum"}, "other arguments"},
+        {{adder, 32, 2, 40, 5, 10, "rr_quantum"}, "different sizes or arguments"},
         {{adder, 32, 1, 40, 5, 9, "rr_quantum"}, "the run ends at instruction"},
         {{adder, 32, 3, 40, 5, 9, "rr_quantum"}, "the run ends at instruction"},
     };

@@ -381,7 +381,7 @@ static void misuse_of_cta_barriers_is_a_fault_that_says_which(void **state)
     (void)state;
     expect_fault("bra t<2, A; bar 1, 32; A: bar 1, 64; exit", 4, "rr",
                  "lanes use CTA barrier 1 with different thread counts before the barrier is released: 32 lanes, then 64 lanes");
-    expect_fault("bra t<2, A; bar 1, 32; A: bar 1; exit", 4, "rr", "different counts");
+    expect_fault("bra t<2, A; bar 1, 32; A: bar 1; exit", 4, "rr", "different thread counts");
     expect_fault("bar.arrive 1, 64; bar.arrive 1, 64; exit", 4, "minpc",
                  "lane 0 arrives at CTA barrier 1 twice before the barrier is released");
     expect_fault("@t>0 bar 3, 2; exit", 4, "minpc",
