@@ -81,6 +81,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 4766258808608889788 clang-14 # code of a loop is before the loop
     kept 4766258808608889821 clang-14 # the code of an assignment on a branch side is before the branch
     kept 4766258808608889890 clang-19 # there are notes before the declaration
+    kept 311400399 clang-14           # code after a switch is moved before it, to another block
+    kept 311600115 clang-16           # code after a loop is moved before it, to another block
 fi
 # Tests a parameter to which the source assigns 5, but for which clang 19 writes no debug value: the debugger must not show the
 # value of the launch, 111.

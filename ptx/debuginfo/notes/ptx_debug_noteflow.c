@@ -455,47 +455,45 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     w->from = to > w->from ? to : w->from;
 }
 
-/* Returns whether the compiler has moved the code of a line up: code of an earlier line, which the path has not passed, follows
- * in the block, and the source assigns between the two lines. */
-static bool is_early(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+/* Returns whether code of line @at, which follows code of a later line @line, shows that the compiler has moved the later code up:
+ * the paths have not passed line @at, and the source assigns between the two lines. */
+static bool shows_early(const struct following *f, const struct walk *w, uint32_t line, uint32_t at)
 {
-    const struct ptx_noting *noting = f->noting;
-    const struct ptx_note_group *end = &noting->groups.at[noting->first_group[w->block + 1]];
-
-    for (const struct ptx_note_group *next = group + 1; next < end && next <= group + MOST_EARLY; next++)
-        for (unsigned i = 0; i < w->positions.count && ptx_note_in_scope(f->lines, next->line) && next->line < group->line; i++)
-            if ((w->positions.at[i].line < next->line && ptx_note_assigns(f->lines, next->line, group->line - 1)) ||
-                (w->positions.at[i].line == next->line && ptx_note_assigns(f->lines, next->line + 1, group->line - 1) &&
-                 ptx_note_is_no_round(noting, f->lines, group->line, next->line)))
-                return true;
+    for (unsigned i = 0; i < w->positions.count && at < line; i++)
+        if ((w->positions.at[i].line < at && ptx_note_assigns(f->lines, at, line - 1)) ||
+            (w->positions.at[i].line == at && ptx_note_assigns(f->lines, at + 1, line - 1) &&
+             ptx_note_is_no_round(f->noting, f->lines, line, at)))
+            return true;
     return false;
 }
 
-/* Returns whether the compiler has moved code of a line up in a loop that assigns to the variable: code of an earlier line of the
- * loop, which the paths have not passed, follows. The moved code may be executed in iterations in which the source does not reach
- * the line. */
-static bool is_ahead(struct following *f, const struct walk *w, const struct ptx_note_group *group)
+/* Does the same as shows_early() for code in a loop that assigns to the variable. */
+static bool shows_ahead(const struct following *f, const struct walk *w, uint32_t line, uint32_t at)
+{
+    return w != NULL && at < line && ptx_note_loop_assigns(f->lines, at, line);
+}
+
+/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search goes on to
+ * the following blocks, but not to another iteration of a loop. @passed: it ends at code of a line up to this one; 0: after
+ * MOST_EARLY lines of each block. */
+static bool is_followed(const struct following *f, const struct walk *w, const struct ptx_note_group *group, uint32_t passed,
+                        bool (*shows)(const struct following *f, const struct walk *w, uint32_t line, uint32_t at))
 {
     const struct ptx_noting *noting = f->noting;
-    uint32_t block[MOST_EARLY], count = 0, passed = 0;
-    const struct ptx_note_group *next = group + 1;
+    uint32_t block[MOST_EARLY], count = 0;
 
-    for (unsigned i = 0; i < w->positions.count; i++)
-        if (w->positions.at[i].line < group->line && (passed == 0 || w->positions.at[i].line > passed))
-            passed = w->positions.at[i].line;
-    if (passed == 0 || !ptx_note_loop_assigns(f->lines, group->line, group->line))
-        return false;
     block[count++] = w->block;
-    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) { /* ends at code of a line that the paths have passed */
+    for (uint32_t b = 0; b < count && ptx_spend(f->pl, 1); b++) {
         const struct ptx_noted_block *at = &noting->blocks.at[block[b]];
+        const struct ptx_note_group *next = b == 0 ? group + 1 : &noting->groups.at[noting->first_group[block[b]]], *first = next;
         const struct ptx_note_group *end = &noting->groups.at[noting->first_group[block[b] + 1]];
 
-        for (next = b == 0 ? group + 1 : &noting->groups.at[noting->first_group[block[b]]]; next < end; next++) {
+        for (; next < end && (passed != 0 || next < first + MOST_EARLY); next++) {
             if (!ptx_note_in_scope(f->lines, next->line))
                 continue;
             if (next->line <= passed)
                 break;
-            if (next->line < group->line && ptx_note_loop_assigns(f->lines, next->line, group->line))
+            if (shows(f, w, group->line, next->line))
                 return true;
         }
         for (size_t s = 0; s < at->succ.count && next == end && count < MOST_EARLY; s++)
@@ -503,6 +501,18 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
                 block[count++] = at->succ.at[s];
     }
     return false;
+}
+
+/* Returns whether the compiler has moved code of a line up in a loop that assigns to the variable. The moved code may be executed
+ * in iterations in which the source does not reach the line. */
+static bool is_ahead(struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    uint32_t passed = 0;
+
+    for (unsigned i = 0; i < w->positions.count; i++)
+        if (w->positions.at[i].line < group->line && (passed == 0 || w->positions.at[i].line > passed))
+            passed = w->positions.at[i].line;
+    return passed != 0 && ptx_note_loop_assigns(f->lines, group->line, group->line) && is_followed(f, w, group, passed, shows_ahead);
 }
 
 /* Returns whether the code of an inlined call belongs to another call than the debug sections say. That is so if, by the
@@ -583,7 +593,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     show_up_to(f, w, w->ahead || w->astray ? group->first : w->from);
     w->ahead = false;
     if (confirms)
-        agrees &= !is_early(f, w, group);
+        agrees &= !is_followed(f, w, group, 0, shows_early);
     if (w->outside == ptx_note_in_function(lines, group->line)) {
         show_up_to(f, w, group->first);
         w->outside = !w->outside;
@@ -693,8 +703,8 @@ static bool may_be_of_branch(const struct following *f, const struct walk *w, co
     const struct ptx_noted_event *next = note + 1, *end = &f->events.at[f->noting->search.to[w->block]];
     const uint32_t known[PTX_NOTE_SAME] = {note->value, PTX_NONE, PTX_NONE};
 
-    while (next < end && next->kills)
-        next++;
+    for (; next < end && next->kills; next++)
+        ;
     if (next >= end || f->pieces->count != 1)
         return false;
     for (uint32_t s = note->at / 2; s < next->at / 2 && ptx_spend(f->pl, 1); s++)
@@ -706,9 +716,8 @@ static bool may_be_of_branch(const struct following *f, const struct walk *w, co
 static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
-    const bool hides = note->doubts || may_be_of_branch(f, w, note);
+    const bool hides = note->doubts || may_be_of_branch(f, w, note), joins = is_at_join(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
-    const bool joins = is_at_join(f, w, note);
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
                         ptx_note_merges(f->pl, f->noting, v, w->state);
 
