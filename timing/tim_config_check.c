@@ -120,6 +120,41 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
+/** Checks dynamic warp formation against other keys. */
+static enum lw_status check_dwf(const struct tim_config *c, struct lw_error *err)
+{
+    const struct {
+        bool is;
+        const char *what;
+    } against[] = {
+        {c->issue_width != 1, "issue.width: set it to 1"},
+        {c->issue_types, "issue.types"},
+        {c->issue_compression != TIM_COMPRESS_NONE, "issue.compression, which shortens instructions by the lanes of one warp"},
+        {c->registers_collector == TIM_COLLECTOR_WINDOW, "registers.collector window: set it to ticked or reserved"},
+        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay buffer: set it to none"},
+        {c->lsu_local != 0, "lsu.local: set it to 0"},
+        {c->lsu_separate, "lsu.separate"},
+        {c->tags_detect != TIM_DETECT_OFF, "tags.detect: set it to off"},
+        {c->dwr_on, "dwr, which forms large warps of its own"},
+        {c->vws_on, "vws, which forms gangs of its own"},
+        {c->dws_on, "dws, which selects other splits"},
+        {c->mrpb_on, "mrpb: the accesses of a formed warp are together in the queue"},
+        {c->la_w_on, "la_w, which selects warps itself"},
+    };
+
+    if (!c->dwf_on)
+        return LW_OK;
+    if (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes)
+        return LW_FAIL(err, LW_EINPUT, "dwf.on needs %s",
+                       c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence cbar: other engines do not divide splits"
+                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence scoreboard"
+                                                                   : "issue.split_lanes: set it, or use --mechanism dwf");
+    for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
+        if (against[i].is)
+            return LW_FAIL(err, LW_EINPUT, "dwf.on cannot be combined with %s", against[i].what);
+    return LW_OK;
+}
+
 /** Returns a message part with a setting of the model that cannot be combined with locality-aware warp scheduling (la_w),
  *  and the reason; NULL: there is none. */
 static const char *la_w_against(const struct tim_config *c)
@@ -225,6 +260,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "fetch.ports (%u) has no effect without fetch.l0_bytes: set fetch.l0_bytes, or "
                                        "set fetch.width instead", c->fetch_ports);
     status = check_vws(c, err);
+    status = status == LW_OK ? check_dwf(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -406,6 +442,7 @@ static const struct {
     {"equalizer.*", "equalizer.on=true"},
     {"mrpb.*", "mrpb.on=true"},
     {"dws.*", "dws.on=true"},
+    {"dwf.*", "dwf.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},

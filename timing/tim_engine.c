@@ -113,14 +113,14 @@ static void location_of(const struct tim_core *core, unsigned warp, unsigned lan
     location_in(core, block->slot, block->grid, block->linear, w->index, lane, out);
 }
 
-static bool is_target(const struct tim_engine *e, const struct tim_core *core, unsigned warp)
+static bool is_target(const struct tim_engine *e, const struct tim_core *core, unsigned warp, uint64_t lanes)
 {
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_block *block = &core->block[w->block];
 
     return e->target.grid == block->grid->sequence && e->target.block == block->linear &&
            e->target.warp == w->index &&
-           (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
+           (e->target.lanes == 0 || (e->target.lanes & lanes) != 0);
 }
 
 /** Returns whether a warp may issue. Without a breakpoint at its next instruction, or while a step of any warp is
@@ -133,7 +133,7 @@ static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned w
     if (e->step_any || !emu_breakpoint_at(e->base.machine, core->warp[warp].pc))
         return TIM_MAY_ISSUE;
     if (e->stepping)
-        return is_target(e, core, warp) ? TIM_MAY_ISSUE : TIM_HELD;
+        return is_target(e, core, warp, core->warp[warp].split_lanes) ? TIM_MAY_ISSUE : TIM_HELD;
     e->refused = warp;
     return TIM_STOPS;
 }
@@ -166,7 +166,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
                              struct lw_error *err)
 {
-    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp);
+    const bool companion = core->formed != NULL && core->formed->companion; /* of a warp that leads, and is counted */
+    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, companion ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
@@ -175,10 +176,10 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         return LW_OK;
     }
     if (ev->kind == EMU_EV_RETIRED) {
-        e->gpu[TIM_GPU_warp_instructions]++;
+        e->gpu[TIM_GPU_warp_instructions] += !companion;
         e->gpu[TIM_GPU_thread_instructions] += core->issued_lanes;
         e->instructions++;
-        tim_kernels_count(e, ev->grid, core->issued_lanes);
+        tim_kernels_count(e, ev->grid, !companion, core->issued_lanes);
         if (ev->warp_ended && e->config.issue_switch_on_stall)
             touch_divided(e);
         if (core->issued_what->launch || ev->warp_ended) {
@@ -243,7 +244,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
             location_of(core, e->refused, UINT_MAX, &stop->place);
             break;
         }
-        if (result == TIM_STEP_ISSUED && slot + 1 < width) {
+        if (result == TIM_STEP_ISSUED && (slot + 1 < width || (core->formed != NULL && core->formed->next < core->formed->count))) {
             slot++;
         } else {
             slot = 0;

@@ -140,12 +140,13 @@ void tim_kernels_rotate(void *context, size_t kernel)
     e->turning[e->turning_count++] = kernel;
 }
 
-void tim_kernels_count(struct tim_engine *e, const struct emu_grid *grid, unsigned lanes)
+void tim_kernels_count(struct tim_engine *e, const struct emu_grid *grid, unsigned instructions, unsigned lanes)
 {
     struct tim_kernel_stats *k = &e->kernel[tim_grid_stats(grid)];
 
-    if (k->warp_instructions++ == 0)
+    if (k->warp_instructions == 0)
         k->begun = e->now;
+    k->warp_instructions += instructions;
     k->thread_instructions += lanes;
 }
 

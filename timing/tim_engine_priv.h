@@ -133,7 +133,7 @@ void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
  *  cycle tim_kernels_account() begins or ends the kernel's counts. @context: the engine. */
 void tim_kernels_rotate(void *context, size_t kernel);
 /** Counts an instruction of @grid issued for @lanes lanes. */
-void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned lanes);
+void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned instructions, unsigned lanes);
 /** Called at the end of a cycle. Stores the values of the GPU's counters for the kernels that started or ended in it. */
 void tim_kernels_account(struct tim_engine *engine);
 

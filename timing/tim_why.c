@@ -77,6 +77,9 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     case TIM_STAGE_MEMORY:
         lw_printf(out, "waits for %u of %u lines", op->lines_pending, op->line_count);
         break;
+    case TIM_STAGE_COMPANION:
+        lw_put(out, "in the same stage as the instruction of the warp with which it issued");
+        break;
     default:
         lw_put(out, "writes its result");
         break;

@@ -6,7 +6,7 @@
 #include "tests/timing/tim_run.h"
 
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "timing/core/tim_cycle_body.h"
+#include "timing/kinds/tim_cycle_body.h"
 
 struct bench {
     struct run *run;

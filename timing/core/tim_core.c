@@ -107,8 +107,14 @@ static bool make_readers(struct tim_core *core)
 static bool make_queue(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
-    const size_t members = core->mechs.packets != NULL ? c->core_warps : 1;
+    size_t members = core->mechs.packets != NULL ? c->core_warps : 1;
 
+    if (core->mechs.forms != NULL) { /* each lane of a formed warp may be of another split */
+        members = EMU_MAX_LANES;
+        core->formed = calloc(1, sizeof *core->formed);
+        if (core->formed == NULL)
+            return false;
+    }
     if (core->mechs.packets != NULL) {
         core->packets = tim_packets_create();
         if (core->packets == NULL)
@@ -259,6 +265,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->waiters);
     tim_mechs_fini(&core->mechs);
     tim_packets_destroy(core->packets);
+    free(core->formed);
     free(core->window);
     free(core->window_banks);
     free(core->counters);
@@ -663,6 +670,7 @@ static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
                                   .age = w->age, .code = w->code};
     if (!w->used || w->ended || w->split < 0)
         return;
+    out->splits = w->split_count;
     out->pc = w->pc;
     out->lanes = w->split_lanes;
     out->next = tim_head(w);

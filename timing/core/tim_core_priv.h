@@ -27,7 +27,7 @@
  *   tim_depend_body.h  scoreboard, dependency vectors, control field, wait counters, pending reads of operands
  *   tim_ready_body.h   the ready check: the split that runs, and the reason why it cannot issue
  *   tim_select_body.h  the ready warps, from the states above
- *   tim_issue_body.h   schedulers, issue
+ *   tim_issue_body.h   schedulers, issue; tim_form_body.h: lanes of several warps that issue together
  *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: memory units of schedulers
  *   tim_tags_body.h    tagged registers: execution by one lane or the affine unit, compact entries
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: lists of instructions in flight
@@ -47,6 +47,7 @@
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 #include "timing/tables/tim_compress_priv.h"
+#include "timing/tables/tim_formed_priv.h"
 
 enum {
     TIM_MAX_BUFFER = 16,
@@ -66,6 +67,7 @@ enum tim_stage {
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; the instruction waits for their lines */
     TIM_STAGE_WRITE,   /* writes registers from cycle `at` on */
+    TIM_STAGE_COMPANION, /* in the stage of the leader of its formed warp */
     TIM_STAGE_COUNT
 };
 /** Cache or memory that serves an access. The state space of the lanes selects it. */
@@ -110,6 +112,7 @@ struct tim_op {
                             * instructions that share this instruction's accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* the instruction is not the first of its packet; only the first has a place in the load/store queue */
+    uint32_t companion; /* formed warps: first companion of a leader, or next companion of its leader; TIM_NONE: none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -376,6 +379,7 @@ struct tim_core {
      * that issued, one bit for each place of the scheduler (bit 0 is its first place) */
     unsigned types_issued;
     uint64_t issued_now[TIM_MAX_WARPS / 64];
+    struct tim_formed *formed; /* the formed warp that issues in this slot; NULL: no mechanism forms warps */
     unsigned issued_warp;    /* warp of the last issue, for the second slot of dual issue */
     unsigned issued_lanes;   /* number of lanes of the split that issued */
     const struct tim_static *issued_what;
@@ -559,6 +563,11 @@ static inline bool tim_orders(const struct tim_core *core)
 static inline bool tim_divides(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->dws_on;
+}
+/** Returns whether lanes of several warps may issue together. */
+static inline bool tim_forms(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->formed != NULL;
 }
 /** Returns whether a mechanism makes packets of memory instructions. */
 static inline bool tim_has_packets(const struct tim_core *core)
@@ -829,6 +838,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->missed = op->early_at = 0;
     op->read_at = 0;
     op->read_after = op->result_after = 0;
+    op->companion = TIM_NONE;
     if (tim_has_packets(core)) { /* otherwise no code reads these members */
         op->packet = 0;
         op->rides = 0;

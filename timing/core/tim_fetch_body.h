@@ -234,6 +234,25 @@ static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, ui
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
 }
 
+/** Formed warps: @warp has fetched @count instructions from @pc on. The other warps of its scheduler that can fetch at this pc
+ *  get them, too. */
+static __attribute__((noinline)) void fill_others(struct tim_core *core, unsigned warp, uint64_t pc, unsigned count, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    const struct tim_code *code = core->warp[warp].code;
+
+    for (unsigned i = warp % c->issue_schedulers; i < c->core_warps; i += c->issue_schedulers) {
+        const struct tim_warp *w = &core->warp[i];
+        const unsigned room = c->fetch_buffer - w->buffered;
+
+        if (i == warp || !w->used || w->ended || w->split < 0 || w->fetching || room == 0 || w->code != code || w->fetch_pc != pc ||
+            now < w->fetch_from)
+            continue;
+        fill_buffer(core, i, count < room ? count : room, now);
+        core->stats->count[TIM_CORE_formed_fetches]++;
+    }
+}
+
 /** Fetches for one warp. Returns false if this is not possible in this cycle; the fetch must then be repeated. */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
@@ -265,6 +284,8 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         ahead_follow(core, line);
     }
     fill_buffer(core, warp, count, now);
+    if (tim_forms(core))
+        fill_others(core, warp, w->fetch_pc - (uint64_t)count * ISA_WORD_BYTES, count, now);
     return true;
 }
 

@@ -115,6 +115,12 @@ static unsigned occupied(const struct tim_core *core, const struct tim_static *w
     return tim_compressed_cycles(mode, active, c->core_warp_width, lanes);
 }
 
+/* Implemented in tim_form_body.h. */
+static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_t now);
+static enum lw_status tim_form_issue(struct tim_core *core, unsigned s, uint64_t now, struct emu_event *ev,
+                                     enum tim_step_result *result, struct lw_error *err);
+static void tim_form_led(struct tim_core *core, const struct emu_event *ev, bool issued);
+
 /** Executes the first instruction of a warp's buffer, which is @what. Sets *issued to false if emu did not execute it,
  *  because other lanes of the warp must run first. @second: in the second slot of dual issue. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
@@ -191,6 +197,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             struct tim_op *op = &core->op[index];
             op->sched = (uint8_t)s;
             op->dual = second;
+            if (tim_forms(core))
+                core->formed->op = index;
             op->warp = (uint16_t)warp;
             op->what = as;
             if (tim_has_tags(core)) {
@@ -243,7 +251,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             core->hot.over |= UINT64_C(1) << w->block;
     }
     w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
-    if (core->addresses_only && ev->outcome_count == 1) { /* the usual case: only one split can run */
+    /* The usual case: only one split can run. With formed warps it may get the buffer of another warp when the cycle ends. */
+    if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {
         const struct emu_outcome *on = ev->outcomes;
 
         w->split = (int)on->split;
@@ -319,6 +328,8 @@ static inline int choose(struct tim_core *core, unsigned s, const struct tim_sch
     if (mech == NULL)
         return tim_sched_policies[core->config->issue_policy].pick(&core->sched[s], view);
     pick = mech->row->chooses(mech, s, view->ready);
+    if (pick == TIM_CHOICE_OF_POLICY)
+        return tim_sched_policies[core->config->issue_policy].pick(&core->sched[s], view);
     core->sched[s].last = pick < 0 ? core->sched[s].last : pick;
     return pick;
 }
@@ -338,6 +349,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
 
     *result = TIM_STEP_DONE;
     *stopped = false;
+    if (tim_forms(core) && slot != 0)
+        return tim_form_issue(core, s, now, ev, result, err);
     if (tim_passes(core, s, now)) {
         tim_count_rotation(core, s, 1);
         return LW_OK;
@@ -425,10 +438,14 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_quick(core) && slot == 0 ? w->head : tim_head(w);
     assert(tim_quick(core) || !tim_has_mechanisms(core) || tim_core_holder(core, warp) == NULL);
+    if (tim_forms(core))
+        tim_form(core, s, warp, now);
     status = execute(core, s, warp, what, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;
     reasons = core->stats->sched[s].reason[slot];
+    if (tim_forms(core))
+        tim_form_led(core, ev, issued);
     if (!issued) { /* other lanes of the warp must run first, which counts as a wait at a barrier */
         for (unsigned k = slot; k < tim_width(core); k++)
             core->stats->sched[s].reason[k][TIM_STALL_BARRIER]++;

@@ -192,10 +192,11 @@ static bool is_wide(const struct tim_core *core, const struct tim_op *op)
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
-    const unsigned width = c->core_warp_width * c->issue_schedulers;
+    const unsigned lanes = tim_forms(core) ? 0 : c->core_warp_width; /* the members of a formed warp have different lanes */
+    const unsigned width = c->core_warp_width * (tim_forms(core) ? 1 : c->issue_schedulers);
     const uint32_t index = (uint32_t)(op - core->op);
-    struct tim_packet_banks *banks = tim_packets_banks(tim_packets_of(core->packets, op->packet), access->kind, access->bytes,
-                                                       c->core_warp_width, index);
+    struct tim_packet_banks *banks = tim_packets_banks(tim_packets_of(core->packets, op->packet), access->kind, access->bytes, lanes,
+                                                       index);
     uint64_t row[EMU_MAX_LANES];
     const uint64_t *address = access->piece_count != 0 ? tim_access_rows(access, row) : access->address;
 
@@ -205,7 +206,7 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
         banks->address[banks->used + l] = address[l];
         banks->lanes |= UINT64_C(1) << (banks->used + l);
     }
-    banks->used += c->core_warp_width;
+    banks->used += lanes;
     struct emu_access wide = {.space = ISA_SPACE_SHARED, .kind = access->kind, .bytes = access->bytes, .lanes = banks->lanes,
                               .address = banks->address};
     unsigned passes = tim_shared_passes_of(c, &wide, width < EMU_MAX_LANES ? width : EMU_MAX_LANES);

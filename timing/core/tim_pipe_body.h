@@ -144,6 +144,33 @@ static inline bool only_rides(const struct tim_core *core, const struct tim_op *
     return tim_has_packets(core) && op->follower && op->line_count == 0 && op->passes == 0;
 }
 
+/** Moves a memory instruction to the load/store queue in cycle @at. */
+static inline void enter_queue(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    tim_stage(op, TIM_STAGE_LSU);
+    op->at = at + core->config->lsu_latency;
+    if (only_rides(core, op)) {
+        core->lsu_used -= tim_op_leaves(core, op);
+        count_queued(core, op);
+        finish_accesses(core, op, at);
+        return;
+    }
+    tim_enqueue(core, (uint32_t)(op - core->op));
+    if (!tim_replays(core))
+        count_queued(core, op);
+}
+
+/** Moves the companions of a memory instruction to the load/store queue. From then on they have no leader. */
+static void enter_companions(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    for (uint32_t i = op->companion, next; i != TIM_NONE; i = next) {
+        next = core->op[i].companion;
+        core->op[i].companion = TIM_NONE;
+        enter_queue(core, &core->op[i], at);
+    }
+    op->companion = TIM_NONE;
+}
+
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
@@ -151,17 +178,9 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
         op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
     pipe->free_at = at + interval(core, op);
     if (op->what->path == TIM_PATH_MEMORY) {
-        tim_stage(op, TIM_STAGE_LSU);
-        op->at = at + core->config->lsu_latency;
-        if (only_rides(core, op)) {
-            core->lsu_used -= tim_op_leaves(core, op);
-            count_queued(core, op);
-            finish_accesses(core, op, at);
-            return;
-        }
-        tim_enqueue(core, (uint32_t)(op - core->op));
-        if (!tim_replays(core))
-            count_queued(core, op);
+        enter_queue(core, op, at);
+        if (tim_forms(core))
+            enter_companions(core, op, at);
     } else {
         tim_stage(op, TIM_STAGE_PIPE);
         tim_op_await(core, op, at + op->what->latency);
@@ -309,7 +328,18 @@ static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t c
     }
 }
 
-static void finish(struct tim_core *core, uint32_t index, uint64_t now)
+/** Called when @op has read its operands: its companions have read theirs in the same cycle. */
+static void operands_read(struct tim_core *core, struct tim_op *op)
+{
+    tim_depend_read(core, op);
+    for (uint32_t i = tim_forms(core) ? op->companion : TIM_NONE; i != TIM_NONE; i = core->op[i].companion)
+        if (core->op[i].operands != 0) {
+            tim_depend_read(core, &core->op[i]);
+            core->op[i].operands = 0;
+        }
+}
+
+static void finish_one(struct tim_core *core, uint32_t index, uint64_t now)
 {
     const struct tim_op *op = &core->op[index];
 
@@ -321,6 +351,18 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
     }
     tim_depend_done(core, &core->op[index]);
     tim_op_free(core, index);
+}
+
+/** Ends an instruction that has written its registers, and its companions. */
+static inline void finish(struct tim_core *core, uint32_t index, uint64_t now)
+{
+    uint32_t companion = tim_forms(core) ? core->op[index].companion : TIM_NONE;
+
+    finish_one(core, index, now);
+    for (uint32_t next; companion != TIM_NONE; companion = next) {
+        next = core->op[companion].companion;
+        finish_one(core, companion, now);
+    }
 }
 
 /** Writes as many result registers of @op as possible in this cycle. Returns true if all are written. */
@@ -379,7 +421,7 @@ static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t no
     struct tim_pipe none = {0};
 
     if (op->operands != 0)
-        tim_depend_read(core, op);
+        operands_read(core, op);
     op->operands = 0;
     enter(core, op, &none, now);
 }
@@ -434,7 +476,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     if (op->operands != 0)
         return false;
     if (held)
-        tim_depend_read(core, op);
+        operands_read(core, op);
     core->moved = true;
     tim_stage(op, TIM_STAGE_READY);
     op->at = now;

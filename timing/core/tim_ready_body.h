@@ -15,6 +15,33 @@ static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsig
     return reason;
 }
 
+/** Formed warps: if another warp of the scheduler has the instruction at the pc of @warp in its buffer, whose own buffer is empty,
+ *  copies it and the instructions after it. They can issue from cycle @from on. */
+static __attribute__((noinline)) void share_buffer(struct tim_core *core, unsigned warp, uint64_t from)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+
+    for (unsigned i = warp % c->issue_schedulers; i < c->core_warps; i += c->issue_schedulers) {
+        const struct tim_warp *other = &core->warp[i];
+
+        if (i == warp || !other->used || other->ended || other->split < 0 || other->code != w->code || w->pc < other->pc ||
+            (w->pc - other->pc) / ISA_WORD_BYTES >= other->buffered)
+            continue;
+        const unsigned first = (unsigned)((w->pc - other->pc) / ISA_WORD_BYTES);
+        w->buffered = (uint8_t)(other->buffered - first);
+        memcpy(w->buffer, &other->buffer[first], w->buffered * sizeof *w->buffer);
+        for (unsigned k = 0; k < w->buffered; k++) { /* the warp asks for constants itself */
+            w->buffer[k].arrives = w->buffer[k].arrives < from ? from : w->buffer[k].arrives;
+            w->buffer[k].constant_requested = w->buffer[k].constant_comes = false;
+        }
+        w->fetch_pc = w->pc + w->buffered * (uint64_t)ISA_WORD_BYTES;
+        tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_CONSTANT);
+        core->stats->count[TIM_CORE_formed_fetches]++;
+        return;
+    }
+}
+
 /** Asks emu which split of the warp runs. If the pc of the split is not the pc of the instruction buffer, empties the
  *  buffer; the warp fetches again in the next cycle or in cycle refetch_at, whichever is later. */
 static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
@@ -33,10 +60,12 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     if (w->ended)
         return;
-    if (tim_divides(core))
+    if (tim_divides(core) || tim_forms(core))
         (void)emu_warp_join(core->emu, block->slot, w->index);
     split = emu_warp_select(core->emu, block->slot, w->index);
     count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
+    if (tim_forms(core) && count > 1 && split >= 0)
+        split = core->mechs.forms->row->selects(core->mechs.forms, warp, views, count, split);
     w->split = -1;
     w->split_count = count;
     for (unsigned i = 0; i < count; i++)
@@ -46,6 +75,8 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
             if (views[i].pc != w->pc) {
                 w->pc = views[i].pc;
                 tim_fetch_flush(core, warp, from);
+                if (tim_forms(core))
+                    share_buffer(core, warp, from);
             }
         }
     if (w->split < 0) {
@@ -228,6 +259,8 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
     w->divided = false;
     w->pc = views[best].pc;
     tim_fetch_flush(core, warp, now + 1);
+    if (tim_forms(core))
+        share_buffer(core, warp, now + 1);
     if (tim_has_mechanisms(core))
         tim_mechs_flow(&core->mechs, warp);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of a cycle for cores of any kind: no property of the core is a compile-time constant. */
-#include "timing/core/tim_cycle_body.h"
+#include "timing/kinds/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {0};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of a cycle for cores with the control field and collector `reserved`. */
-#include "timing/core/tim_cycle_body.h"
+#include "timing/kinds/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_BARRIERS,
                                          .dependence = TIM_DEP_CONTROL, .collector = TIM_COLLECTOR_RESERVED};

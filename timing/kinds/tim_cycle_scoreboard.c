@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of a cycle for cores with a scoreboard and operand collectors. */
-#include "timing/core/tim_cycle_body.h"
+#include "timing/kinds/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_REGISTERS,
                                          .dependence = TIM_DEP_SCOREBOARD, .collector = TIM_COLLECTOR_TICKED};

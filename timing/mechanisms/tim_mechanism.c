@@ -6,7 +6,7 @@
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
-                                                     &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb};
+                                                     &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -72,6 +72,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
             mechs->chooses = mech;
         if (mech->row->orders != NULL)
             mechs->orders = mech;
+        if (mech->row->accompanies != NULL)
+            mechs->forms = mech;
     }
     return true;
 }
@@ -81,7 +83,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
-    mechs->packets = mechs->fetches = mechs->chooses = mechs->orders = NULL;
+    mechs->packets = mechs->fetches = mechs->chooses = mechs->orders = mechs->forms = NULL;
 }
 
 /** Calls hook @hook of each mechanism that has it. */
@@ -275,7 +277,8 @@ static bool find(const char *name, size_t size, char *out, size_t room)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
         if (strlen(tim_mechanisms[i]->name) == size && strncmp(tim_mechanisms[i]->name, name, size) == 0) {
-            snprintf(out, room, "%s.on=on", tim_mechanisms[i]->name);
+            snprintf(out, room, "%s.on=on%s", tim_mechanisms[i]->name,
+                     tim_mechanisms[i]->accompanies != NULL ? " issue.split_lanes=on" : "");
             return true;
         }
     for (size_t i = 0; i < LW_COUNT_OF(others); i++)

@@ -22,7 +22,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 15, TIM_GAUGES = 2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 17, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -38,6 +38,7 @@ struct tim_mech_warp {
     uint8_t reason;    /* enum tim_stall: the latest stall reason */
     bool misses;       /* the warp waits for data from outside the core */
     uint64_t age;      /* an older warp has a smaller age */
+    unsigned splits;   /* number of splits of the warp, if one runs */
     uint64_t pc, lanes; /* pc and lanes of the split that runs; lanes 0: no split runs */
     const struct tim_code *code;
     const struct tim_static *next; /* next instruction; NULL: no split runs */
@@ -194,13 +195,21 @@ struct tim_mechanism {
      *  for each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns the warp's bit in @ready;
-     *  -1: no warp issues. A call must not change the results of later calls. At most one enabled mechanism may have this
+     *  -1: no warp issues; TIM_CHOICE_OF_POLICY: issue.policy selects it. A call must not change the results of later calls. At most one enabled mechanism may have this
      *  hook. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** Selects the instruction of the load/store queue that makes the next access. @warp[@count]: the warps of the
      *  instructions in the queue, the oldest instruction first. Returns an index in @warp. The answer depends only on @warp.
      *  At most one mechanism has this hook. */
     unsigned (*orders)(struct tim_mech *mech, const uint16_t *warp, unsigned count);
+    /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has both hooks
+     * or none, and must make packets. At most one mechanism has them. */
+    /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
+     *  be in @taken, the lanes of the leader and of other splits that issue with it. */
+    uint64_t (*accompanies)(struct tim_mech *mech, unsigned leader, unsigned warp, uint64_t lanes, uint64_t taken);
+    /** Selects the split of a warp with several splits, @views[@count], that may lead. @selected: id of the split that emu has
+     *  selected. Returns the id of a ready split. */
+    int (*selects)(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected);
     /** Returns a cycle after @since before which no result of `holds` changes if no event happens. @since is the current
      *  cycle, or an earlier cycle after which no event has happened. NULL: only events change the results. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
@@ -223,7 +232,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf;
 
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
@@ -238,6 +247,7 @@ struct tim_mechs {
     struct tim_mech *fetches; /* the mechanism that has hook `fetches`; NULL: none */
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
     struct tim_mech *orders;  /* the mechanism that has hook `orders`; NULL: none */
+    struct tim_mech *forms;   /* the mechanism that has hook `accompanies`; NULL: none */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be used again to select a warp, if the issues
      *  of other schedulers have not changed them. */
     struct tim_mechs_query {

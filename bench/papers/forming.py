@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamic warp formation, the book's 11.1.1, on the kernels of the thesis's chapter 6 and one core of rogers-vws."""
+from vws import Widths
+from vws_workloads import DIVERGENT
+
+KERNELS = tuple(DIVERGENT) + ('fft', 'matmul', 'radix')
+QUICK = ('lighting', 'comd', 'matmul')
+CBAR = ['core.reconvergence=cbar', 'issue.split_lanes=true']
+FORMS = CBAR + ['dwf.on=true']
+HEURISTICS = ('majority', 'minority', 'time', 'pc', 'policy')
+
+
+class Formed(Widths):
+    """The kernels with static and with formed warps."""
+
+    def __init__(self, program, work, out, options, known):
+        super().__init__(program, work, out, options, known)
+        self.names = [n for n in KERNELS if n in (options.only or (QUICK if options.quick else KERNELS))]
+        self.got = {}
+
+    def lanes(self, name, keys):
+        """Returns the lanes of an instruction."""
+        r = self.got[name][keys]
+        return r.thread_instructions / r.instructions
+
+    def accesses(self, name, keys):
+        return self.got[name][keys].core['accesses'] / self.got[name]['static'].core['accesses']
+
+
+def table(e, name, keys):
+    """Prints IPC over that of static warps, lanes of an instruction, and accesses of L1 over those of static warps."""
+    formed = [k for k in keys if k != 'static']
+    for title, columns, value in (('IPC over that of static warps', formed, lambda n, k: '%.2f' % e.speed(n, k, 'static')),
+                                  ('lanes of an instruction', list(keys), lambda n, k: '%.1f' % e.lanes(n, k)),
+                                  ('accesses of L1 over those of static warps', formed, lambda n, k: '%.2f' % e.accesses(n, k))):
+        rows = [[n] + [value(n, k) for k in columns] for n in e.names]
+        if title.startswith('IPC'):
+            e.keep(name, ['kernel'] + columns, rows)
+        print('\n' + title)
+        e.lay_out(['kernel'] + columns, rows)
+    print()
+
+
+def common(e, name, keys):
+    """Checks what holds for each way of forming warps."""
+    formed = [k for k in keys if k != 'static']
+    divergent = e.of(DIVERGENT)
+    e.trend(name + ' same work', all(e.got[n][k].thread_instructions == e.got[n]['static'].thread_instructions for n in e.names for k in formed),
+            'the lanes execute the same number of instructions')
+    e.trend(name + ' convergent', all(e.got[n][k].core['formed_lanes'] == 0 for n in e.names if n not in divergent for k in formed),
+            'on convergent kernels no warps are formed')
+    return formed, divergent
+
+
+def dwf(e, options):
+    """Dynamic warp formation with each heuristic, with whole splits (majority), and with the scheduler of static warps (policy)."""
+    keys = {'static': CBAR}
+    keys.update({h: FORMS + ['dwf.heuristic=' + h] for h in HEURISTICS})
+    keys['splits'] = FORMS + ['dwf.threads=false']
+    e.got = e.all(e.names, keys)
+    table(e, 'dwf', keys)
+    formed, divergent = common(e, 'dwf', keys)
+    e.trend('dwf lanes', all(e.lanes(n, k) > 1.1 * e.lanes(n, 'static') for n in divergent for k in formed), 'on divergent kernels an instruction has more lanes')
+    mean_of = {k: e.speeds(divergent, k, 'static') for k in formed}
+    e.trend('dwf gains', max(mean_of.values()) > 1.15, 'divergent kernels, harmonic mean: ' + ', '.join('%s x %.2f' % (k, x) for k, x in mean_of.items()))
+    e.trend('dwf scheduling', max(mean_of.values()) > 1.05 * min(mean_of.values()), 'the speed depends on the heuristic')
+    same = [n for n in e.names if n not in divergent]
+    worst = max(abs(e.speed(n, 'policy', 'static') - 1) for n in same)
+    e.trend('dwf neutral', worst <= .02, 'convergent kernels with the scheduler of static warps: %.2f %% at most' % (100 * worst))
+    most = max((e.accesses(n, k), n, k) for n in divergent for k in HEURISTICS)
+    e.trend('dwf coalescing', most[0] > 1.05, 'threads that are grouped anew coalesce less: %s with %s makes x %.2f accesses' % (most[1], most[2], most[0]))

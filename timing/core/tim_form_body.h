@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formed warps (timing/tables/tim_formed_priv.h). After the scheduler has selected a warp, the mechanism determines which lanes
+ * of other splits at the same pc are its companions. The leader issues in slot 0 of the cycle. The engine then calls
+ * tim_core_issue() once more for each companion, since each has an event of its own. emu divides a split of which only some
+ * lanes are companions.
+ */
+
+/** Returns the lanes of a split whose sources and results have a pending write. */
+static uint64_t pending_lanes(const struct tim_warp *w, const struct tim_static *what)
+{
+    uint64_t pending = 0;
+
+    for (unsigned i = 0; i < what->read_count; i++)
+        pending |= w->lanes[what->read[i]];
+    for (unsigned i = 0; i < what->write_count; i++)
+        pending |= w->lanes[what->write[i]];
+    return pending;
+}
+
+/** Returns whether a mechanism other than the one that forms warps holds the warp back. */
+static bool is_held_back(const struct tim_core *core, unsigned warp, const struct tim_static *what)
+{
+    for (unsigned i = 0; i < core->mechs.count; i++) {
+        struct tim_mech *mech = core->mechs.mech[i];
+
+        if (mech != core->mechs.forms && mech->row->holds != NULL && mech->row->holds(mech, warp, what))
+            return true;
+    }
+    return false;
+}
+
+/** Returns whether splits of the warp may issue instruction @what together with @leader. */
+static bool may_accompany(const struct tim_core *core, unsigned warp, const struct tim_warp *leader, const struct tim_static *what,
+                          uint64_t now)
+{
+    const struct tim_warp *w = &core->warp[warp];
+
+    return w->used && !w->ended && !w->reselect && w->sleep_until <= now && w->not_before <= now && w->code == leader->code &&
+           core->block[w->block].grid == core->block[leader->block].grid && !(what->awaits != 0 && awaits_accesses(w, what)) &&
+           !may_overtake(core, w, what) && !is_held_back(core, warp, what);
+}
+
+/** Adds lanes of a split of warp @warp to the formed warp, if the mechanism permits it. @taken: lanes of the formed warp. */
+static void add_companion(struct tim_core *core, unsigned leader, unsigned warp, uint64_t lanes, uint64_t *taken)
+{
+    struct tim_formed *f = core->formed;
+    struct tim_mech *mech = core->mechs.forms;
+    const uint64_t joins = mech->row->accompanies(mech, leader, warp, lanes, *taken);
+
+    if (joins == 0 || (joins & pending_lanes(&core->warp[warp], f->what)) != 0)
+        return;
+    assert((joins & (~lanes | *taken)) == 0);
+    f->member[f->count++] = (struct tim_companion){warp, joins};
+    *taken |= joins;
+}
+
+/** Determines the companions of warp @leader, which scheduler @s has selected: splits of its warps, from the leader on. */
+static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_t now)
+{
+    const struct tim_warp *lead = &core->warp[leader];
+    const unsigned schedulers = core->config->issue_schedulers, count = core->hot.count[s];
+    const uint64_t width = lw_mask(core->config->core_warp_width);
+    struct tim_formed *f = core->formed;
+    uint64_t taken = lead->split_lanes;
+
+    f->count = f->next = f->lanes = 0;
+    f->companion = false;
+    f->op = TIM_NONE;
+    f->pc = lead->pc;
+    f->what = tim_head(lead);
+    if (f->what->whole || f->what->launch || f->what->sleep || (core->refuses != NULL && emu_breakpoint_at(core->machine, f->pc)))
+        return; /* with a breakpoint, each split stops by itself */
+    for (unsigned i = 0; i < count && taken != width; i++) {
+        const unsigned warp = (leader / schedulers + i) % count * schedulers + s;
+        const struct tim_warp *w = &core->warp[warp];
+
+        if (!may_accompany(core, warp, lead, f->what, now))
+            continue;
+        if (w->split_count == 1) {
+            if (w != lead && w->split >= 0 && w->pc == f->pc)
+                add_companion(core, leader, warp, w->split_lanes, &taken);
+            continue;
+        }
+        struct emu_split_view views[EMU_MAX_LANES];
+        const unsigned splits = emu_split_views(core->emu, core->block[w->block].slot, w->index, views, EMU_MAX_LANES);
+        for (unsigned k = 0; k < splits && taken != width; k++)
+            if (views[k].state == EMU_SPLIT_READY && views[k].pc == f->pc && (w != lead || (int)views[k].id != w->split))
+                add_companion(core, leader, warp, views[k].lanes, &taken);
+    }
+}
+
+/** Called after the leader's step. Without an issue, there are no companions. */
+static void tim_form_led(struct tim_core *core, const struct emu_event *ev, bool issued)
+{
+    struct tim_formed *f = core->formed;
+
+    f->lanes = issued ? core->issued_lanes : 0;
+    if (f->lanes == 0 || ev->kind != EMU_EV_RETIRED)
+        f->count = 0;
+    f->grown = false;
+}
+
+/** Sets *split to the split of @companion, whose lanes must all be in one ready split at the leader's pc. Returns false if there
+ *  is none, because the leader or a debugger has changed the state. */
+static bool split_of_companion(const struct tim_core *core, const struct tim_companion *companion, unsigned *split)
+{
+    const struct tim_warp *w = &core->warp[companion->warp];
+    struct emu_split_view views[EMU_MAX_LANES];
+    const unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views, EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < count; i++)
+        if (views[i].state == EMU_SPLIT_READY && views[i].pc == core->formed->pc && (companion->lanes & ~views[i].lanes) == 0) {
+            *split = views[i].id;
+            return true;
+        }
+    return false;
+}
+
+/** Counts the lanes of a companion. The formed warp is counted as one instruction. */
+static void count_companion(struct tim_core *core, unsigned s, const struct emu_event *ev)
+{
+    struct tim_formed *f = core->formed;
+    uint64_t *count = core->stats->sched[s].count;
+    const unsigned lanes = core->issued_lanes, effective = lw_popcount(ev->effective);
+
+    count[TIM_SCHED_thread_instructions] += lanes;
+    count[TIM_SCHED_issued_1_4 + (f->lanes - 1) / 4]--;
+    f->lanes += lanes;
+    count[TIM_SCHED_issued_1_4 + (f->lanes - 1) / 4]++;
+    count[TIM_SCHED_effective] += effective;
+    count[TIM_SCHED_lanes_int + f->what->work] += f->what->held != 0 ? f->what->held : effective;
+    core->stats->count[TIM_CORE_formed_lanes] += lanes;
+    core->stats->count[TIM_CORE_formed_warps] += !f->grown;
+    f->grown = true;
+}
+
+/** Starts the instruction of a companion. It has the stages of the leader's instruction. */
+static bool start_companion(struct tim_core *core, unsigned s, unsigned warp, const struct emu_event *ev, uint64_t now)
+{
+    const struct tim_static *what = core->formed->what;
+    struct tim_warp *w = &core->warp[warp];
+    const uint32_t index = tim_op_take(core);
+    uint32_t *last;
+
+    if (index == TIM_NONE)
+        return false;
+    struct tim_op *op = &core->op[index];
+    op->sched = (uint8_t)s;
+    op->dual = false;
+    op->warp = (uint16_t)warp;
+    op->what = what;
+    op->pc = core->formed->pc;
+    op->lanes = ev->split_lanes;
+    op->issued = now;
+    op->swizzle = 0;
+    tim_depend_issue(core, w, op, &(struct tim_buffered){0}, now);
+    if (what->path == TIM_PATH_MEMORY) {
+        if (!tim_lsu_issue(core, op, ev))
+            return false;
+        core->lsu_used += !op->follower;
+        w->unqueued++;
+        w->writing += what->writes;
+        if (core->mechs.touches)
+            touch_lines(core, op);
+        if (core->held != NULL)
+            tim_held_step(core, warp, ev, op->cached && !what->to_constant);
+    }
+    tim_stage(op, TIM_STAGE_COMPANION);
+    for (last = &core->op[core->formed->op].companion; *last != TIM_NONE; last = &core->op[*last].companion)
+        ;
+    *last = index;
+    return true;
+}
+
+/** Executes the instruction of a companion. Sets *issued to false if emu did not execute it. */
+static enum lw_status execute_companion(struct tim_core *core, unsigned s, const struct tim_companion *companion, uint64_t now,
+                                        struct emu_event *ev, bool *issued, struct lw_error *err)
+{
+    struct tim_warp *w = &core->warp[companion->warp];
+    struct tim_block *block = &core->block[w->block];
+    struct tim_formed *f = core->formed;
+    enum lw_status status;
+    unsigned split;
+
+    *issued = false;
+    if (!split_of_companion(core, companion, &split))
+        return LW_OK;
+    const bool selected = w->split == (int)split && w->pc == f->pc && w->buffered != 0;
+    status = emu_warp_step_at(w->state, split, companion->lanes, ev, err);
+    tim_warp_touch(core, companion->warp, TIM_TOUCH_STALL | TIM_TOUCH_SPLIT);
+    if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE)
+        return LW_OK;
+    if (status != LW_OK)
+        return status;
+    *issued = true;
+    if (ev->kind == EMU_EV_FAULT)
+        return LW_OK;
+    if (ev->kind == EMU_EV_RETIRED) {
+        if (tim_traces(core))
+            tim_trace_warp(core->trace, now + core->lag, core->index, companion->warp, TIM_STALL_ISSUED, ev->insn, f->pc, ev->split_lanes);
+        core->issued_lanes = tim_count_lanes(core, ev->split_lanes);
+        count_companion(core, s, ev);
+        tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = companion->warp, .lanes = core->issued_lanes, .pc = f->pc,
+                                                               .what = f->what, .code = w->code, .instruction = core->op_age + 1});
+        if (selected) { /* the instruction is the first one of the warp's buffer */
+            w->buffered--;
+            for (unsigned i = 0; i < w->buffered; i++)
+                w->buffer[i] = w->buffer[i + 1];
+            w->pc += ISA_WORD_BYTES;
+            tim_warp_touch(core, companion->warp, TIM_TOUCH_FETCH);
+        }
+        if (tim_has_tags(core)) { /* no key of the model uses the tags, which are only counted */
+            struct tim_tagged tagged;
+            unsigned eager = 0;
+
+            (void)tim_tags_issue(core, w, f->what, ev, &tagged, &eager);
+        }
+        if (f->op != TIM_NONE && !start_companion(core, s, companion->warp, ev, now))
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for an instruction in flight");
+        if (f->op == TIM_NONE && core->held != NULL)
+            tim_held_step(core, companion->warp, ev, false);
+    }
+    if (ev->warp_ended) {
+        w->ended = true;
+        tim_set_alive(core, companion->warp, false);
+        if (++block->ended == block->warps)
+            core->hot.over |= UINT64_C(1) << w->block;
+    }
+    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? core->config->issue_branch_latency : 0);
+    if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
+        wake_block(core, block);
+    return LW_OK;
+}
+
+/** Issues the next companion that can issue. */
+static enum lw_status tim_form_issue(struct tim_core *core, unsigned s, uint64_t now, struct emu_event *ev,
+                                     enum tim_step_result *result, struct lw_error *err)
+{
+    struct tim_formed *f = core->formed;
+    enum lw_status status = LW_OK;
+    bool issued = false;
+
+    while (f->next < f->count && !issued && status == LW_OK) {
+        core->issued_warp = f->member[f->next].warp;
+        core->issued_what = f->what;
+        f->companion = true;
+        status = execute_companion(core, s, &f->member[f->next++], now, ev, &issued, err);
+    }
+    *result = issued ? TIM_STEP_ISSUED : TIM_STEP_DONE;
+    return status;
+}
