@@ -473,7 +473,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         if (grid->aggregated_into != NULL)
             lw_printf(out, ", aggregated into launch %u", grid->aggregated_into->sequence);
         else if (grid->group)
-            lw_put(out, ", a launch of a group of blocks that found no kernel to join");
+            lw_put(out, ", launched as a group of blocks that runs as a kernel of its own");
     }
     lw_put(out, "\n");
 }

@@ -72,18 +72,18 @@ program="$lanewise run --gdb 127.0.0.1:0"
 run $program
 cp "$work/transcript" "$work/here"
 expect "conditions of watchpoints are tested where they are hit" <<'END'
-^4 bytes at .*count\.cl:7\): 0 -> 1$
+^memory at .*count\.cl:7\): 0 -> 1$
 ^Hardware watchpoint .*x\[1\]
 ^Old value = 0
 ^New value = 1
 ^\$1 = 1002
 ^\+continue
-^4 bytes at .*count\.cl:7\): 0 -> 1$
+^memory at .*count\.cl:7\): 0 -> 1$
 ^Old value = 0
 ^New value = 1
 ^\$2 = 2000
 ^\+reverse-continue
-^4 bytes at .*count\.cl:7\): 0 -> 1$
+^memory at .*count\.cl:7\): 0 -> 1$
 ^Old value = 1
 ^New value = 0
 ^\+condition
@@ -103,20 +103,20 @@ expect "conditions of watchpoints are tested where they are hit" <<'END'
 ^New value = 62
 END
 # One line for each true hit, and no condition is left to gdb.
-lines=$(grep -c '^4 bytes at' "$work/here")
+lines=$(grep -c '^memory at' "$work/here")
 [ "$lines" = 6 ] || fail "$lines lines tell of hits"
 
 # If gdb evaluates the conditions, it shows the same session, except for the lines about hits.
 if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
     run "$(pwd)/tests/clients/gdb_server" --without watch-if
     for file in here transcript; do
-        grep -v -e '^4 bytes at' -e 'packets' "$work/$file" >"$work/$file.same"
+        grep -v -e '^memory at' -e 'packets' "$work/$file" >"$work/$file.same"
     done
     cmp -s "$work/here.same" "$work/transcript.same" || {
         fail "gdb shows something else where it tests the conditions itself"
         diff "$work/transcript.same" "$work/here.same"
     }
-    lines=$(grep -c '^4 bytes at' "$work/transcript")
+    lines=$(grep -c '^memory at' "$work/transcript")
     [ "$lines" -gt 6 ] || fail "only $lines lines tell of hits where gdb tests them"
     grep -q '^packets: [0-9]\{4\}' "$work/transcript" || fail "gdb's own tests take few packets"
 fi

@@ -41,7 +41,7 @@ for file in *.yaml; do
             counts one.json >a; counts two.json >b; diff a b
             bad=1
         fi
-        [ $width = 32 ] && sed -n "s/^native code: .*; \([0-9]*\) warp instructions/$file \1/p" two.err >>executed
+        [ $width = 32 ] && sed -n "s/^native code: .*; \([0-9]*\) warp instructions ran in native code/$file \1/p" two.err >>executed
     done
 done
 for kernel in gemm nbody mandelbrot transpose; do # kernels whose warps do not diverge

@@ -33,7 +33,7 @@ samples 0 lookup walsh
 grep -q '^| sample | 16K | 32K | 64K | 128K | sizes differ | `l1.store=evict` | `l1.store=update` | `l1.global=off` | policies differ |$' out ||
     fail "bench/timing_samples: columns are missing"
 samples 1 --check dot
-grep -q 'too few samples show' err || fail "bench/timing_samples --check does not say what is missing"
+grep -q 'too few samples depend' err || fail "bench/timing_samples --check does not say what is missing"
 samples 2 no_sample
 [ $failures = 0 ] || exit 1
 echo "test_large: $cases runs"

@@ -42,6 +42,6 @@ for splits in 2 8; do
 done
 [ "$(cut -d' ' -f1 counters2)" -gt 0 ] || fail "no warp was divided: $(cat counters2)"
 [ "$(cut -d' ' -f1 counters8)" -gt "$(cut -d' ' -f1 counters2)" ] || fail "more splits do not allow more divisions: $(cat counters2 counters8)"
-expect 2 'core.reconvergence cbar' run gather.yaml --timing=fermi --mechanism dws --timing-set core.reconvergence=stack
+expect 2 'core.reconvergence=cbar' run gather.yaml --timing=fermi --mechanism dws --timing-set core.reconvergence=stack
 expect 2 'issue.split_lanes and issue.switch_on_stall' run gather.yaml --timing=fermi --timing-set dws.on=on
 [ $failures = 0 ]
