@@ -299,7 +299,8 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
 {
     const struct tim_dvfs *d = g->dvfs;
 
-    lw_printf(out, "dvfs: hardware cost: %u bytes of registers; next sample in cycle %" PRIu64 "%s\n", tim_dvfs_bytes(g->config), d->next,
+    lw_printf(out, "dvfs: hardware cost: %u bytes of registers; next sample in cycle %" PRIu64 "%s\n",
+              tim_dvfs_bytes(g->config), d->next,
               !d->dvfs ? "" : d->done == 0 ? ", the clocks of all cores are low" : d->rising ? ", the clocks of all cores are "
                                                                                   "being raised" : ", the "
                                                                                                         "clocks of "
@@ -309,8 +310,8 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
     for (unsigned c = 0; c < g->config->core_count; c++) {
         const struct tim_dvfs_core *core = &d->core[c];
 
-        lw_printf(out, "  core %u: %u of %u warps, flags DVR %u, DRN %u, DVFS %u: the core %s", c, tim_core_live_warps(g->cores[c]),
-                  g->config->core_warps, core->dvr, core->drn, core->dvfs, state_of(core));
+        lw_printf(out, "  core %u: %u of %u warps, flags DVR %u, DRN %u, DVFS %u: the core %s", c,
+                  tim_core_live_warps(g->cores[c]), g->config->core_warps, core->dvr, core->drn, core->dvfs, state_of(core));
         if (core->done > now)
             lw_printf(out, " in %" PRIu64 " cycles", core->done - now);
         if (core->drn)
