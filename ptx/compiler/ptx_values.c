@@ -836,7 +836,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     struct ptx_dump_calls dump = {.at = values.at, .end = values.end};
     an->name_count = 0;
 
-    const struct text whole_body = body;
+    const bool has_memory = find(body, "__local_depot") != NULL;
     const bool aligned = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value);
     const bool matched = aligned && match_registers(an, fn, body), has_calls = aligned && find(values, " @[ ") != NULL;
 
@@ -866,7 +866,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
                 comment.text != NULL && !comment.is_cut) {
                 put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at,
-                          find(whole_body, "__local_depot") != NULL && is_in_memory(fn->body, comment_name(line)), out);
+                          has_memory && is_in_memory(fn->body, comment_name(line)), out);
                 lw_printf(out, "\t%s", comment.text);
             }
             lw_buffer_fini(&comment);
