@@ -287,8 +287,8 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
     *PTX_PUSH(wr->job, wr->attrs) = attr;
 }
 
-/* Replaces the DW_AT_bit_offset of a bit field by DW_AT_data_bit_offset. DWARF 2 counts the former from the most significant bit
- * of the storage unit. */
+/* Replaces a bit field's offset of DWARF 2, which is counted from the most significant bit of the storage unit, by the data bit
+ * offset of DWARF 4. */
 static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
 {
     const struct ptx_debug *debug = wr->debug;

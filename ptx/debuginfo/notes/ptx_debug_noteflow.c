@@ -473,7 +473,7 @@ static bool shows_ahead(const struct following *f, const struct walk *w, uint32_
     return w != NULL && at < line && ptx_note_loop_assigns(f->lines, at, line);
 }
 
-/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search goes on to
+/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search continues in
  * the following blocks, but not to another iteration of a loop. @passed: it ends at code of a line up to this one; 0: after
  * MOST_EARLY lines of each block. */
 static bool is_followed(const struct following *f, const struct walk *w, const struct ptx_note_group *group, uint32_t passed,
