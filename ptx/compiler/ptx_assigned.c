@@ -475,8 +475,54 @@ static bool find_loops(struct ptx_assigned *source)
     return true;
 }
 
+/* Reads a decimal literal at @i. Returns false if another token is there, or if an operator other than `;`, `,` or `)` follows. */
+static bool take_literal(const struct ptx_assigned *source, size_t i, int64_t *out)
+{
+    const size_t first = i;
+
+    for (*out = 0; at(source, i) >= '0' && at(source, i) <= '9' && i - first < 9; i++)
+        *out = 10 * *out + (at(source, i) - '0');
+    if (i == first || (source->text[first] == '0' && i != first + 1))
+        return false;
+    i += at(source, i) == 'u' || at(source, i) == 'U';
+    return strchr(";,)", at(source, after_blanks(source, i))) != NULL;
+}
+
+/* Returns true if the occurrence of a variable's name at [@from, @to) adds a constant, such as `i++` or `i += 2`, and stores the
+ * constant. Stores 0 for an assignment of a constant. */
+static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, int64_t *step)
+{
+    const size_t next = after_blanks(source, to), before = before_blanks(source, from);
+    const char first = at(source, next), second = at(source, next + 1);
+
+    *step = first == '-' ? -1 : 1;
+    if ((first == '+' || first == '-') && second == first)
+        return true;
+    if ((first == '+' || first == '-') && second == '=') {
+        const int64_t sign = *step;
+
+        if (!take_literal(source, after_blanks(source, next + 2), step))
+            return false;
+        *step *= sign;
+        return *step != 0;
+    }
+    if (first == '=' && second != '=') {
+        int64_t value;
+
+        *step = 0;
+        return take_literal(source, after_blanks(source, next + 1), &value);
+    }
+    if (before == SIZE_MAX || before == 0 || (source->text[before] != '+' && source->text[before] != '-') ||
+        source->text[before - 1] != source->text[before] || has_left_side(source, before - 1))
+        return false;
+    *step = source->text[before] == '-' ? -1 : 1;
+    return true;
+}
+
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
+    int64_t step = 0, one;
+    bool steps = !source->passes_variables, is_first = true; /* each assignment but the declaration adds @step, or assigns a constant */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;
     const struct ptx_brace *scope = NULL, *body = NULL;
@@ -519,6 +565,10 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         to = text.is_pointer ? after_blanks(source, after) : after_parts(source, after);
         if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
             continue;
+        steps &= is_first || (is_step(source, from, after, &one) && (one == 0 || step == 0 || one == step));
+        if (steps && !is_first && one != 0)
+            step = one;
+        is_first = false;
         to_line = line_at(source, end_of_text(source, from));
         statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
         before = before_blanks(source, from);
@@ -535,6 +585,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     }
     lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
+    if (steps && step != 0)
+        lw_printf(out, ",+%lld", (long long)step);
     for (size_t i = 0; i < source->loop_count && last != 0; i++)
         if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
             lw_printf(out, ",-%u:%u%s", source->loops[i].first, source->loops[i].last, source->loops[i].has_jumps ? ":1" : "");

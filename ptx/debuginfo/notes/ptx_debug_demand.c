@@ -213,7 +213,7 @@ static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *notin
 bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, const struct ptx_noted_value *v, uint32_t bytes)
 {
-    if (v->operand_count != 0 && !v->is_launch && !ptx_note_is_plain(v) && !(is_narrowing(v) && is_assigned_once(noting, variable)))
+    if (v->operand_count != 0 && !v->is_launch && !ptx_note_is_plain(v) && !v->is_derived && !(is_narrowing(v) && is_assigned_once(noting, variable)))
         return true;
     for (unsigned k = 0; k < v->operand_count && !v->is_launch; k++) {
         const struct ptx_note_operand *o = &v->operand[k];

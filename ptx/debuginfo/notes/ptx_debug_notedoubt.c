@@ -32,40 +32,6 @@ static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
     return in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
 }
 
-static void find_groups(struct doubting *d)
-{
-    struct ptx_noting *noting = d->noting;
-    const uint32_t n = (uint32_t)d->pl->fn->insns.count;
-    uint32_t last_block = PTX_NONE;
-
-    noting->first_group = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
-    for (uint32_t s = 0; s < n; s++) {
-        struct ptx_note_group *last = noting->groups.count != 0 ? &noting->groups.at[noting->groups.count - 1] : NULL;
-        const uint32_t line = line_of(d->pl, s), block = noting->block_of[s];
-
-        if (block == last_block && last->line == line) {
-            last->end = s + 1;
-            continue;
-        }
-        if (block != last_block)
-            noting->first_group[block] = (uint32_t)noting->groups.count;
-        *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){line, s, s + 1};
-        last_block = block;
-    }
-    noting->first_group[noting->blocks.count] = (uint32_t)noting->groups.count;
-    for (size_t g = 0; g < noting->groups.count; g++)
-        if (noting->groups.at[g].line > noting->last_line && noting->groups.at[g].line < MOST_LINES)
-            noting->last_line = noting->groups.at[g].line;
-    noting->has_line = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
-    for (size_t g = 0; g < noting->groups.count; g++)
-        if (noting->groups.at[g].line <= noting->last_line)
-            noting->has_line[noting->groups.at[g].line] = 1;
-    noting->has_call = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
-    for (size_t i = 0; i < noting->calls.count; i++)
-        if (noting->calls.at[i] <= noting->last_line)
-            noting->has_call[noting->calls.at[i]] = 1;
-}
-
 /* Stores for each block the step at which a depth-first search from the entry enters the block, and the step at which it leaves
  * the block. */
 static void number_blocks(struct doubting *d)
@@ -573,6 +539,97 @@ static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, 
     }
 }
 
+/* A place in the text at which a loop's head without code begins another iteration. */
+struct head {
+    uint32_t block, at, line; /* @at: the statement before which the place is */
+};
+
+static int compare_heads(const void *a, const void *b)
+{
+    const struct head *x = a, *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Returns true if only the head of a loop, on line @head, assigns to a variable after its declaration, and adds a constant. */
+static bool counts_in_head(const struct ptx_noted_lines *lines, uint32_t *head)
+{
+    if (lines == NULL || lines->step == 0 || lines->count == 0)
+        return false;
+    *head = lines->at[lines->count - 1].line;
+    return loop_from(lines, *head) != NULL && (lines->count == 1 || (lines->count == 2 && lines->at[0].line == lines->declared));
+}
+
+/* Finds the heads of unrolled loops, which have no code between two iterations: there clang notes that the loop's counter is the
+ * same register as before plus one step more. Returns the heads in the order of the text. */
+static const struct head *find_heads(struct doubting *d, size_t *count)
+{
+    const struct ptx_noting *noting = d->noting;
+    PTX_LIST(struct head) heads = {0};
+    uint32_t line;
+
+    for (size_t i = 0; i < noting->variables.count; i++) {
+        const struct ptx_noted_variable *v = &noting->variables.at[i];
+        const struct ptx_noted_lines *lines = lines_of(d, v);
+
+        for (size_t n = 1; counts_in_head(lines, &line) && n < v->notes.count && ptx_spend(d->pl, 1); n++) {
+            const struct ptx_noted_event *note = &v->notes.at[n];
+            const struct ptx_noted_value *value = &noting->values.at[note->value], *last = &noting->values.at[note[-1].value];
+
+            if (value->is_sum && (last->is_sum || ptx_note_is_plain(last)) && last->operand[0].kind == PTX_NOTE_REG &&
+                value->operand[0].reg == last->operand[0].reg && value->addend - last->addend == lines->step)
+                *PTX_PUSH(d->pl->job, heads) = (struct head){note->block, note->at / 2, line};
+        }
+    }
+    if (heads.count > 1)
+        qsort(heads.at, heads.count, sizeof *heads.at, compare_heads);
+    *count = heads.count;
+    return heads.at;
+}
+
+static void find_groups(struct doubting *d)
+{
+    struct ptx_noting *noting = d->noting;
+    const uint32_t n = (uint32_t)d->pl->fn->insns.count;
+    uint32_t last_block = PTX_NONE;
+    size_t count, h = 0;
+    const struct head *heads = find_heads(d, &count);
+
+    noting->first_group = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
+    for (uint32_t s = 0; s < n; s++) {
+        struct ptx_note_group *last = noting->groups.count != 0 ? &noting->groups.at[noting->groups.count - 1] : NULL;
+        const uint32_t line = line_of(d->pl, s), block = noting->block_of[s];
+        bool begins = block != last_block || last->line != line;
+
+        if (block != last_block)
+            noting->first_group[block] = (uint32_t)noting->groups.count;
+        for (; h < count && heads[h].at <= s; h++)
+            if (heads[h].at == s && heads[h].block == block) {
+                *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s};
+                begins = true;
+            }
+        if (begins)
+            *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){line, s, s + 1};
+        else
+            last->end = s + 1;
+        last_block = block;
+    }
+    noting->first_group[noting->blocks.count] = (uint32_t)noting->groups.count;
+    for (size_t g = 0; g < noting->groups.count; g++)
+        if (noting->groups.at[g].line > noting->last_line && noting->groups.at[g].line < MOST_LINES)
+            noting->last_line = noting->groups.at[g].line;
+    noting->has_line = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
+    for (size_t g = 0; g < noting->groups.count; g++)
+        if (noting->groups.at[g].line <= noting->last_line && noting->groups.at[g].first != noting->groups.at[g].end)
+            noting->has_line[noting->groups.at[g].line] = 1;
+    noting->has_call = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
+    for (size_t i = 0; i < noting->calls.count; i++)
+        if (noting->calls.at[i] <= noting->last_line)
+            noting->has_call[noting->calls.at[i]] = 1;
+}
+
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
@@ -584,6 +641,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     doubt_shared(&d);
     doubt_computed(&d);
     noting->demand = ptx_debug_notes_demand(pl);
+    noting->value_count = (uint32_t)noting->values.count;
     for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
         const struct ptx_noted_lines *its = lines_of(&d, v);

@@ -62,50 +62,6 @@ static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_v
     return true;
 }
 
-static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
-                           uint64_t offset, unsigned depth);
-
-/* Returns true if a statement loads byte @offset of the parameter into the register. */
-static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
-                  uint32_t param, uint64_t offset, unsigned depth)
-{
-    const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
-    unsigned element = 0;
-
-    if (from == NULL || in->guard != PTX_NONE || !ptx_spend(pl, 1))
-        return false;
-    while (to->element != NULL && element < to->count && to->element[element].reg != reg)
-        element++;
-    if (in->op == PTX_LD && from->kind == PTX_O_ADDRESS && from->symbol == param && from->reg == PTX_NONE)
-        return from->imm + element * ptx_type_bytes(in->type[0]) == offset;
-    return (in->op == PTX_CVTA || in->op == PTX_MOV) && to->kind == PTX_O_REG && from->kind == PTX_O_REG && depth < 3 &&
-           is_loaded_from(pl, noting, from->reg, param, offset, depth + 1);
-}
-
-/* Returns true if all writes of a register are loads from byte @offset of the parameter. */
-static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
-                           uint64_t offset, unsigned depth)
-{
-    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++)
-        if (!loads(pl, noting, &pl->fn->insns.at[noting->writes[k]], reg, param, offset, depth))
-            return false;
-    return noting->first_write[reg] != noting->first_write[reg + 1];
-}
-
-/* Returns true if the register's last write before @note is in the note's basic block and loads byte @offset of the
- * parameter (loads()). Unlike is_loaded_from(), the function permits other writes of the register. */
-static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
-                            uint32_t reg, uint32_t param, uint64_t offset)
-{
-    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
-        const uint32_t at = noting->writes[k];
-
-        if (2 * at < note->at) /* the loop finds the last write before the note */
-            return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
-    }
-    return false;
-}
-
 struct following {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
@@ -585,6 +541,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     struct ptx_note_positions next = {.doubted = w->positions.doubted, .hidden = w->positions.hidden};
     bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
 
+    if (group->first == group->end && ptx_note_assigns(lines, group->line, group->line))
+        return; /* the note of the variable itself */
     if (confirms && is_ahead(f, w, group)) {
         show_up_to(f, w, group->first);
         w->ahead = true;
@@ -715,9 +673,11 @@ static bool may_be_of_branch(const struct following *f, const struct walk *w, co
 
 static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
 {
-    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+    const struct ptx_noted_value value = f->noting->values.at[note->value], *v = &value; /* the list may move */
     const bool hides = note->doubts || may_be_of_branch(f, w, note), joins = is_at_join(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
+    const uint32_t unknown = w->positions.doubted | w->positions.hidden;
+    struct ptx_noted_event given = *note;
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
                         ptx_note_merges(f->pl, f->noting, v, w->state);
 
@@ -731,7 +691,9 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
             w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;
             w->positions.pending = (w->positions.pending & ~(UINT32_C(1) << p)) | (uint32_t)!(uncertain && joins) << p;
         }
-    apply(f, note, w->state);
+    if (news && f->lines->step != 0 && f->pieces->count == 1 && (unknown & 1) == 0)
+        given.value = ptx_note_derive(f->pl, f->noting, f->lines, note->value, w->state);
+    apply(f, &given, w->state);
     if (!news || (uncertain && joins))
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */
@@ -907,8 +869,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
         const struct ptx_noted_value v = noting->values.at[event.value];
         bool same = v.if_parameter ||
                     (is_at_entry(f, &event) && v.operand_count != 0 && noting->lines.at[variable->lines - 1].count == 0) || (ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG &&
-                    (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
-                     was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
+                    ptx_note_is_loaded(f->pl, noting, &event, v.operand[0].reg, f->param, v.first));
 
         for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !event.doubts && !same && ptx_spend(f->pl, 1); e++) {
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];

@@ -81,3 +81,26 @@ bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, co
     }
     return false;
 }
+
+uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
+                         const uint32_t *known)
+{
+    struct ptx_noted_value v = noting->values.at[value];
+
+    for (unsigned k = 0; k < PTX_NOTE_SAME && known[k] < noting->values.count && v.is_sum && v.bytes == 0; k++) {
+        const struct ptx_noted_value *old = &noting->values.at[known[k]];
+
+        if (old->operand_count != 1 || old->operand[0].kind != PTX_NOTE_REG || old->operand[0].reg != v.operand[0].reg ||
+            (!old->is_derived && !ptx_note_is_plain(old)) || old->bytes != 0 || v.addend - old->addend != lines->step)
+            continue;
+        if (noting->derived == NULL)
+            noting->derived = PTX_ARRAY(pl->job, uint32_t, noting->value_count);
+        if (noting->derived[value] == 0) {
+            v.is_derived = true;
+            *PTX_PUSH(pl->job, noting->values) = v;
+            noting->derived[value] = (uint32_t)noting->values.count - 1;
+        }
+        return noting->derived[value];
+    }
+    return value;
+}

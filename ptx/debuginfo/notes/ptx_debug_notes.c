@@ -96,6 +96,33 @@ static bool read_piece(struct ptx_noted_value *v)
     return true;
 }
 
+/* Matches "plus_uconst N", "constu N, or" and the like: the sum of a register and a constant. LLVM uses `or` only if both have no
+ * bit in common. */
+static void read_sum(struct ptx_noted_value *v)
+{
+    struct ptx_note_words c = {v->expression, v->expression + v->expression_size};
+    struct ptx_name word = ptx_note_word(&c);
+    const bool plus = ptx_name_is(word, "DW_OP_plus_uconst");
+    uint64_t n;
+
+    if (v->operand_count != 1 || v->operand[0].kind != PTX_NOTE_REG ||
+        (!plus && !ptx_name_is(word, "DW_OP_constu") && !ptx_name_is(word, "DW_OP_consts")) || !ptx_note_number(ptx_note_word(&c), 10, &n))
+        return;
+    word = plus ? ptx_note_word(&c) : word;
+    if (!plus) {
+        word = ptx_note_word(&c);
+        if (ptx_name_is(word, "DW_OP_minus"))
+            n = -n;
+        else if (!ptx_name_is(word, "DW_OP_plus") && !ptx_name_is(word, "DW_OP_or"))
+            return;
+        word = ptx_note_word(&c);
+    }
+    if (!ptx_name_is(word, "DW_OP_stack_value") || ptx_note_word(&c).size != 0)
+        return;
+    v->is_sum = true;
+    v->addend = (int64_t)n;
+}
+
 /* Reads "(EXPRESSION) OPERAND...". */
 static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note_words c)
 {
@@ -120,6 +147,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
         strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0)
         v.operand_count = 0;
+    read_sum(&v);
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
@@ -417,6 +445,8 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
         const char *end = word.text + word.size;
         uint64_t reached, begins = 0;
 
+        if (word.text[0] == '+' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line))
+            lines.step = (int64_t)line;
         if (colon == NULL || !ptx_note_number(number, 10, &line) || line > UINT32_MAX ||
             !ptx_note_number((struct ptx_name){colon + 1, (size_t)((second != NULL ? second : end) - colon - 1)}, 10, &reached) || reached > UINT32_MAX ||
             (second != NULL && (!ptx_note_number((struct ptx_name){second + 1, (size_t)(end - second - 1)}, 10, &begins) || begins > UINT32_MAX)))
@@ -586,6 +616,56 @@ static void find_owners(struct ptx_placing *pl, struct ptx_noting *noting)
         if (statements != 0 && pl->index[i] != pl->index[i + 1])
             noting->owner[statements - 1] = pl->owner[pl->index[i]];
     }
+}
+
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+                           uint64_t offset, unsigned depth);
+
+/* Returns true if a statement loads byte @offset of the parameter into the register. */
+static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
+                  uint32_t param, uint64_t offset, unsigned depth)
+{
+    const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
+    unsigned element = 0;
+
+    if (from == NULL || in->guard != PTX_NONE || !ptx_spend(pl, 1))
+        return false;
+    while (to->element != NULL && element < to->count && to->element[element].reg != reg)
+        element++;
+    if (in->op == PTX_LD && from->kind == PTX_O_ADDRESS && from->symbol == param && from->reg == PTX_NONE)
+        return from->imm + element * ptx_type_bytes(in->type[0]) == offset;
+    return (in->op == PTX_CVTA || in->op == PTX_MOV) && to->kind == PTX_O_REG && from->kind == PTX_O_REG && depth < 3 &&
+           is_loaded_from(pl, noting, from->reg, param, offset, depth + 1);
+}
+
+/* Returns true if all writes of a register are loads from byte @offset of the parameter. */
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+                           uint64_t offset, unsigned depth)
+{
+    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++)
+        if (!loads(pl, noting, &pl->fn->insns.at[noting->writes[k]], reg, param, offset, depth))
+            return false;
+    return noting->first_write[reg] != noting->first_write[reg + 1];
+}
+
+/* Returns true if the register's last write before @note is in the note's basic block and loads byte @offset of the
+ * parameter (loads()). Unlike is_loaded_from(), the function permits other writes of the register. */
+static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
+                            uint32_t reg, uint32_t param, uint64_t offset)
+{
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
+        const uint32_t at = noting->writes[k];
+
+        if (2 * at < note->at) /* the loop finds the last write before the note */
+            return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
+    }
+    return false;
+}
+
+bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note, uint32_t reg,
+                        uint32_t param, uint64_t offset)
+{
+    return is_loaded_from(pl, noting, reg, param, offset, 0) || was_loaded_from(pl, noting, note, reg, param, offset);
 }
 
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root)

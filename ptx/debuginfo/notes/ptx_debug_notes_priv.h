@@ -28,6 +28,9 @@ struct ptx_noted_value {
     bool is_launch;         /* the value is that of a kernel parameter, or of a piece of one, at the launch */
     bool is_proven;         /* ptx_debug_notememory.c has compared the stores with the source: the memory has the value */
     bool if_parameter;      /* for a kernel parameter, the value is that of the launch; for another variable, it is unknown */
+    bool is_sum;            /* the value is the register plus @addend */
+    bool is_derived;        /* the value is a sum that follows from the value before and from the source (ptx_note_derive()) */
+    int64_t addend;
     uint32_t first, bytes;  /* bytes of the piece; `bytes` is 0 for the whole variable */
 };
 /** A note at a position of the code, or a statement that writes a register of a value. */
@@ -49,6 +52,7 @@ struct ptx_noted_line {
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end; /* line of the declaration, last line of the scope, first and last line of
                                                      * the function; 0 if the line is unknown */
+    int64_t step; /* constant that each assignment after the declaration adds, except those of constants; 0 if unknown */
     bool once; /* one execution of the function assigns to the variable once */
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
     PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
@@ -143,6 +147,7 @@ struct ptx_noting {
     uint32_t *owner;                /* by statement: index of its innermost scope's debug entry, or 0 if it is unknown */
     uint8_t *entries;               /* by variable: number of debug entries that may describe the variable, counted up to 2 */
     const uint64_t *demand;         /* by register: bits of the register that the code uses (ptx_debug_demand.c) */
+    uint32_t *derived, value_count; /* by value of a note: index of its derived value, 0 if there is none; number of these values */
     struct ptx_note_search search;
     /* The following members belong to ptx_debug_notevalues.c. */
     uint32_t *first_word, *words;   /* words of statement s: words[first_word[s]] to words[first_word[s + 1] - 1] */
@@ -227,6 +232,15 @@ bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, 
  *  of values (ptx_debug_notemerge.c). */
 bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
                      const uint32_t *known);
+/** Returns whether a register has byte @offset of kernel parameter @param at a note: either all writes of the register are loads
+ *  of this byte, or the last write before the note is one, in the same basic block. */
+bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note, uint32_t reg,
+                        uint32_t param, uint64_t offset);
+/** Returns the index of the value that a note gives by clang and by the source: a register plus a constant, where the value before
+ *  is the same register plus another constant, and the source adds the difference. Returns @value if this is not so. @known: up to
+ *  PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
+uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
+                         const uint32_t *known);
 /** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If there are two, with

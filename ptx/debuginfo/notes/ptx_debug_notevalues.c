@@ -130,12 +130,10 @@ static bool holds_at(struct ptx_placing *pl, const struct ptx_noted_pieces *piec
     return false;
 }
 
-/* Returns whether a statement, or a later one of its block, writes a register of the values. */
+/* Returns whether one of statements [@from, @to) writes a register of the values. */
 static bool is_overwritten(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
-                           const uint32_t *value, uint32_t statement)
+                           const uint32_t *value, uint32_t from, uint32_t to)
 {
-    const uint32_t end = noting->blocks.at[noting->block_of[statement]].end;
-
     for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
         const struct ptx_noted_value *v = value[p] < noting->values.count ? &noting->values.at[value[p]] : NULL;
 
@@ -143,7 +141,7 @@ static bool is_overwritten(struct ptx_placing *pl, const struct ptx_noting *noti
             for (uint32_t reg = v->operand[k].kind == PTX_NOTE_REG ? v->operand[k].reg : PTX_NONE; reg != PTX_NONE;
                  reg = ptx_debug_copied_from(pl, reg))
                 for (uint32_t w = noting->first_write[reg]; w < noting->first_write[reg + 1] && ptx_spend(pl, 1); w++)
-                    if (noting->writes[w] >= statement && noting->writes[w] < end)
+                    if (noting->writes[w] >= from && noting->writes[w] < to)
                         return true;
     }
     return false;
@@ -157,8 +155,10 @@ static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, 
 
         while (k >= noting->first_word[s + 1])
             s++;
-        if (noting->inserted[w] && is_overwritten(pl, noting, pieces, range->value, s))
+        if (noting->inserted[w] && is_overwritten(pl, noting, pieces, range->value, s, noting->blocks.at[noting->block_of[s]].end))
             continue; /* at this word, the registers already have the values that later statements of the block write */
+        if (k != noting->first_word[s] && is_overwritten(pl, noting, pieces, range->value, s, s + 1))
+            continue; /* an earlier word of the statement may have written the register */
         if (noting->others[w] != 0 && !holds_at(pl, pieces, range->value, noting->others[w] - 1))
             continue;
         pl->mark[w] = 1;
