@@ -120,9 +120,10 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Checks dynamic warp formation against other keys. */
-static enum lw_status check_dwf(const struct tim_config *c, struct lw_error *err)
+/** Checks mechanisms that form warps, dwf and tbc, against other keys. */
+static enum lw_status check_forms(const struct tim_config *c, struct lw_error *err)
 {
+    const char *name = c->dwf_on ? "dwf" : "tbc";
     const struct {
         bool is;
         const char *what;
@@ -140,18 +141,25 @@ static enum lw_status check_dwf(const struct tim_config *c, struct lw_error *err
         {c->dws_on, "dws, which selects other splits"},
         {c->mrpb_on, "mrpb: the accesses of a formed warp are together in the queue"},
         {c->la_w_on, "la_w, which selects warps itself"},
+        {c->tbc_on && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
+        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "swl, which may hold back a warp for which others wait"},
+        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "pools, which may hold back a warp for which others wait"},
+        {c->tbc_on && c->daws_on, "daws, which may hold back a warp for which others wait"},
+        {c->tbc_on && c->equalizer_on, "equalizer, which may hold back a warp for which others wait"},
     };
 
-    if (!c->dwf_on)
+    if (!c->dwf_on && !c->tbc_on)
         return LW_OK;
+    if (c->dwf_on && c->tbc_on)
+        return LW_FAIL(err, LW_EINPUT, "dwf.on and tbc.on cannot be combined: set only one of them");
     if (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes)
-        return LW_FAIL(err, LW_EINPUT, "dwf.on needs %s",
+        return LW_FAIL(err, LW_EINPUT, "%s.on needs %s", name,
                        c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence cbar: other engines do not divide splits"
                        : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence scoreboard"
-                                                                   : "issue.split_lanes: set it, or use --mechanism dwf");
+                                                                   : "issue.split_lanes: set it, or use --mechanism");
     for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
         if (against[i].is)
-            return LW_FAIL(err, LW_EINPUT, "dwf.on cannot be combined with %s", against[i].what);
+            return LW_FAIL(err, LW_EINPUT, "%s.on cannot be combined with %s", name, against[i].what);
     return LW_OK;
 }
 
@@ -260,7 +268,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "fetch.ports (%u) has no effect without fetch.l0_bytes: set fetch.l0_bytes, or "
                                        "set fetch.width instead", c->fetch_ports);
     status = check_vws(c, err);
-    status = status == LW_OK ? check_dwf(c, err) : status;
+    status = status == LW_OK ? check_forms(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -443,6 +451,7 @@ static const struct {
     {"mrpb.*", "mrpb.on=true"},
     {"dws.*", "dws.on=true"},
     {"dwf.*", "dwf.on=true"},
+    {"tbc.*", "tbc.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},
     {"dvfs.*", "dvfs.on=true"},

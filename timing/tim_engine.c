@@ -241,7 +241,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
             break;
         if (stopped) {
             stop->kind = EMU_STOP_BREAK;
-            location_of(core, e->refused, UINT_MAX, &stop->place);
+            location_of(core, e->refused, lw_lowest(core->warp[e->refused].split_lanes), &stop->place); /* not emu's time slice */
             break;
         }
         if (result == TIM_STEP_ISSUED && (slot + 1 < width || (core->formed != NULL && core->formed->next < core->formed->count))) {

@@ -69,3 +69,23 @@ def dwf(e, options):
     e.trend('dwf neutral', worst <= .02, 'convergent kernels with the scheduler of static warps: %.2f %% at most' % (100 * worst))
     most = max((e.accesses(n, k), n, k) for n in divergent for k in HEURISTICS)
     e.trend('dwf coalescing', most[0] > 1.05, 'threads that are grouped anew coalesce less: %s with %s makes x %.2f accesses' % (most[1], most[2], most[0]))
+
+
+def tbc(e, options):
+    """Thread block compaction, and dynamic warp formation with two heuristics."""
+    keys = {'static': CBAR, 'tbc': CBAR + ['tbc.on=true'], 'majority': FORMS, 'time': FORMS + ['dwf.heuristic=time']}
+    e.got = e.all(e.names, keys)
+    table(e, 'tbc', keys)
+    _, divergent = common(e, 'tbc', keys)
+    core = {n: e.got[n]['tbc'].core for n in e.names}
+    rows = [[n, core[n]['tbc_branches'], core[n]['tbc_divergent'], core[n]['tbc_compactions'], '%.2f' % (core[n]['tbc_dynamic'] / max(1, core[n]['tbc_static']))]
+            for n in e.names]
+    e.lay_out(['kernel', 'branches', 'divergent', 'compactions', 'dynamic warps of a static one'], rows)
+    print()
+    e.trend('tbc lanes', all(e.lanes(n, 'tbc') >= e.lanes(n, 'static') for n in divergent) and max(e.lanes(n, 'tbc') / e.lanes(n, 'static') for n in divergent) > 1.2,
+            'on divergent kernels an instruction has more lanes')
+    e.trend('tbc coalescing', all(e.accesses(n, 'tbc') <= 1.02 for n in e.names), 'warps are static where flow converges, so that as many accesses coalesce')
+    worst = max(abs(e.speed(n, 'tbc', 'static') - 1) for n in e.names if n not in divergent)
+    e.trend('tbc neutral', worst <= .02, 'convergent kernels: %.2f %% at most' % (100 * worst))
+    speeds = {n: e.speed(n, 'tbc', 'static') for n in divergent}
+    e.report('tbc speed', 'divergent kernels: ' + ', '.join('%s x %.2f' % x for x in speeds.items()))

@@ -77,7 +77,7 @@ static void random_dws(struct rnd *r, struct tim_config *c)
     c->l1_global = TIM_L1_CACHE;
 }
 
-/* Draws mechanism dwf, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. */
+/* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. */
 static void random_dwf(struct rnd *r, struct tim_config *c)
 {
     c->dwf_heuristic = rnd_below(r, TIM_DWF_POLICY + 1);
@@ -86,6 +86,12 @@ static void random_dwf(struct rnd *r, struct tim_config *c)
                 !c->vws_on && !c->dws_on && !c->la_w_on && !c->mrpb_on && c->registers_collector != TIM_COLLECTOR_WINDOW;
     if (!c->dwf_on)
         return;
+    if (rnd_below(r, 2)) {
+        c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+        c->tbc_on = true;
+        if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            c->issue_policy = TIM_SCHED_GTO;
+    }
     c->issue_split_lanes = true;
     c->issue_width = 1;
     c->issue_types = c->lsu_separate = false;
@@ -488,7 +494,7 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
     config->tag_rules = (enum emu_tag_rules)rnd_below(r, 3);
     config->tag_expansion = (enum emu_tag_expansion)(rnd_below(r, 3) == 0);
     config->tag_plan = (enum emu_tag_plan)rnd_below(r, 2);
-    *idle = rnd_below(r, 5) == 0 || c->dwf_on;
+    *idle = rnd_below(r, 5) == 0 || c->dwf_on || c->tbc_on;
     if (*idle)
         return;
     c->tags_detect = TIM_DETECT_TABLE + (unsigned)config->tag_rules;
@@ -520,7 +526,8 @@ struct outcome {
     uint64_t la_w[4]; /* instructions issued by la_w, those issued for locality, and lines observed and predicted */
     uint64_t overtakes; /* counter of mechanism mrpb */
     uint64_t divisions; /* counter of mechanism dws */
-    uint64_t companions; /* counter formed_lanes of mechanism dwf */
+    uint64_t companions; /* counter formed_lanes of mechanisms dwf and tbc */
+    uint64_t compactions; /* counter of mechanism tbc */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -739,7 +746,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
-    out->overtakes = out->divisions = out->companions = 0;
+    out->overtakes = out->divisions = out->companions = out->compactions = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -751,6 +758,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->overtakes += n[TIM_CORE_mrpb_overtakes];
         out->divisions += n[TIM_CORE_dws_divisions];
         out->companions += n[TIM_CORE_formed_lanes];
+        out->compactions += n[TIM_CORE_tbc_compactions];
         out->la_w[2] += n[TIM_CORE_shares_observed];
         out->la_w[3] += n[TIM_CORE_shares_predicted];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
@@ -788,7 +796,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0;
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -831,6 +839,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         overtakes += naive.overtakes;
         divisions += naive.divisions;
         companions += naive.companions;
+        compactions += naive.compactions;
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -858,9 +867,10 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                   (unsigned long long)gpu[TIM_GPU_la_b_overlap], (unsigned long long)gpu[TIM_GPU_la_b_least],
                   (unsigned long long)gpu[TIM_GPU_ap_launches], (unsigned long long)gpu[TIM_GPU_bcs_pairs], (unsigned long long)la_w[0],
                   (unsigned long long)la_w[1], (unsigned long long)la_w[2], (unsigned long long)la_w[3]);
-    print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf: %llu lanes of companions\n",
-                  (unsigned long long)overtakes, (unsigned long long)divisions, (unsigned long long)companions);
-    assert_true((overtakes != 0 && divisions != 0 && companions != 0) || count < 200 || getenv("LW_MECHANISM") != NULL);
+    print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf, tbc: %llu lanes of companions, %llu compactions\n",
+                  (unsigned long long)overtakes, (unsigned long long)divisions, (unsigned long long)companions,
+                  (unsigned long long)compactions);
+    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0) || count < 200 || getenv("LW_MECHANISM") != NULL);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

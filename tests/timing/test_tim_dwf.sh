@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mechanism dwf on a compiled kernel: lanes of several warps issue together, the reference model has the same counters, memory
+# Mechanisms dwf and tbc on a compiled kernel: lanes of several warps issue together, the reference model has the same counters, memory
 # is that of a functional run, and a replay of the schedule gives the same state. Steps of one warp do not change the result.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >paths.cl <<'END'
@@ -31,22 +31,24 @@ counter() { # report: the sum of formed_lanes over all cores, cycles and the has
 }
 expect 0 '' run paths.yaml -q --hash
 grep hash_mem out >functional
-machine='--timing=fermi --timing-set core.count=1 --timing-set core.reconvergence=cbar --mechanism dwf'
-for heuristic in majority minority time pc policy; do
+machine='--timing=fermi --timing-set core.count=1 --timing-set core.reconvergence=cbar'
+for heuristic in majority minority time pc policy tbc; do
+    forms="$machine --mechanism dwf --timing-set dwf.heuristic=$heuristic"
+    [ $heuristic != tbc ] || forms="$machine --mechanism tbc"
     for model in '' --timing-reference; do
         # shellcheck disable=SC2086
-        expect 0 '' run paths.yaml -q --hash $machine --timing-set dwf.heuristic=$heuristic $model --timing-report r.json --log schedule
-        grep hash_mem out | cmp -s functional - || fail "dwf.heuristic $heuristic $model: other memory"
+        expect 0 '' run paths.yaml -q --hash $forms $model --timing-report r.json --log schedule
+        grep hash_mem out | cmp -s functional - || fail "$heuristic $model: other memory"
         grep hash out >state
         counter r.json >counters$model
         expect 0 '' run paths.yaml -q --hash --replay schedule
-        grep hash out | cmp -s state - || fail "dwf.heuristic $heuristic $model: the replay gives another state"
+        grep hash out | cmp -s state - || fail "$heuristic $model: the replay gives another state"
     done
-    cmp counters counters--timing-reference || fail "dwf.heuristic $heuristic: the reference model counts otherwise"
-    [ "$(cut -d' ' -f1 counters)" -gt 1000 ] || fail "dwf.heuristic $heuristic: too few lanes issue together: $(cat counters)"
+    cmp counters counters--timing-reference || fail "$heuristic: the reference model counts otherwise"
+    [ "$(cut -d' ' -f1 counters)" -gt 1000 ] || fail "$heuristic: too few lanes issue together: $(cat counters)"
 done
 # shellcheck disable=SC2086
-expect 0 '' run paths.yaml -q --timing-report r.json $machine --timing-set dwf.threads=off
+expect 0 '' run paths.yaml -q --timing-report r.json $machine --mechanism dwf --timing-set dwf.threads=off
 [ "$(counter r.json | cut -d' ' -f1)" -gt 0 ] || fail "no split issues with another"
 [ "$(counter r.json | cut -d' ' -f1)" -lt "$(cut -d' ' -f1 counters)" ] || fail "whole splits issue together as often as threads"
 # Steps of one warp, whose instructions issue with those of other warps: each executes one instruction of the warp.
@@ -57,11 +59,38 @@ while [ $i -lt 40 ]; do
     i=$((i + 1))
 done
 # shellcheck disable=SC2086
-expect 0 '' debug --batch paths.yaml $machine "$@" -c mechanism -c continue
+expect 0 '' debug --batch paths.yaml $machine --mechanism dwf "$@" -c mechanism -c continue
 grep -q '^dwf: formed warps: [0-9]*, with [0-9]* lanes of companions; lanes that were taken: [0-9]*$' out && grep -q '^scheduler 0, last pc 0x[0-9a-f]*; threads by pc: 0x' out ||
     fail "command mechanism does not show the pool: $(cat out)"
+# shellcheck disable=SC2086
+expect 0 '' debug --batch paths.yaml $machine --mechanism tbc "$@" -c mechanism -c 'focus warp 1' -c why -c 'focus warp 2' -c why -c 'focus warp 3' -c why -c continue
+grep -q '^tbc: compactions: [0-9]*, of [0-9]* warps into [0-9]* dynamic warps$' out && grep -q '^  block 0 entry 1 (runs): rpc 0x[0-9a-f]*, [0-9]* threads$' out ||
+    fail "command mechanism does not show the stack: $(cat out)"
+grep -q "tbc: .*of the block's stack" out || fail "why does not show that a warp waits for its block: $(cat out)"
+# A thread that holds a lock leaves the loop in which other warps of its block spin: a hang, as with a SIMT stack.
+cat >lock.cl <<'END'
+__kernel void lock(volatile __global int *lock, __global int *sum)
+{
+    while (atomic_cmpxchg(lock, 0, 1) != 0)
+        ;
+    *sum += 1;
+    atomic_xchg(lock, 0);
+}
+END
+cat >lock.yaml <<'END'
+program: {source: lock.cl}
+buffers: {lock: {type: s32, count: 1, init: {constant: 0}}, sum: {type: s32, count: 1, init: {constant: 0}}}
+steps:
+  - launch: {entry: lock, grid: 1, block: 64, args: [lock, sum]}
+END
+# shellcheck disable=SC2086
+expect 4 "is held back by tbc: its threads are not in entry 1 of the block's stack" run lock.yaml -q $machine --mechanism tbc
+# shellcheck disable=SC2086
+expect 0 '' run lock.yaml -q $machine --mechanism dwf
 expect 2 'core.reconvergence cbar' run paths.yaml --timing=fermi --mechanism dwf --timing-set core.reconvergence=stack
-expect 2 'issue.split_lanes: set it, or use --mechanism dwf' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --timing-set dwf.on=on
+expect 2 'issue.split_lanes: set it, or use --mechanism' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --timing-set dwf.on=on
 expect 2 'dwf.on cannot be combined with dws' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,dws
 expect 2 'dwf.on cannot be combined with lsu.replay buffer' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf --timing-set lsu.replay=buffer
+expect 2 'dwf.on and tbc.on cannot be combined' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,tbc
+expect 2 'tbc.on cannot be combined with swl' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc,swl
 [ $failures = 0 ]

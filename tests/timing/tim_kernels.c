@@ -272,10 +272,13 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->vws_reform = (unsigned)(draw(random) % 2);
         config->vws_sync = config->vws_reform == TIM_REFORM_NONE ? 0 : (unsigned)(draw(random) % 100);
     }
-    if (tim_mechanisms[which] == &tim_dwf) {
+    if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc) {
         if (config->core_reconvergence != TIM_RECONV_CBAR || config->issue_dependence != TIM_DEP_SCOREBOARD || config->tags_detect != TIM_DETECT_OFF ||
             config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE)
             return "";
+        if (tim_mechanisms[which] == &tim_tbc && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
+            return "";
+        config->issue_switch_on_stall &= tim_mechanisms[which] != &tim_tbc;
         config->issue_width = 1;
         config->issue_compression = TIM_COMPRESS_NONE;
         config->dwf_heuristic = (unsigned)(draw(random) % (TIM_DWF_POLICY + 1));

@@ -705,10 +705,48 @@ static unsigned block_of(const void *context, unsigned warp)
     return ((const struct tim_core *)context)->warp[warp].block;
 }
 
+static unsigned views_of(const void *context, unsigned warp, struct emu_split_view *views)
+{
+    const struct tim_core *core = context;
+    const struct tim_warp *w = &core->warp[warp];
+
+    return !w->used || w->ended ? 0 : emu_split_views(core->emu, core->block[w->block].slot, w->index, views, EMU_MAX_LANES);
+}
+
+static uint64_t live(const void *context, unsigned warp)
+{
+    const struct tim_core *core = context;
+    const struct tim_warp *w = &core->warp[warp];
+    struct emu_warp_view view;
+
+    return w->used && !w->ended && emu_warp_view(core->emu, core->block[w->block].slot, w->index, &view) ? view.live : 0;
+}
+
+static bool pending(const void *context, unsigned warp, uint64_t lanes, const struct tim_static *what)
+{
+    const struct tim_warp *w = &((const struct tim_core *)context)->warp[warp];
+    uint64_t writes = 0;
+
+    for (unsigned i = 0; i < what->read_count; i++)
+        writes |= w->lanes[what->read[i]];
+    for (unsigned i = 0; i < what->write_count; i++)
+        writes |= w->lanes[what->write[i]];
+    return (writes & lanes) != 0;
+}
+
+static void reselect(const void *context, unsigned warp)
+{
+    struct tim_core *core = (struct tim_core *)(uintptr_t)context;
+
+    if (core->warp[warp].used && !core->warp[warp].ended)
+        tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
+}
+
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .inside = inside, .reach = reach, .block_of = block_of, .context = core};
+                                              .look = look, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
+                                              .pending = pending, .reselect = reselect, .context = core};
 }
 
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)

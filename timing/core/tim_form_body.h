@@ -201,7 +201,7 @@ static enum lw_status execute_companion(struct tim_core *core, unsigned s, const
             tim_trace_warp(core->trace, now + core->lag, core->index, companion->warp, TIM_STALL_ISSUED, ev->insn, f->pc, ev->split_lanes);
         core->issued_lanes = tim_count_lanes(core, ev->split_lanes);
         count_companion(core, s, ev);
-        tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = companion->warp, .lanes = core->issued_lanes, .pc = f->pc,
+        tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = companion->warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = f->pc,
                                                                .what = f->what, .code = w->code, .instruction = core->op_age + 1});
         if (selected) { /* the instruction is the first one of the warp's buffer */
             w->buffered--;

@@ -167,7 +167,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
             core->issue_at[s] = now + occupied(core, what, ev->effective, c->issue_lanes);
         if (tim_has_mechanisms(core))
-            tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .pc = pc,
+            tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = pc,
                                                                    .what = what, .code = w->code,
                                                                    .instruction = core->op_age + 1});
         if (tim_divides(core) && w->divided) {

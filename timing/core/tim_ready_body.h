@@ -52,6 +52,7 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
     struct emu_split_view views[EMU_MAX_LANES];
     unsigned count;
     int split, was = w->split;
+    uint64_t leads = UINT64_MAX;
 
     w->reselect = w->divided = false;
     core->moved = true;
@@ -64,14 +65,14 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
         (void)emu_warp_join(core->emu, block->slot, w->index);
     split = emu_warp_select(core->emu, block->slot, w->index);
     count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
-    if (tim_forms(core) && count > 1 && split >= 0)
-        split = core->mechs.forms->row->selects(core->mechs.forms, warp, views, count, split);
+    if (tim_forms(core) && split >= 0)
+        split = core->mechs.forms->row->selects(core->mechs.forms, warp, views, count, split, &leads);
     w->split = -1;
     w->split_count = count;
     for (unsigned i = 0; i < count; i++)
         if ((int)views[i].id == split && views[i].state == EMU_SPLIT_READY) {
             w->split = split;
-            w->split_lanes = views[i].lanes;
+            w->split_lanes = views[i].lanes & leads;
             if (views[i].pc != w->pc) {
                 w->pc = views[i].pc;
                 tim_fetch_flush(core, warp, from);

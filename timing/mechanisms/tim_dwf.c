@@ -127,13 +127,16 @@ static int chooses(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return best;
 }
 
-static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected)
+static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes)
 {
     struct dwf *dwf = (struct dwf *)mech;
     const unsigned sched = warp % mech->core->config->issue_schedulers;
     uint64_t least = UINT64_MAX;
     int best = selected;
 
+    (void)lanes;
+    if (count == 1)
+        return selected;
     dwf->groups[warp] = 0;
     for (unsigned i = 0; i < count; i++)
         if (views[i].state == EMU_SPLIT_READY)

@@ -62,11 +62,20 @@ struct tim_mech_core {
     unsigned (*block_of)(const void *context, unsigned warp);
     /** Returns whether the warp's next instruction can issue, without regard to capacity and mechanisms. */
     bool (*could_issue)(const void *context, unsigned warp);
+    /** Gets all splits of the warp; @views has EMU_MAX_LANES elements. Returns their number. */
+    unsigned (*views)(const void *context, unsigned warp, struct emu_split_view *views);
+    /** Returns the live lanes of the warp. */
+    uint64_t (*live)(const void *context, unsigned warp);
+    /** Returns whether a source or result of @what has a pending write in any of @lanes; the model has issue.split_lanes. */
+    bool (*pending)(const void *context, unsigned warp, uint64_t lanes, const struct tim_static *what);
+    /** Makes the warp select its split again at the end of the cycle. Only hook `cycle` may call this function. */
+    void (*reselect)(const void *context, unsigned warp);
     const void *context;
 };
 /** A warp instruction that has issued. */
 struct tim_mech_issue {
     unsigned warp, lanes; /* slot; number of lanes of the split */
+    uint64_t mask;        /* set of these lanes */
     uint64_t pc;
     const struct tim_static *what;
     const struct tim_code *code;
@@ -207,9 +216,9 @@ struct tim_mechanism {
     /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
      *  be in @taken, the lanes of the leader and of other splits that issue with it. */
     uint64_t (*accompanies)(struct tim_mech *mech, unsigned leader, unsigned warp, uint64_t lanes, uint64_t taken);
-    /** Selects the split of a warp with several splits, @views[@count], that may lead. @selected: id of the split that emu has
-     *  selected. Returns the id of a ready split. */
-    int (*selects)(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected);
+    /** Selects the split of a warp, of @views[@count], that may lead. @selected: id of the split that emu has
+     *  selected. Returns the id of a ready split. *lanes is set to all lanes; the hook may remove lanes that do not lead. */
+    int (*selects)(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes);
     /** Returns a cycle after @since before which no result of `holds` changes if no event happens. @since is the current
      *  cycle, or an earlier cycle after which no event has happened. NULL: only events change the results. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
@@ -232,7 +241,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc;
 
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {

@@ -265,17 +265,18 @@ static void a_warp_leads_with_the_split_that_the_heuristic_prefers(void **state)
                                            {.id = 9, .pc = 8, .lanes = 8, .state = EMU_SPLIT_BLOCKED}};
     struct mech_core *m = pool("majority");
     struct tim_mech *mech = m->mechs.mech[0];
+    uint64_t lanes = UINT64_MAX;
 
     (void)state;
     m->warp[3].splits = 3;
-    assert_int_equal(mech->row->selects(mech, 3, views, 3, 4), 7); /* four threads of warp 1 are at pc 16, too */
+    assert_int_equal(mech->row->selects(mech, 3, views, 3, 4, &lanes), 7); /* four threads of warp 1 are at pc 16, too */
     issue(m, 3);
-    assert_int_equal(mech->row->selects(mech, 3, views, 3, 7), 4);
+    assert_int_equal(mech->row->selects(mech, 3, views, 3, 7, &lanes), 4);
     mech_free(m);
     m = pool("policy");
     mech = m->mechs.mech[0];
-    assert_int_equal(mech->row->selects(mech, 3, views, 3, 4), 4);
-    assert_int_equal(mech->row->selects(mech, 3, views, 3, 7), 7);
+    assert_int_equal(mech->row->selects(mech, 3, views, 3, 4, &lanes), 4);
+    assert_int_equal(mech->row->selects(mech, 3, views, 3, 7, &lanes), 7);
     mech_free(m);
 }
 

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Thread block compaction: one stack for all warps of a block, instead of a stack for each warp. Only threads of the top entry
+ * run. At a divergent branch all of them wait for each other, and so at the reconvergence pc of the entry. After both, the
+ * threads of the entry are compacted into dynamic warps: the k-th dynamic warp takes, for each lane, the k-th thread with that
+ * lane. It issues in lockstep until the next compaction (timing/tables/tim_formed_priv.h).
+ *
+ *   branch: threads of the entry         stack: rpc, mask           dynamic warps of the top entry
+ *     warp 0  taken x . x .              -     1111 1111
+ *     warp 1  taken . x . x              join  other 0101 1010
+ *                                        join  taken 1010 0101      w0 w1 w0 w1: one instead of two
+ *
+ * Source: specification of the book on GPU architectures, 11.1.2. Our choices: threads wait at a branch with a convergence
+ * barrier and a vector guard; other branches are uniform. The side with the lower pc runs first. Each scheduler compacts its
+ * own warps. If no thread of the top entry can run or arrive, because all wait for something else, the entry below runs.
+ */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+#include <stdlib.h>
+
+enum { DEPTH = 64 };
+
+/** The stack of a block, and the branch at which its threads wait. */
+struct stack {
+    unsigned live, warps, top; /* live warps; warps that have begun; the level of the top entry */
+    unsigned level;            /* level of the entry whose threads run; below `top` only if none of the top entry can run */
+    uint16_t slot[TIM_MAX_WARPS];
+    uint64_t rpc[DEPTH];       /* by level: reconvergence pc; 0: none */
+    uint64_t target[16];       /* by convergence barrier: target of the last bssy */
+    bool dirty;                /* a warp has changed since the last call of advance() */
+    bool branching;            /* the threads at pc `branch` may issue the branch, and then wait for the others */
+    bool issued;               /* all of them have issued it */
+    uint64_t branch;
+    uint64_t changed_at;       /* 1 + the cycle in which the threads were last compacted */
+};
+struct tbc {
+    struct tim_mech base;
+    struct stack *stack;       /* [core.blocks] */
+    uint8_t block[TIM_MAX_WARPS];
+    uint64_t (*mask)[TIM_MAX_WARPS]; /* [DEPTH] by level and slot: threads of the entry */
+    uint64_t pending[TIM_MAX_WARPS]; /* by slot: threads that have not issued the branch */
+    uint64_t passed[TIM_MAX_WARPS];  /* by slot: threads that have issued the branch */
+    uint8_t (*group)[EMU_MAX_LANES]; /* [slot] dynamic warp of each thread */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->tbc_on;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    struct tbc *tbc = (struct tbc *)mech;
+
+    free(tbc->stack);
+    free(tbc->mask);
+    free(tbc->group);
+    free(tbc);
+}
+
+static struct tim_mech *create(const struct tim_mech_core *core)
+{
+    struct tbc *tbc = calloc(1, sizeof *tbc);
+
+    if (tbc == NULL)
+        return NULL;
+    tbc->stack = calloc(core->config->core_blocks, sizeof *tbc->stack);
+    tbc->mask = calloc(DEPTH, sizeof *tbc->mask);
+    tbc->group = calloc(TIM_MAX_WARPS, sizeof *tbc->group);
+    if (tbc->stack != NULL && tbc->mask != NULL && tbc->group != NULL)
+        return &tbc->base;
+    destroy(&tbc->base);
+    return NULL;
+}
+
+/** Returns the threads of the entry that runs. */
+static uint64_t running(const struct tbc *tbc, const struct stack *st, unsigned warp)
+{
+    return tbc->mask[st->level][warp];
+}
+
+/** Returns the reconvergence pc of the branch at @pc, at which the threads of an entry wait for each other; 0: the instruction
+ *  is no such branch. */
+static uint64_t reconverges(const struct stack *st, const struct emu_program *program, uint64_t pc)
+{
+    const struct isa_insn *insn = emu_program_insn(program, pc);
+
+    if (insn == NULL || insn->op != ISA_BRA || insn->guard == ISA_PT || insn->guard_scalar || isa_insn_bo(insn) < 0)
+        return 0;
+    return st->target[isa_insn_bo(insn) & 15];
+}
+
+/** Returns whether threads at @pc wait there for the other threads of level @level. */
+static bool waits_at(const struct stack *st, unsigned level, const struct emu_program *program, uint64_t pc)
+{
+    return (st->rpc[level] != 0 && pc == st->rpc[level]) || reconverges(st, program, pc) != 0;
+}
+
+/* ---- compaction ------------------------------------------------------------------------------------------------------ */
+
+static void compact(struct tbc *tbc, struct stack *st)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+    const unsigned schedulers = core->config->issue_schedulers;
+
+    st->changed_at = core->now + 1;
+    for (unsigned s = 0; s < schedulers; s++) {
+        unsigned count[EMU_MAX_LANES] = {0}, most = 0, before = 0;
+
+        for (unsigned i = 0; i < st->warps; i++) {
+            const unsigned warp = st->slot[i];
+            uint64_t lanes = warp % schedulers == s ? running(tbc, st, warp) & core->live(core->context, warp) : 0;
+
+            before += lanes != 0;
+            for (LW_EACH_BIT(l, lanes)) {
+                tbc->group[warp][l] = (uint8_t)count[l]++;
+                most = count[l] > most ? count[l] : most;
+            }
+        }
+        core->count[TIM_CORE_tbc_static] += before;
+        core->count[TIM_CORE_tbc_dynamic] += most;
+    }
+    core->count[TIM_CORE_tbc_compactions]++;
+    for (unsigned i = 0; i < st->warps; i++)
+        core->reselect(core->context, st->slot[i]);
+}
+
+/* ---- the stack --------------------------------------------------------------------------------------------------------- */
+
+/** Where the threads of an entry are. */
+struct where {
+    bool moves, other; /* any can run and does not wait for the entry; any waits for something else, such as a block barrier */
+    uint64_t branch;          /* lowest pc of a branch at which some wait; UINT64_MAX: none */
+    const struct emu_program *program;
+};
+
+static struct where look_at(const struct tbc *tbc, const struct stack *st, unsigned level)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+    struct where w = {.branch = UINT64_MAX};
+
+    for (unsigned i = 0; i < st->warps; i++) {
+        const unsigned warp = st->slot[i];
+        struct emu_split_view views[EMU_MAX_LANES];
+        struct tim_mech_warp m;
+
+        core->look(core->context, warp, &m);
+        if (!m.used || m.ended)
+            continue;
+        w.program = m.code->program;
+        const unsigned count = core->views(core->context, warp, views);
+        for (unsigned k = 0; k < count; k++) {
+            if ((views[k].lanes & tbc->mask[level][warp]) == 0)
+                continue;
+            if (views[k].state != EMU_SPLIT_READY) /* also after `yield`, so that a thread that others wait for can run */
+                w.other = true;
+            else if (!waits_at(st, level, w.program, views[k].pc))
+                w.moves = true;
+            else if (views[k].pc != st->rpc[level] && views[k].pc < w.branch)
+                w.branch = views[k].pc;
+        }
+    }
+    return w;
+}
+
+/** All threads that could arrive at the branch have arrived: lets them issue it. */
+static void release(struct tbc *tbc, struct stack *st, uint64_t pc)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+
+    st->branching = true;
+    st->issued = false;
+    st->branch = pc;
+    core->count[TIM_CORE_tbc_branches]++;
+    for (unsigned i = 0; i < st->warps; i++) {
+        const unsigned warp = st->slot[i];
+        struct emu_split_view views[EMU_MAX_LANES];
+        const unsigned count = core->views(core->context, warp, views);
+
+        tbc->pending[warp] = tbc->passed[warp] = 0;
+        for (unsigned k = 0; k < count; k++)
+            if (views[k].pc == pc && views[k].state == EMU_SPLIT_READY)
+                tbc->pending[warp] |= views[k].lanes & running(tbc, st, warp);
+        core->reselect(core->context, warp);
+    }
+}
+
+/** Adds an entry with the threads that have passed the branch and are at @pc. */
+static void push(struct tbc *tbc, struct stack *st, uint64_t pc, uint64_t rpc)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+
+    st->level = ++st->top;
+    st->rpc[st->top] = rpc;
+    for (unsigned i = 0; i < st->warps; i++) {
+        const unsigned warp = st->slot[i];
+        struct emu_split_view views[EMU_MAX_LANES];
+        const unsigned count = core->views(core->context, warp, views);
+
+        tbc->mask[st->top][warp] = 0;
+        for (unsigned k = 0; k < count; k++)
+            if (views[k].pc == pc)
+                tbc->mask[st->top][warp] |= views[k].lanes & tbc->passed[warp];
+    }
+}
+
+/** Returns the highest pc below @below of a thread that has passed the branch and is not at @rpc; 0: none. */
+static uint64_t next_side(const struct tbc *tbc, const struct stack *st, uint64_t below, uint64_t rpc)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+    uint64_t found = 0;
+
+    for (unsigned i = 0; i < st->warps; i++) {
+        const unsigned warp = st->slot[i];
+        struct emu_split_view views[EMU_MAX_LANES];
+        const unsigned count = core->views(core->context, warp, views);
+
+        for (unsigned k = 0; k < count; k++)
+            if ((views[k].lanes & tbc->passed[warp]) != 0 && views[k].pc < below && views[k].pc > found && views[k].pc != rpc)
+                found = views[k].pc;
+    }
+    return found;
+}
+
+/** All released threads have issued the branch: pushes an entry for each side that is not at the reconvergence pc. */
+static void resolve(struct tbc *tbc, struct stack *st, const struct emu_program *program)
+{
+    const uint64_t rpc = reconverges(st, program, st->branch);
+    unsigned sides = 0;
+    bool at_rpc = false;
+    uint64_t pc = UINT64_MAX;
+
+    st->branching = st->issued = false;
+    if (program == NULL)
+        return;
+    at_rpc = next_side(tbc, st, rpc + 1, 0) == rpc;
+    while ((pc = next_side(tbc, st, pc, rpc)) != 0)
+        sides++;
+    if (sides == 0 || (sides == 1 && !at_rpc) || st->top + sides >= DEPTH)
+        return; /* uniform */
+    tbc->base.core->count[TIM_CORE_tbc_divergent]++;
+    if (st->rpc[st->top] == rpc && st->top != 0 && st->level == st->top)
+        st->level = --st->top; /* the entry would only wait for its sides */
+    pc = UINT64_MAX;
+    while ((pc = next_side(tbc, st, pc, rpc)) != 0)
+        push(tbc, st, pc, rpc);
+    compact(tbc, st);
+}
+
+/** Brings the stack of a block up to date after changes of its warps. Returns true if it has changed. */
+static bool advance(struct tbc *tbc, struct stack *st)
+{
+    const unsigned level = st->level;
+    bool popped = false, changed = false;
+    struct where w;
+
+    st->dirty = false;
+    if (st->branching) {
+        uint64_t left = 0;
+
+        for (unsigned i = 0; i < st->warps; i++)
+            left |= tbc->pending[st->slot[i]] & tbc->base.core->live(tbc->base.core->context, st->slot[i]);
+        if (left != 0)
+            return false;
+        w = look_at(tbc, st, 0);
+        resolve(tbc, st, w.program);
+        changed = true;
+    }
+    st->level = st->top;
+    for (;;) {
+        w = look_at(tbc, st, st->level);
+        if (w.moves)
+            break;
+        if (w.branch != UINT64_MAX) {
+            release(tbc, st, w.branch);
+            changed = true;
+            break;
+        }
+        if (st->level == st->top && st->top != 0 && !w.other) { /* all threads have ended, or are at the reconvergence pc */
+            st->level = --st->top;
+            popped = true;
+        } else if (st->level != 0) {
+            st->level--;
+        } else {
+            break;
+        }
+    }
+    if (popped || (st->level != level && !changed))
+        compact(tbc, st);
+    return changed || popped || st->level != level;
+}
+
+static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
+{
+    struct tbc *tbc = (struct tbc *)mech;
+    bool changed = false;
+
+    (void)ready;
+    for (unsigned b = 0; b < mech->core->config->core_blocks; b++)
+        if (tbc->stack[b].live != 0 && tbc->stack[b].dirty)
+            changed |= advance(tbc, &tbc->stack[b]);
+    return changed;
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------------------- */
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct tbc *tbc = (struct tbc *)mech;
+    const unsigned b = mech->core->block_of(mech->core->context, warp);
+    struct stack *st = &tbc->stack[b];
+
+    (void)age;
+    if (st->live++ == 0)
+        *st = (struct stack){.live = 1};
+    st->dirty = true;
+    st->slot[st->warps++] = (uint16_t)warp;
+    tbc->block[warp] = (uint8_t)b;
+    tbc->mask[0][warp] = UINT64_MAX;
+    tbc->pending[warp] = tbc->passed[warp] = 0;
+    memset(tbc->group[warp], (int)(st->warps - 1) / (int)mech->core->config->issue_schedulers, sizeof tbc->group[warp]);
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    struct tbc *tbc = (struct tbc *)mech;
+
+    tbc->stack[tbc->block[warp]].live--;
+    tbc->stack[tbc->block[warp]].dirty = true;
+}
+
+static void flows(struct tim_mech *mech, unsigned warp)
+{
+    struct tbc *tbc = (struct tbc *)mech;
+
+    tbc->stack[tbc->block[warp]].dirty = true;
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    struct tbc *tbc = (struct tbc *)mech;
+    struct stack *st = &tbc->stack[tbc->block[issue->warp]];
+    const struct isa_insn *insn = emu_program_insn(issue->code->program, issue->pc);
+
+    st->dirty = true;
+    if (insn != NULL && insn->op == ISA_BSSY)
+        st->target[insn->d & 15] = isa_x_target(insn->x, issue->pc);
+    if (st->branching && issue->pc == st->branch) {
+        tbc->passed[issue->warp] |= tbc->pending[issue->warp] & issue->mask;
+        tbc->pending[issue->warp] &= ~issue->mask;
+    }
+}
+
+/* ---- which threads issue ------------------------------------------------------------------------------------------------- */
+
+/** Returns those of @lanes, threads at @pc, that may issue now. */
+static uint64_t may_issue(const struct tbc *tbc, unsigned warp, const struct emu_program *program, uint64_t pc, uint64_t lanes)
+{
+    const struct stack *st = &tbc->stack[tbc->block[warp]];
+
+    lanes &= running(tbc, st, warp);
+    if (st->branching)
+        lanes &= pc == st->branch ? tbc->pending[warp] : ~tbc->passed[warp];
+    if (st->branching && pc == st->branch)
+        return lanes;
+    return waits_at(st, st->level, program, pc) ? 0 : lanes;
+}
+
+/** Returns those of @lanes that are in dynamic warp @group. */
+static uint64_t same_group(const struct tbc *tbc, unsigned warp, uint64_t lanes, unsigned group)
+{
+    uint64_t same = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        same |= (uint64_t)(tbc->group[warp][l] == group) << l;
+    return same;
+}
+
+/** Selects the threads of a warp that lead: those of its first dynamic warp that can run. */
+static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    struct tim_mech_warp w;
+    unsigned best = EMU_MAX_LANES + 1;
+
+    mech->core->look(mech->core->context, warp, &w);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t may = views[i].state == EMU_SPLIT_READY ? may_issue(tbc, warp, w.code->program, views[i].pc, views[i].lanes) : 0;
+
+        for (LW_EACH_BIT(l, may))
+            if (tbc->group[warp][l] < best) {
+                best = tbc->group[warp][l];
+                selected = (int)views[i].id;
+                *lanes = same_group(tbc, warp, may, best);
+            }
+    }
+    return selected;
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    const struct tim_mech_core *core = mech->core;
+    const struct stack *st = &tbc->stack[tbc->block[warp]];
+    struct tim_mech_warp w;
+
+    core->look(core->context, warp, &w);
+    if (w.lanes == 0 || st->changed_at == core->now + 1 || (may_issue(tbc, warp, w.code->program, w.pc, w.lanes) & w.lanes) != w.lanes)
+        return true;
+    if (next->whole)
+        return false;
+    /* a dynamic warp issues when all its threads at this pc can issue */
+    const unsigned group = tbc->group[warp][lw_lowest(w.lanes)], schedulers = core->config->issue_schedulers;
+    for (unsigned i = 0; i < st->warps; i++) {
+        const unsigned other = st->slot[i];
+        struct emu_split_view views[EMU_MAX_LANES];
+
+        if (other % schedulers != warp % schedulers || running(tbc, st, other) == 0)
+            continue;
+        const unsigned count = core->views(core->context, other, views);
+        for (unsigned k = 0; k < count; k++) {
+            const uint64_t same = views[k].state == EMU_SPLIT_READY && views[k].pc == w.pc
+                                      ? same_group(tbc, other, views[k].lanes & running(tbc, st, other), group) : 0;
+            if (same != 0 && core->pending(core->context, other, same, next))
+                return true;
+        }
+    }
+    return false;
+}
+
+/** Threads outside the running entry, and those that have arrived at its branch or reconvergence pc, wait until its other threads
+ *  arrive. */
+static bool is_stuck(struct tim_mech *mech, unsigned warp)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    const struct stack *st = &tbc->stack[tbc->block[warp]];
+    struct tim_mech_warp w;
+
+    mech->core->look(mech->core->context, warp, &w);
+    return !st->dirty && st->changed_at != mech->core->now + 1 && w.lanes != 0 && may_issue(tbc, warp, w.code->program, w.pc, w.lanes) == 0;
+}
+
+static uint64_t accompanies(struct tim_mech *mech, unsigned leader, unsigned warp, uint64_t lanes, uint64_t taken)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    struct tim_mech_warp w;
+
+    mech->core->look(mech->core->context, leader, &w);
+    if (tbc->block[leader] != tbc->block[warp])
+        return 0;
+    return same_group(tbc, warp, may_issue(tbc, warp, w.code->program, w.pc, lanes), tbc->group[leader][lw_lowest(w.lanes)]) & ~taken;
+}
+
+/* The memory instructions of a dynamic warp are one packet. */
+
+static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
+{
+    const unsigned schedulers = mech->core->config->issue_schedulers;
+
+    (void)what;
+    *together = true;
+    return (uint32_t)((mech->core->now * schedulers + warp % schedulers) % UINT32_MAX) + 1;
+}
+
+static bool is_open(struct tim_mech *mech, uint32_t packet)
+{
+    (void)mech, (void)packet;
+    return false;
+}
+
+static bool follows(struct tim_mech *mech, unsigned warp)
+{
+    (void)mech, (void)warp;
+    return false;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------------- */
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    const struct stack *st = &tbc->stack[tbc->block[warp]];
+    struct tim_mech_warp w;
+
+    mech->core->look(mech->core->context, warp, &w);
+    if ((w.lanes & running(tbc, st, warp)) == 0)
+        lw_printf(out, "its threads are not in entry %u of the block's stack, which runs", st->level);
+    else if (w.lanes != 0 && st->rpc[st->level] == w.pc && w.pc != 0)
+        lw_printf(out, "its threads wait at the reconvergence pc for the others of entry %u of the block's stack", st->level);
+    else if (w.lanes != 0 && reconverges(st, w.code->program, w.pc) != 0)
+        lw_printf(out, "its threads wait at a branch for the others of entry %u of the block's stack", st->level);
+    else
+        lw_put(out, "another thread of its dynamic warp waits");
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct tbc *tbc = (const struct tbc *)mech;
+    const struct tim_mech_core *core = mech->core;
+
+    lw_printf(out, "compactions: %llu, of %llu warps into %llu dynamic warps\n", (unsigned long long)core->count[TIM_CORE_tbc_compactions],
+              (unsigned long long)core->count[TIM_CORE_tbc_static], (unsigned long long)core->count[TIM_CORE_tbc_dynamic]);
+    for (unsigned b = 0; b < core->config->core_blocks; b++)
+        for (unsigned level = tbc->stack[b].top + 1; tbc->stack[b].live != 0 && level-- > 0;) {
+            unsigned threads = 0;
+
+            for (unsigned i = 0; i < tbc->stack[b].warps; i++)
+                threads += lw_popcount(tbc->mask[level][tbc->stack[b].slot[i]] & core->live(core->context, tbc->stack[b].slot[i]));
+            lw_printf(out, "  block %u entry %u%s: rpc 0x%llx, %u threads\n", b, level, level == tbc->stack[b].level ? " (runs)" : "",
+                      (unsigned long long)tbc->stack[b].rpc[level], threads);
+        }
+}
+
+const struct tim_mechanism tim_tbc = {
+    .name = "tbc", .summary = "thread block compaction: the warps of a block have one stack, and are compacted at divergent branches",
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .flows = flows, .issues = issues,
+    .cycle = cycle, .holds = holds, .accompanies = accompanies, .selects = selects, .packet = packet, .open = is_open, .follows = follows,
+    .packets_are_wide = true, .is_stuck = is_stuck, .why = why, .show = show,
+};
