@@ -147,6 +147,24 @@ static void a_block_that_waits_does_not_count(void **state)
     mech_free(m);
 }
 
+/* The queue of the load/store unit holds one instruction, whose accesses are replayed. Replays get issue slots also in cycles in
+ * which no warp is ready, so that the kernel ends. */
+static void replays_issue_while_no_warp_is_ready(void **state)
+{
+    struct run *r = run_new();
+    struct lw_error err;
+
+    (void)state;
+    r->config->equalizer_on = true;
+    r->config->lsu_replay = TIM_REPLAY_BUFFER;
+    r->config->lsu_queue = 1;
+    run_open(r, MECH_THRASH, 1, 64);
+    fix_check(tim_engine_run_cycles(r->fix->engine, 100000, &r->stop, &err), &err);
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    assert_true(run_engine(r)->stats[0].count[TIM_CORE_replays_lines] > 100);
+    run_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_is_an_excess),
         cmocka_unit_test(blocks_return_while_warps_wait),
         cmocka_unit_test(a_block_that_waits_does_not_count),
+        cmocka_unit_test(replays_issue_while_no_warp_is_ready),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
